@@ -104,7 +104,7 @@ class Learnt(NamedTuple):
 
 
 def state_of(train: Corpus, theta: np.ndarray, phi: np.ndarray) -> State:
-    """Return the state of a model: theta (document, topic), phi (topic, word) and expected training counts given them."""
+    """Return the state of an imported model: theta (document, topic), phi (topic, word), expected training counts."""
     documents, words, n_topics = train.documents, train.words, len(phi)
     # at least the smallest double
     total = mixture_probability(theta, np.ascontiguousarray(phi.T), train)

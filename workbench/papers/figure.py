@@ -158,7 +158,7 @@ class Figure:
         )
 
     def n_runs(self, extent: Extent) -> int:
-        """Return the number of runs of the figure in an extent."""
+        """Return the number of runs that the figure needs in a given extent."""
         return extent.n_seeds * len(self.corpora) * len(self.grid(extent))
 
     def cost(self, extent: Extent) -> float:

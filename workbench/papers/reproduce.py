@@ -232,7 +232,7 @@ def _extent(
     iterations: int | None,
     topics: Iterable[int] | None,
 ) -> Extent:
-    """Return how much is run: the figure's extent or that of --quick, with given seeds, iterations and topics instead."""
+    """Return how much is run: the extent of the figure or of --quick, changed by given seeds, iterations and topics."""
     extent = figure.quick if quick else figure.full
     if iterations is not None and extent.n_iterations is None:
         raise SpecError(

@@ -198,7 +198,7 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
 
 
 def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:
-    """Return what a run shares with its partner in a comparison of ``name`` with another; None if ``name`` is not its own."""
+    """Return the settings that both runs of a pair must share in a comparison of ``name``; None for runs without ``name``."""
     attributes = {
         "model": result.model,
         "method": result.method,

@@ -127,7 +127,7 @@ def propose(corpus: Corpus, state: State, context: StepContext) -> Move | None:
 
 
 def propose_merge(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint64) -> Move | None:
-    """Propose to merge one of the ten pairs of topics with the most similar word counts, the next pair in turn."""
+    """Propose to merge the next in turn of the ten pairs of topics with the most similar word counts."""
     pairs = alike(state, sizes)
     return Move(MERGE, *pairs[state.n_refused % len(pairs)]) if pairs else None
 
@@ -183,7 +183,7 @@ def merged(corpus: Corpus, state: State, move, context: StepContext, inference):
 
 
 def pour(gamma: np.ndarray, giver, taker) -> None:
-    """Add column ``giver`` of the responsibilities gamma (pair, topic) to column ``taker``, then set it to 0, in place."""
+    """Move column ``giver`` of the responsibilities gamma (pair, topic) into column ``taker``, in place."""
     gamma[:, taker] += gamma[:, giver]
     gamma[:, giver] = 0.0
 
@@ -205,7 +205,7 @@ def split(corpus: Corpus, state: State, move, context: StepContext, inference):
 
 
 def share_out(corpus: Corpus, state: State, move, priors, first: int, last: int) -> None:
-    """Divide each pair's summed responsibility of two topics between these anew, for documents first..last, in place."""
+    """Redistribute each pair's total responsibility for two topics between the two, for documents first..last, in place."""
     alpha, beta, beta_sum = priors
     share_in_order(
         first,

@@ -97,7 +97,7 @@ def drawn_counts(state: State) -> tuple:
 
 
 def averaged_moments(options: Options, state: State) -> tuple:
-    """Return means and, if ``cg_second_order`` is set, variances of the averaged pairs' counts; else None for these."""
+    """Return means and variances of the averaged pairs' counts; no variances unless ``cg_second_order`` is set."""
     return (
         state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
     )

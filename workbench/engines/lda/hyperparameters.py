@@ -103,7 +103,7 @@ def learning(options: type) -> type:
 
 
 def refuse_without_effect(changed: set, names: tuple, *because) -> None:
-    """Raise OptionError if one of the options ``names`` was changed although it has no effect, with the reason."""
+    """Raise OptionError, with the reason, if an option among ``names`` was changed that would have no effect."""
     for name in names:
         if name in changed:
             raise OptionError(

@@ -218,7 +218,7 @@ def some_documents(corpus: Corpus, rows: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def batch_of(indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Batch:
-    """Return a batch of documents as a Corpus whose vocabulary is only the words in it, named by their ids."""
+    """Return a batch of documents as a Corpus whose vocabulary is the words of the batch, named by word id."""
     seen = np.zeros(words.max() + 1, bool)
     seen[words] = True
     used, place = np.flatnonzero(seen), np.cumsum(seen) - 1

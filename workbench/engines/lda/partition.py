@@ -199,7 +199,7 @@ def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
 
 
 def add_changes(shared, copies) -> None:
-    """Add to the shared topic sizes the difference of each copy from them, in order; negative results become 0."""
+    """Add the changes that were made to each copy to the shared topic sizes, in order; negative results become 0."""
     before = shared.copy()
     for changed in copies:
         shared += changed - before

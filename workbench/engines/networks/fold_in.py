@@ -144,7 +144,7 @@ NO_CHAIN = Sampled(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], N
 def corpus_numbers(
     compiled: CompiledNetwork, n_rest: np.ndarray, sampled: Sampled = NO_CHAIN
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the path factors from rows of the corpus, and their logs, in the layout of `Paths`; else 0 and `NEVER`."""
+    """Return the path factors from rows that documents share, and their logs; 0 and `NEVER` at other addresses."""
     paths = compiled.paths
     x, logs = np.zeros(paths.n_flat), np.full(paths.n_flat, NEVER)
     x[paths.one_at], logs[paths.one_at] = 1.0, 0.0
@@ -232,7 +232,7 @@ def learnt_of(network: Network, last: Mapping, topics: LearntTopics) -> Learnt:
 def by_variational_bayes(
     learnt: Learnt, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta (document, row of the last level) of unseen documents; their words have the ids of the run.
+    """Return theta (document, row of the last level) of unseen documents, whose words have the run's word ids.
 
     documents : Corpus
         A document without a known author is treated as by a new author.

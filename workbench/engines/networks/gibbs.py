@@ -116,7 +116,7 @@ def initial_chain(
     chain: int = 0,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state of one chain, in which only tokens of sampled (document, word) pairs are counted."""
+    """Return the initial state of one chain, which counts only the tokens of sampled document-word pairs."""
     paths, owners = paths_of(model), owners_of(model, corpus)
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
     state.places[:] = initial_places(corpus, model, context.key(TOPICS, chain), warm_start)
@@ -290,7 +290,7 @@ def log_known(corpus: Corpus, model: Network, state: State, split: Split | None 
 
 
 def rows_of_tokens(model: Network, state: State) -> np.ndarray:
-    """Return the padded number of the last-level row from which each token's word is drawn, (token,)."""
+    """Return the last-level row (token,), in padded numbering, from which each token's word is drawn."""
     lanes = laid_out(model).lanes
     return lanes.leaf[state.places % len(lanes.leaf)]
 

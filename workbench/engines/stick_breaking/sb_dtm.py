@@ -267,7 +267,7 @@ def predict(
 def mixture_of_rows(
     theta: np.ndarray, phi: np.ndarray, pairs: Corpus, rows: np.ndarray
 ) -> np.ndarray:
-    """Return p(w|d) (pair,) from theta (document, topic), phi (row, topic) and the rows (pair,) of the pairs in phi."""
+    """Return p(w|d) (pair,) from theta (document, topic), phi (row, topic) and the row in phi of each pair (pair,)."""
     probability = np.empty(pairs.n_pairs)
     mixture(0, pairs.n_documents, pairs.indptr, rows, theta, phi, probability)
     return probability

@@ -61,7 +61,7 @@ def collect_factors(plan, case, factors, logs, w, largest, sums):
 def expect_factors(
     first: int, last: int, plan, factors, logs, w, largest, sums, counts: np.ndarray
 ):
-    """Add the expected counts of cases first..last to counts (factor cell,); return their log evidence."""
+    """Add the expected counts of cases first..last to counts (factor cell,); return sum weight log Z over cases."""
     result = 0.0
     for case in range(first, last):
         weight, pattern = plan.weights[case], plan.patterns[case]

@@ -292,7 +292,7 @@ def add_families(plan, case, marginals, first: int, factors, counts: np.ndarray)
 def expect(
     first: int, last: int, plan, tables, logs, w, largest, sums, factors, counts: np.ndarray
 ):
-    """Add the expected counts of cases first..last to counts (table cell,); return their log evidence."""
+    """Add the expected counts of cases first..last to counts (table cell,); return sum weight log Z over cases."""
     result = 0.0
     for case in range(first, last):
         result += plan.weights[case] * collect_products(

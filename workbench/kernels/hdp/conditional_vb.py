@@ -90,7 +90,7 @@ def share_in_order(
     beta,
     beta_sum: float,
 ) -> None:
-    """Divide each pair's responsibility for topics `one` and `other` anew between these, in documents first..last.
+    """Redistribute each pair's total responsibility for topics `one` and `other` between the two, for documents first..last.
 
     Their weights are those of eq. 15, with the same alpha for both.
     """

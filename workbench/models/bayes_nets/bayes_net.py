@@ -150,7 +150,7 @@ class BayesNet(Model):
                 )
 
     def _prior(self, name: str, value) -> float | None:
-        """Return the value of the prior ``name`` after checks, or its default; None if the user's network has priors."""
+        """Return the prior ``name`` of a shipped network, checked, or a default; None for a user's network."""
         if not self.is_shipped:
             if value is not None:
                 raise ModelError(

@@ -85,7 +85,7 @@ class GaussianTopics(TopicModel):
         return Priors(np.zeros(len(n_kw)), self.beta, of_shares=False).phi(n_kw)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate | np.ndarray]:
-        """Return ``theta`` at the last psi, and ``phi``, its posterior mean given the last counts."""
+        """Return ``theta`` at the last psi, and the posterior mean of ``phi`` given the last counts."""
         return {
             "theta": Estimate(self.theta_of, last["psi"]),
             "phi": Estimate(self.phi_of, last["n_kw"]),

@@ -32,7 +32,7 @@ def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gains(train, test, predicted: Predicted) -> dict[str, float]:
-    """Return name → log likelihood, or gain over a baseline, per held-out token; NaN if there are no such tokens."""
+    """Return name → log likelihood per held-out token, or gain over a baseline; NaN where no token can be scored."""
     counts = np.bincount(train.words, train.counts, train.n_words)
     seen = seen_in_training(train, test)
     clipped, added = (base[test.words] for base in log_bases(counts))
