@@ -66,7 +66,7 @@ def against_topics(runs: Runs, measure: str = "log_likelihood", title: str = "")
 
 
 def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw log likelihood and bound per token against the number of topics, if runs differ in the requested number."""
+    """Draw log likelihood and bound per token against the requested number of topics, if runs differ in it."""
     runs = [run for run in shown.runs if has(run, "model.n_topics")]
     n_topics = [spec_of(run).n_topics for run in runs]
     drawn = (
@@ -105,6 +105,6 @@ def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _last(run: xr.Dataset, name: str) -> float | str:
-    """Return the final value of a quantity; "" if the run lacks it."""
+    """Return a run's final value of a quantity; "" if the run lacks the quantity."""
     values = quantity(run, name)
     return "" if values is None else float(values.values[-1])

@@ -57,7 +57,7 @@ def cells_view(
     title: str = "",
     across_of: str = "state",
 ):
-    """Draw probabilities (row, column) as `holoviews.Overlay` of a `QuadMesh`; the colour scale is from 0 to 1."""
+    """Draw probabilities (row, column) as a `holoviews.Overlay` of a `QuadMesh`, coloured from 0 to 1."""
     edges = np.arange(len(across) + 1) - 0.5, np.arange(-len(down), 1) + 0.5
     mesh = element(
         "QuadMesh",
@@ -81,7 +81,7 @@ def cells_view(
 
 
 def distribution_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
-    """Return the controls that choose the table, and the snapshot if there are several."""
+    """Return the controls that choose a probability table, and a snapshot if there are several."""
     tables, n_snapshots = tuple(table_names(run)), run.sizes["snapshot"]
     menu = (Menu("table", "Table", tables, tables[0]),) if len(tables) > 1 else ()
     slider = (
@@ -95,7 +95,7 @@ def distribution_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
 def draw_distributions(
     view: View, shown: SideBySide, table: str | None = None, snapshot: float | None = None
 ) -> Iterator[Picture]:
-    """Draw one conditional probability table for one run per label; by default the first table, at the last snapshot."""
+    """Draw one conditional probability table (default: the first, at the last snapshot) for one run per label."""
     runs = {label: run for label, run in shown.first("n_cpt").items() if run.sizes["snapshot"]}
     drawn, left_out = fitting_panels(runs)
     rows, panels, hover, chosen = [], [], [], ""
@@ -136,7 +136,7 @@ def draw_distributions(
 
 
 def _cell_texts(cells: xr.Dataset) -> list[str]:
-    """Return the hover texts of the cells, row by row from the bottom, each from left to right."""
+    """Return the tooltips of the table's cells, rows from the bottom up, cells from left to right."""
     texts = []
     for row in reversed(range(cells.sizes["given"])):
         condition = str(cells["given"].values[row])
@@ -152,7 +152,7 @@ def _cell_texts(cells: xr.Dataset) -> list[str]:
 
 
 def draw_class_profiles(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the probability of every level of every field for each latent class, the largest class first."""
+    """Draw p(level | latent class) of every field, the largest class first."""
     runs = {
         label: run
         for label, run in shown.first("n_cpt", "state_share").items()
@@ -200,13 +200,13 @@ def draw_class_profiles(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def record_controls(run: xr.Dataset) -> tuple[Slider, ...]:
-    """Return the control that chooses the record, if there are several."""
+    """Return the control that chooses a record, if there are several records."""
     n_records = run.sizes["record"]
     return (Slider("record", "Record", 1, n_records, 1, 1),) if n_records > 1 else ()
 
 
 def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Picture]:
-    """Draw the posterior of the hidden nodes of one distinct training record, numbered from 1, for one run per label."""
+    """Draw the posterior of the hidden nodes for one distinct training record (from 1), for one run per label."""
     runs = {
         label: run
         for label, run in shown.first("n_cpt", "multiplicity").items()
@@ -255,7 +255,7 @@ def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Pi
 
 
 def _record_view(posterior: xr.DataArray, title: str):
-    """Draw probabilities (node, state), one row per hidden node; columns are numbered if states of nodes differ in name."""
+    """Draw probabilities (node, state), a row per hidden node; columns have numbers if state names differ between nodes."""
     names = posterior["state_name"].values
     same_name = np.all((names == names[0]) | (names == ""), axis=0)
     across = np.where(same_name, names[0], posterior["state"].values.astype(str)).tolist()
@@ -263,7 +263,7 @@ def _record_view(posterior: xr.DataArray, title: str):
 
 
 def _describe_record(records: Records, index: int) -> str:
-    """Return a sentence with the known cells of a record."""
+    """Describe the known cells of a record in a sentence."""
     cells = [
         f"{field}={levels[value]}"
         for field, levels, value in zip(
@@ -277,7 +277,7 @@ def _describe_record(records: Records, index: int) -> str:
 
 
 def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the network of one run per label: nodes in layers, each node below its parents."""
+    """Draw the Bayesian network of one run per label in layers, each node below its parents."""
     runs = {label: run for label, run in shown.first("n_cpt").items() if run.sizes["snapshot"]}
     drawn, left_out = fitting_panels(runs)
     rows, panels, hover = [], [], []
@@ -327,7 +327,7 @@ def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def nodes_view(nodes: list[NetNode], information_by_table: dict[str, Information], title: str = ""):
-    """Draw a network of nodes in layers as `holoviews.Overlay` of `Points`, `Path` and `Labels`."""
+    """Draw a Bayesian network in layers as a `holoviews.Overlay` of `Points`, `Path` and `Labels`."""
     position = places(nodes)
     shared_tables = [
         table for table in information_by_table if sum(node.table == table for node in nodes) > 1
@@ -385,7 +385,7 @@ def nodes_view(nodes: list[NetNode], information_by_table: dict[str, Information
 
 
 def places(nodes: list[NetNode]) -> dict[str, tuple[float, float]]:
-    """Return the position of each node by name: layers from top to bottom; hidden Markov models from left to right."""
+    """Return node name → position: layers from top to bottom, or time steps of a hidden Markov model from left to right."""
     import networkx as nx
 
     if all("@" in node.name for node in nodes):
@@ -412,7 +412,7 @@ def places(nodes: list[NetNode]) -> dict[str, tuple[float, float]]:
 
 
 def _node_hover(node: NetNode, information: Information) -> str:
-    """Return the hover text of a node."""
+    """Return the tooltip of a node."""
     parents_text = f"\ngiven {', '.join(node.parents)}" if node.parents else ""
     mutual = "".join(
         f"\n{value:.3f} nats shared with {parent}"

@@ -50,7 +50,7 @@ def choose_k_view(
     recommended: int | None = None,
     look: Look | None = None,
 ):
-    """Draw one score of `workbench.measures.numbers_by_k` against K.
+    """Draw one score of `workbench.measures.numbers_by_k` against the number of topics K.
 
     Returns a `Curve` over `Segments` of ± one standard error, and a `VLine` at the ``recommended`` K; empty if no run has the
     score.
@@ -117,7 +117,7 @@ def choose_k_picture(
     runs: Iterable[xr.Dataset] = (),
     pending: Iterable[int] = (),
 ) -> Picture:
-    """Return the picture of all available scores against K, with the recommended K; ``pending``: K that are not yet run."""
+    """Return the picture of all scores against K, with the recommended K; ``pending``: K that are not run yet."""
     recommended, advice = None, ""
     with suppress(MeasureError):
         recommendation = recommend_k(table, pending)
@@ -148,7 +148,7 @@ def choose_k_picture(
 
 
 def draw_choose_k(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw one picture per label whose runs differ in K."""
+    """Draw one picture per label with runs at several K."""
     runs_with_k = [
         run for run in shown.runs if has(run, "model.n_topics") and not finds_topics(spec_of(run))
     ]
@@ -167,7 +167,7 @@ def draw_choose_k(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _ticks(ks: list[int], logarithmic: bool) -> list[tuple[int, str]]:
-    """Return axis ticks at the smallest K and at further K that are not too close to the tick before."""
+    """Return axis ticks at the smallest K and at each larger K that is far enough from the last tick."""
     places = np.log(ks) if logarithmic else np.array(ks, float)
     ticks, distance = [], 0.09 * (places[-1] - places[0])
     for k, place in zip(ks, places, strict=True):

@@ -38,7 +38,7 @@ def coherence_view(
     title: str = "",
     most: int = MOST_TOPICS,
 ):
-    """Draw a score of each topic, the highest first, with a line at the mean over topics.
+    """Draw a score of each topic, highest first, and a line at the mean over topics.
 
     ``scores`` (topic) is the result of `workbench.measures.coherence` or `workbench.measures.diversity`, ``measure`` one of
     "npmi", "u_mass", "c_v", "diversity"; ``names`` are topic names (see `workbench.views.names_of_topics`), by default the
@@ -95,7 +95,7 @@ def coherence_view(
 
 
 def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the NPMI of the topics for one run per label, if its training tokens are available."""
+    """Draw the NPMI coherence of topics for one run per label, if its training tokens are available."""
     runs = {
         label: run
         for label, run in shown.first("phi", "n_kw").items()
@@ -131,7 +131,7 @@ def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
 def scores_picture(
     run: xr.Dataset, scores: xr.Dataset, name: str, title: str, columns: int = 2
 ) -> Picture:
-    """Return the picture of all coherence measures of the topics of a run, one panel per measure."""
+    """Return the picture of a run's topic coherence, one panel per measure."""
     most = _most(len(COHERENCES), columns)
     panels, fewer = (
         [coherence_view(scores, measure, most=most) for measure in COHERENCES],
@@ -147,7 +147,7 @@ def scores_picture(
 
 
 def _most(n_panels: int, columns: int) -> int:
-    """Return the maximum of rows per panel, an even number."""
+    """Return the largest number of topics that a panel may list, which is even."""
     return (
         MOST_TOPICS
         if columns == 2 or not n_panels

@@ -45,7 +45,7 @@ CLOCKS = {"iterations": "iteration", "seconds": "elapsed", "updates": "updates",
 
 
 def perplexity_curves(runs: Runs, which: str = "headline", against: str = "iteration"):
-    """Draw perplexity against a clock (iterations, seconds …), one curve per label.
+    """Draw perplexity against a clock (iterations, seconds …), as one curve per label.
 
     ``which`` is "headline", "state", "average", "by document", "joint" or "train" (see `workbench.models.VARIABLES`),
     ``against`` one of `workbench.measures.CLOCKS`. Seeds and splits of one label are averaged, with a band of ± one standard
@@ -80,7 +80,7 @@ def perplexity_layout(runs: Runs, against: str = "iteration"):
 
 
 def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw perplexity against a clock; against steps only if these are not proportional to iterations."""
+    """Draw perplexity against the view's clock; against steps only if these are not proportional to iterations."""
     against = view.name.rpartition("-")[2]
     clock, runs = CLOCKS[against], shown.runs
     if (
@@ -101,7 +101,7 @@ def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def state_and_average(runs: Runs, against: str = "iteration", title: str = ""):
-    """Draw the perplexity of the state and of the running average in one picture, for runs of one label.
+    """Draw the perplexity of the state and of the running average in one panel, for runs of one label.
 
     Both are equal during burn-in, which is left out if there are later records, so that it does not dominate the axis. Returns
     an overlay of two `Curve`, means over the runs, each with a band of ± one standard error if there are several; empty if
@@ -123,7 +123,7 @@ def state_and_average(runs: Runs, against: str = "iteration", title: str = ""):
 
 
 def _past_burn_in(run: xr.Dataset):
-    """Return the run without the iterations of burn-in, or unchanged if it has no later iterations."""
+    """Return the run without burn-in iterations; unchanged if there are no later ones."""
     burn_in, iteration = spec_of(run).burn_in, run["iteration"].values
     return run.isel(iteration=iteration > burn_in) if (iteration > burn_in + 1).any() else run
 
@@ -147,7 +147,7 @@ def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def final_perplexities(runs: Runs):
-    """Draw the final held-out perplexity, one row per label, in the papers' order (see `in_papers_order`).
+    """Draw the final held-out perplexity of each label's runs, one row per label; see `in_papers_order`.
 
     Returns an overlay with a `Scatter` of the runs of each label and, if there are several, above it a `Scatter` of their mean
     with `Segments` of ± one standard error; empty if nothing is held out.
@@ -157,7 +157,7 @@ def final_perplexities(runs: Runs):
 
 
 def final_numbers(runs: Runs, name: str) -> dict[str, np.ndarray]:
-    """Return a number of `workbench.measures.final` for the runs (run,) of each label, in the papers' order.
+    """Return label → final values of a quantity in the runs of that label, in the papers' order.
 
     Runs without the number are left out.
     """
@@ -173,7 +173,7 @@ def marks_by_label(
     title: str = "",
     reference: float | None = None,
 ):
-    """Draw one row per label: a mark for each run's number and, for several runs, their mean, as in `final_perplexities`.
+    """Draw one row per label with a mark for the number of each run, and for several runs one for their mean.
 
     ``x`` is the dimension of the numbers; a vertical line is drawn at ``reference``.
     """
@@ -218,7 +218,7 @@ def marks_by_label(
 
 
 def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the final held-out perplexity, one row per label."""
+    """Draw the final held-out perplexity, with one row per label."""
     marks_note = (
         "large marks are means over the runs of a label with their standard errors, small ones its runs"
         if shown.bands

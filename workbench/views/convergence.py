@@ -19,7 +19,7 @@ MOST_CHAINS = 8
 
 
 def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
-    """Draw the rank histograms of all chains, one below the other, with twenty bins; the lines show uniform counts.
+    """Draw each chain's rank histogram in twenty bins, one below the other; lines mark uniform counts.
 
     ``draws`` is the result of `workbench.measures.label_free`.
     """
@@ -57,7 +57,7 @@ def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
 
 
 def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw rank histograms, one panel per label with several chains; the table has R-hat and effective samples."""
+    """Draw rank histograms for each label with several chains; the table has R-hat and effective sample sizes."""
     drawn = draws_by_label(shown.runs)
     several = {label: draws for label, draws in drawn.items() if draws.sizes["chain"] > 1}
     if not several:
@@ -85,7 +85,7 @@ def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draws_by_label(runs: list[xr.Dataset], corpora: Iterable[Corpus] = ()) -> dict[str, xr.Dataset]:
-    """Return the draws of the chains of each label and split, from `workbench.measures.label_free`, if there are enough."""
+    """Return label → draws from `workbench.measures.label_free`; a further split of a label has its own entry."""
     draws_of: dict[str, xr.Dataset] = {}
     for label, chains in chains_by_label(runs):
         try:

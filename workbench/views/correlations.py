@@ -36,7 +36,7 @@ def correlations_view(
     title: str = "",
     marked: Iterable[tuple[int, int]] | None = None,
 ):
-    """Draw the matrix of topic correlations, with correlated topics in adjacent rows, as `holoviews.Overlay` of a `QuadMesh`.
+    """Draw the topic correlation matrix, correlated topics adjacent, as a `holoviews.Overlay` of a `QuadMesh`.
 
     ``correlations`` is the result of `workbench.measures.topic_correlations`, ``names`` are topic names, by default the
     numbers. ``marked`` pairs of topics have a frame: by default the most positively and the most negatively correlated pair.
@@ -85,7 +85,7 @@ def correlations_graph(
     title: str = "",
     above: float = ABOVE,
 ):
-    """Draw arcs between topics whose absolute correlation is larger than ``above``, as `holoviews.Overlay`.
+    """Draw arcs between topics whose correlation exceeds ``above`` in absolute value, as a `holoviews.Overlay`.
 
     Topics are in the order of `correlations_view`; thicker arcs are stronger correlations, dashed arcs negative ones.
     """
@@ -129,7 +129,7 @@ def correlations_graph(
 
 
 def correlation_controls(run: xr.Dataset) -> tuple[Slider, ...]:
-    """Return the control that sets the correlation above which topics are connected."""
+    """Return the control that sets the absolute correlation above which an arc joins two topics."""
     return (Slider("above", "Connect above a correlation of", 0.0, 0.95, 0.05, ABOVE),)
 
 
@@ -139,7 +139,7 @@ def draw_correlations(
     above: float = ABOVE,
     marked: Iterable[tuple[str, str]] | None = None,
 ) -> Iterator[Picture]:
-    """Draw topic correlations as a matrix and as arcs between topics, for one run of each label with a covariance of psi.
+    """Draw topic correlations as a matrix and as arcs, for one run per label whose model has a covariance of psi.
 
     ``marked``: pairs of topics with a frame, each given by words, as ("house committee congress law", "bush dukakis").
     """
@@ -180,7 +180,7 @@ def draw_correlations(
 
 
 def cell_texts(correlations: xr.Dataset, names: Mapping[int, str]) -> list[str]:
-    """Return the hover texts of the cells of the matrix, row by row from the bottom, each from left to right."""
+    """Return the tooltip of each cell of the matrix, rows from the bottom up, cells from left to right."""
     order, numbers, values = (
         _order(correlations),
         correlations["topic"].values.tolist(),
@@ -194,12 +194,12 @@ def cell_texts(correlations: xr.Dataset, names: Mapping[int, str]) -> list[str]:
 
 
 def _order(correlations: xr.Dataset) -> list[int]:
-    """Return the indices of the topics in an order that puts correlated topics next to each other."""
+    """Return topic indices in an order that puts correlated topics next to each other."""
     return clustered_order(correlations["correlation"].values).tolist()
 
 
 def _strongest(correlations: xr.Dataset) -> list[tuple[int, int]]:
-    """Return the numbers of the most positively and the most negatively correlated pair of topics."""
+    """Return two pairs of topic numbers: the most positively and the most negatively correlated pair."""
     numbers = correlations["topic"].values.tolist()
     return [
         (numbers[first], numbers[second])
@@ -208,7 +208,7 @@ def _strongest(correlations: xr.Dataset) -> list[tuple[int, int]]:
 
 
 def _names(correlations: xr.Dataset, names: Mapping[int, str] | None) -> list[tuple[int, str]]:
-    """Return the axis ticks (position, name) of the topics, downwards."""
+    """Return the axis ticks (position, name) of the topics from the top down."""
     numbers = correlations["topic"].values.tolist()
     return [
         (-place, (names or {}).get(numbers[topic], str(numbers[topic])))

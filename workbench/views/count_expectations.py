@@ -33,7 +33,7 @@ PANEL = {"aspect": 1.2, "fig_inches": 2.3, "fig_rcparams": SMALL}
 
 
 def distribution_view(expectations: xr.Dataset):
-    """Draw the distribution of a count: the exact one as `Segments`, its normal approximation as `Points`.
+    """Draw the exact distribution of a count as `Segments`, and its normal approximation as `Points`.
 
     ``expectations`` is the result of `workbench.measures.count_expectations`. Improbable counts are left out.
     """
@@ -142,7 +142,7 @@ def error_map_view(errors: xr.DataArray, mean: float | None = None, prior: float
 
 
 def microscope_picture(expectations: xr.Dataset, function: str) -> Picture:
-    """Return the picture of a count: its distribution, the errors of one function, and maps of the errors.
+    """Return the picture of a topic count: distribution, errors of a function's expectation, maps of the errors.
 
     ``expectations`` is the result of `workbench.measures.count_expectations`.
     """
@@ -197,12 +197,12 @@ def microscope_picture(expectations: xr.Dataset, function: str) -> Picture:
 
 
 def _edges(values: np.ndarray) -> np.ndarray:
-    """Return the edges of cells around values that are equidistant on a logarithmic axis."""
+    """Return the edges of cells centred at values that are evenly spaced on a logarithmic axis."""
     step = np.sqrt(values[1] / values[0])
     return np.append(values / step, values[-1] * step)
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:
-    """Return the first and the last edge of `_edges`."""
+    """Return the lowest and the highest of the cell edges around the values."""
     edges = _edges(values)
     return float(edges[0]), float(edges[-1])

@@ -50,7 +50,7 @@ SHORT = {
 
 
 def dimension(name: str, attrs: dict | None = None):
-    """Return the HoloViews dimension of a variable: its short name (or its sentence up to the first comma) and unit.
+    """Return the HoloViews dimension of a variable, with its short name and unit.
 
     ``attrs`` are the attributes of a variable that is not in VARIABLES.
     """
@@ -74,7 +74,7 @@ def overlay(
     under: list = (),
     attrs: dict | None = None,
 ):
-    """Return an overlay of `hv.Curve` (one per label) over `hv.Area` (mean ± one standard error, if several runs).
+    """Return an overlay of one `hv.Curve` per label, over `hv.Area` bands of ± one standard error.
 
     ``under`` are elements drawn below them, such as `faint_curve` and `line_across`; ``attrs``: see `dimension`.
     """
@@ -125,7 +125,7 @@ def overlay(
 
 
 def faint_curve(x: np.ndarray, y: np.ndarray, colour: str):
-    """Draw recorded values as a faint `hv.Path`, to be put below a smoothed curve; it has no legend entry."""
+    """Draw recorded values as a faint `hv.Path` without legend entry, to be put below a smoothed curve."""
     points = _thinned(len(x))
     return element(
         "Path", [(x[points], y[points])], color=colour, alpha=0.35, linewidth=0.7, show_grid=True
@@ -152,7 +152,7 @@ def point_at(x: float, y: float, colour: str):
 
 
 def _thinned(n: int) -> np.ndarray:
-    """Return the indices of at most MOST_POINTS evenly spaced points."""
+    """Return the indices of at most MOST_POINTS evenly spaced points among n."""
     return (
         np.arange(n)
         if n <= MOST_POINTS
@@ -161,7 +161,7 @@ def _thinned(n: int) -> np.ndarray:
 
 
 def _mark(plot, element, marker: str, number: int) -> None:
-    """Set a few markers along a curve, shifted from curve to curve to avoid overlaps (a HoloViews hook)."""
+    """Put a few markers on a curve, at other positions than on the other curves (a HoloViews hook)."""
     line = plot.handles["artist"]
     line.set(
         marker=marker,

@@ -25,7 +25,7 @@ def differences_view(
     scored: Mapping[str, Scored] | None = None,
     title: str = "",
 ):
-    """Draw the difference of each label from the reference, paired by split and seed, with 95 % intervals.
+    """Draw each label's difference from the reference, paired by split and seed, with its 95 % interval.
 
     For ``reference``, ``measure`` and ``scored`` see `workbench.measures.paired_differences`. Returns an overlay of a `VLine`
     at 0 and, for each label except the references, in the papers' order from the top, a `Scatter` of the mean difference over
@@ -36,7 +36,7 @@ def differences_view(
 
 
 def _forest(differences: xr.Dataset, measure: str = "test_perplexity", title: str = ""):
-    """Draw a table of differences in rows; see `differences_view`."""
+    """Draw a table of paired differences as a forest plot, one row per label."""
     table = differences.to_dataframe().reset_index("label")
     style, references = looks(table["label"]), table["reference"]
     table = table[~table["label"].isin(references) & np.isfinite(table["difference"])]
@@ -85,7 +85,7 @@ def _forest(differences: xr.Dataset, measure: str = "test_perplexity", title: st
 
 
 def differences_picture(view: View, table: xr.Dataset) -> Picture:
-    """Return the picture of a table of paired differences, from `workbench.measures.paired_differences`."""
+    """Return the picture of a table of differences from `workbench.measures.paired_differences`."""
     names = [
         "label",
         "reference",
@@ -114,7 +114,7 @@ def differences_picture(view: View, table: xr.Dataset) -> Picture:
 
 
 def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the paired differences; nothing if no difference has an interval, as for labels with one run each."""
+    """Draw the paired differences; nothing if none has an interval, as with one run per label."""
     table = paired_differences(shown.runs)
     others = table["label"].values != table["reference"].values
     if np.isfinite(table["difference_low"].values[others]).any():

@@ -18,7 +18,7 @@ HIGHEST = 9.0
 
 
 def holoviews():
-    """Return the package holoviews with its matplotlib backend; if it is missing, raise an error that names the extra."""
+    """Return the package holoviews with its matplotlib backend; if it is missing, the error names the extra to install."""
     try:
         import holoviews
         import holoviews.plotting.mpl
@@ -28,14 +28,14 @@ def holoviews():
 
 
 def element(kind: str, *data, label: str = "", vdims=None, **look):
-    """Return a HoloViews element, such as a "Curve", with its options for matplotlib."""
+    """Return a HoloViews element of a kind such as "Curve", with options for matplotlib."""
     hv = holoviews()
     options = {name: value for name, value in (("label", label), ("vdims", vdims)) if value}
     return getattr(hv, kind)(*data, **options).opts(**look, backend="matplotlib")
 
 
 def coloured(kind: str, outlines: list[dict], places: list, dims: list, **look):
-    """Return "Polygons" or "Contours", each with the colour that its outline has as ``colour``."""
+    """Return "Polygons" or "Contours" in which each outline has its own ``colour``."""
     # HoloViews uses this colour if all are the same, else the colour of each
     first = next((outline["colour"] for outline in outlines), INK)
     one = {"facecolor": first} if kind == "Polygons" else {}
@@ -43,7 +43,7 @@ def coloured(kind: str, outlines: list[dict], places: list, dims: list, **look):
 
 
 def axis(name: str, label: str, unit: str | None = None):
-    """Return a HoloViews dimension."""
+    """Return a HoloViews dimension for an axis, with label and unit."""
     hv = holoviews()
     return hv.Dimension(name, label=label, unit=unit)
 
@@ -51,7 +51,7 @@ def axis(name: str, label: str, unit: str | None = None):
 def band(
     edges: tuple, x, y, colour: str, alpha: float = 0.25, label: str = "", linewidth: float = 0.0
 ):
-    """Return the area between two curves in a pale colour, with ``edges`` as (x, low, high)."""
+    """Return the area between two curves in a pale colour; ``edges`` are (x, low, high)."""
     # HoloViews adds the current backend's `color`, which overrides `facecolor`: so both are set
     return element(
         "Area",
@@ -75,7 +75,7 @@ def text_labels(
     color: str = INK,
     **look,
 ):
-    """Return `holoviews.Labels` of (x, y, text)."""
+    """Return `holoviews.Labels` of texts (x, y, text)."""
     return element(
         "Labels",
         texts,
@@ -90,7 +90,7 @@ def text_labels(
 
 
 def panel(parts, **options):
-    """Return the elements of a panel as `holoviews.Overlay`, by default with the shape of a panel of curves."""
+    """Return elements as one panel, a `holoviews.Overlay`, by default in the shape of a panel of curves."""
     hv = holoviews()
     options = {"aspect": 1.5, "fig_inches": 3.4, "show_legend": False, "fig_rcparams": RC} | options
     return hv.Overlay(parts).opts(**options, backend="matplotlib")
@@ -113,13 +113,13 @@ def no_minor_ticks(plot, drawn) -> None:
 
 
 def option(panel, name: str) -> object:
-    """Return an option of a panel, such as ``fig_inches``."""
+    """Return the value of a panel's option, such as ``fig_inches``."""
     hv = holoviews()
     return hv.Store.lookup_options("matplotlib", panel, "plot").kwargs.get(name)
 
 
 def arrangement(n_panels: int, columns: int, height: float | None) -> tuple[int, float, float]:
-    """Return how many panels stand in a row of a figure, and width and height of one, inches.
+    """Return the number of panels per row of a figure, and a panel's width and height in inches.
 
     ``height`` of a panel is None for panels of curves, which have the shape of their width.
     """
@@ -131,12 +131,12 @@ def arrangement(n_panels: int, columns: int, height: float | None) -> tuple[int,
 
 
 def height_of(panels: list) -> float:
-    """Return the height in inches of the highest panel, according to the option ``fig_inches``."""
+    """Return the height in inches of the highest panel, from its option ``fig_inches``."""
     return max(option(panel, "fig_inches")[1] for panel in panels)
 
 
 def rows_below(n_panels: int, above: float, most: int, fewest: int) -> int:
-    """Return how many rows each of several panels below one another may have; ``above``: inches of a panel besides its rows."""
+    """Return how many rows each of n panels may have to fit on a page; ``above``: inches of a panel besides rows."""
     return min(max(int((PAGE / n_panels - above) / ROW), fewest), most)
 
 

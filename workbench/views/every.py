@@ -252,7 +252,7 @@ def pictures(
     scored: Mapping[str, Scored] | None = None,
     pooled: Sequence[Pooled] = (),
 ) -> list[Picture]:
-    """Return all pictures for which the runs have the variables, separately for each data set.
+    """Return all pictures that the runs' variables allow, separately for each data set.
 
     Perplexities on different data cannot share a picture. Pictures of all data together come first. ``columns`` is the number
     of columns of a page. ``corpora`` are corpora by hash, for coherence, flows, maps and texts; ``scored`` are held-out scores
@@ -298,5 +298,5 @@ def draw_view(
     corpora: Mapping[str, Corpus] | None = None,
     **options,
 ) -> list[Picture]:
-    """Return the pictures of the runs in the view with this name."""
+    """Return the pictures of the runs in the view ``name``."""
     return view_named(name).pictures(SideBySide(runs, columns, corpora or {}), **options)

@@ -20,7 +20,7 @@ LETTERS = 24
 
 
 def co_assignment_view(posterior: xr.Dataset, title: str = ""):
-    """Draw the probability that two tokens share a topic (0 to 1) as `holoviews.Overlay` of a `QuadMesh`."""
+    """Draw the probability that two tokens share a topic, coloured from 0 to 1, as a `holoviews.Overlay` of a `QuadMesh`."""
     names, values = token_names(posterior), posterior["co_assignment"].values
     n = len(names)
     edges = np.arange(n + 1) - 0.5, np.arange(-n, 1) + 0.5
@@ -51,7 +51,7 @@ def co_assignment_view(posterior: xr.Dataset, title: str = ""):
 
 
 def posterior_picture(posterior: xr.Dataset) -> Picture:
-    """Return the picture of the exact probabilities that two tokens share a topic, from `workbench.measures.exact`."""
+    """Return the picture of the exact probability that two tokens share a topic."""
     names, values = token_names(posterior), posterior["co_assignment"].values
     hover = [
         f"{names[row]}\n{names[column]}\none topic with probability {values[row, column]:.4f}"
@@ -79,7 +79,7 @@ def posterior_picture(posterior: xr.Dataset) -> Picture:
 
 
 def gaps_view(engines: Sequence[xr.Dataset], title: str = ""):
-    """Draw how far each bound of each engine is below the log evidence, in nats, as bars (`Rectangles`).
+    """Draw the log evidence minus each bound of each engine, in nats, as bars (`Rectangles`).
 
     ``engines`` are results of `workbench.measures.against_exact`. A bound above the evidence, possible for the collapsed one,
     is left of 0.
@@ -108,7 +108,7 @@ def distances_view(engines: Sequence[xr.Dataset], name: str, title: str = ""):
 
 
 def bounds_picture(engines: Sequence[xr.Dataset]) -> Picture:
-    """Return the picture of bounds and distances to the exact posterior of all engines; ``engines`` as for `gaps_view`."""
+    """Return the picture of every engine's bounds and distances from the exact posterior."""
     first = engines[0]
     errors = [
         distances_view(engines, name, f"Error {description}")
@@ -146,7 +146,7 @@ def bounds_picture(engines: Sequence[xr.Dataset]) -> Picture:
 
 
 def token_names(posterior: xr.Dataset) -> list[str]:
-    """Return a name of each token, with its document and its word."""
+    """Return a name for each token: document and word."""
     both = zip(
         posterior["token_document"].values.tolist(),
         posterior["token_word"].values.tolist(),
@@ -160,7 +160,7 @@ def _n_bars(engines: Sequence[xr.Dataset]) -> int:
 
 
 def _bars(bars: list[tuple[str, str, float]], x, title: str):
-    """Draw horizontal bars of (engine, name, length), in the colours of the engines, from top to bottom."""
+    """Draw horizontal bars (engine, name, length) from top to bottom, in the engines' colours."""
     drawn = [
         element(
             "Rectangles",

@@ -40,7 +40,7 @@ MOST_PAIRS = 5_000_000
 
 
 class Column(NamedTuple):
-    """The bars of one run: positions and heights in lines; the top is at 0, lower ones are negative."""
+    """The bars of one run's topics: positions and heights in lines, downwards from 0."""
 
     topics: list[int]
     top: np.ndarray  # (topic,)
@@ -56,7 +56,7 @@ def topic_flow_view(
     letters: int = LETTERS,
     title: str = "",
 ):
-    """Draw the topics of two runs in two columns of bars, with ribbons as wide as the tokens that both topics share.
+    """Draw the topics of two runs as two columns of bars, joined by ribbons as wide as their shared tokens.
 
     On the left the topics of a, largest first; on the right those of b in the order of their matches, those without a match
     last. Ribbons between matched topics are coloured, others grey; ribbons below 0.6 % of the tokens are left out. Only the 40
@@ -104,7 +104,7 @@ def topic_flow_view(
 
 
 def draw_flows(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the topic flows between the first runs of successive labels (at most four), or between two runs of one label.
+    """Draw topic flows between the first runs of successive labels (at most four), or between two runs of one label.
 
     Only if the training tokens are available.
     """
@@ -192,7 +192,7 @@ def flow_picture(
 
 
 def _column(topics: list[int], heights: xr.DataArray) -> Column:
-    """Stack bars of the topics downwards, with heights in lines and space for each name."""
+    """Stack a run's bars downwards, leaving space for each topic's name."""
     dim = heights.dims[0]
     bar_height = heights.sel({dim: topics}).values
     slot_heights = np.maximum(bar_height + GAP, 1)
@@ -203,7 +203,7 @@ def _column(topics: list[int], heights: xr.DataArray) -> Column:
 def _ribbons(
     flow: xr.DataArray, left: Column, right: Column, unit: float
 ) -> Iterator[tuple[int, int, dict]]:
-    """Yield (topic, other topic, polygon) of every ribbon that is wide enough to draw."""
+    """Yield (topic of a, topic of b, polygon) for each ribbon wide enough to draw."""
     tokens = flow.sel(topic=left.topics, other=right.topics).values
     width = unit * tokens
     left_top = left.top[:, None] - (np.cumsum(width, axis=1) - width)
@@ -238,7 +238,7 @@ def _texts(
     runs: tuple[str, str],
     names: tuple[Mapping[int, str], Mapping[int, str]],
 ) -> list:
-    """Return the texts with their positions: names of the runs, and of the topics on both sides."""
+    """Return the texts with their positions: names of the two runs, and of the topics of each."""
     distances = {
         int(match): f"{distance:.2f}"
         for match, distance in zip(

@@ -61,7 +61,7 @@ FULL_SPEEDUP = 4.0
 
 
 def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look] | None = None):
-    """Draw the distance of each setting from the reference chains against its cost, from `workbench.measures.frontier`.
+    """Draw each setting's distance from the reference chains against its cost, from `workbench.measures.frontier`.
 
     ``clock`` is "updates" or "cpu_time". Returns an overlay of an `HSpan` with the standard error of the reference, a `Curve`
     through the settings that no other one dominates, and for each setting a named `Scatter` over `Segments` of ± one standard
@@ -103,7 +103,7 @@ def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Lo
 
 
 def jitter_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look] | None = None):
-    """Draw the jitter of each setting (variation of the state's log perplexity) against its cost, as in `frontier_view`."""
+    """Draw each setting's jitter (standard deviation of the state's log perplexity) against its cost."""
     settings, y = (
         _with_values(table, "jitter", clock),
         axis("jitter", "jitter of the state", "nats"),
@@ -121,7 +121,7 @@ def jitter_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look
 
 
 def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
-    """Draw the speedup of a setting over cgs as a map (data, number of topics), from `workbench.measures.overtaking`.
+    """Draw a setting's speedup over cgs as a map (data, number of topics), from `workbench.measures.overtaking`.
 
     Returns a `QuadMesh` of the binary logarithm of the speedup with the speedup as `Labels`; cells without a pair are blank.
     """
@@ -169,7 +169,7 @@ def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
 
 
 def names_of_settings(table: xr.Dataset) -> list[str]:
-    """Return a short name of each setting of a table, as "r=2, S=5"; the engine's name if it has no r."""
+    """Return a short name per setting, such as "r=2, S=5"; the engine's name for a setting without r."""
     hybrids = set(
         table["engine"].values[~np.isnan(table["r"].values) & (table["split"].values == "")]
     )
@@ -191,7 +191,7 @@ def names_of_settings(table: xr.Dataset) -> list[str]:
 
 
 def sides_of_names(x: np.ndarray, y: np.ndarray, names: list[str], bright: np.ndarray) -> list[int]:
-    """Return on which side of each mark (mark,) its name overlaps no other name: 1 right, -1 left, 0 neither.
+    """Return for each mark the side on which its name overlaps no other: 1 right, -1 left, 0 neither.
 
     ``x`` and ``y`` are shares of the axes. ``bright`` marks are placed first, from right to left.
     """
@@ -217,7 +217,7 @@ def frontier_picture(
     runs: Iterable[xr.Dataset] = (),
     clocks: Iterable[str] = COSTS,
 ) -> Picture:
-    """Return the picture of distances and jitters against each clock, with the table."""
+    """Return the picture and table of distances and jitters against each clock."""
     style, clocks = looks(table["label"].values.tolist()), list(clocks)
     panels = [
         draw(table, clock, style) for draw in (frontier_view, jitter_view) for clock in clocks
@@ -257,7 +257,7 @@ def frontier_picture(
 
 
 def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
-    """Return the picture of speedups, one map per setting, with the table of all cells."""
+    """Return the picture of speedups, a map per setting, and the table of all cells."""
     settings = cells["setting"].values.tolist()
     flat = cells.to_dataframe().reset_index()
     rows = flat[flat["n_pairs"] > 0][list(CELLS)].to_numpy(object).tolist()
@@ -282,7 +282,7 @@ def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
 
 
 def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw one picture per cost, model, data and held-out share, if there are long chains of cgs and other runs."""
+    """Draw a picture per cost, model, data and held-out share for which there are long cgs chains and other runs."""
     fitting_runs = [run for run in shown.runs if view.fits(run)]
     tables = []
     for runs in grouped(
@@ -301,7 +301,7 @@ def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the speedup maps of hybrids, if runs differ in data or number of topics."""
+    """Draw the speedup of hybrids as maps, if runs differ in data or number of topics."""
     with suppress(MeasureError):
         cells = overtaking(
             [run for run in shown.runs if is_hybrid(spec_of(run)) or is_plain_gibbs(spec_of(run))]
@@ -311,7 +311,7 @@ def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _short_names(descriptions: list[str]) -> list[str]:
-    """Return the descriptions of data without their common beginning, wrapped to short lines."""
+    """Return descriptions of data without a beginning common to all, wrapped to short lines."""
     parts = [description.split(", ") for description in descriptions]
     if len(descriptions) > 1 and len({words[0] for words in parts}) == 1:
         descriptions = [", ".join(words[1:]) or UNCHANGED for words in parts]
@@ -319,7 +319,7 @@ def _short_names(descriptions: list[str]) -> list[str]:
 
 
 def is_hybrid(spec: RunSpec) -> bool:
-    """Return whether the engine of a run is a hybrid: it samples some pairs and averages the others, by an option r."""
+    """Return whether a run's engine is a hybrid, whose option r separates sampled from averaged pairs."""
     return hasattr(spec.parts()[2], "r")
 
 
@@ -329,7 +329,7 @@ def _model_text(table_and_runs: tuple[xr.Dataset, list[xr.Dataset]]) -> str:
 
 
 def _with_values(table: xr.Dataset, measure: str, clock: str) -> xr.Dataset:
-    """Return the settings that have both the measure and the clock."""
+    """Return the settings that have values of both the measure and the clock."""
     return table.isel(
         label=np.flatnonzero(np.isfinite(table[measure].values) & np.isfinite(table[clock].values))
     )
@@ -345,7 +345,7 @@ def _marks(
     style: dict[str, Look] | None,
     floor: float,
 ):
-    """Draw the elements ``drawn``, and over them a named mark with error bar per setting, faint unless ``is_efficient``."""
+    """Draw ``drawn``, and above it a named mark with error bar per setting, faint if not ``is_efficient``."""
     if not settings.sizes["label"]:
         return panel([])
     style, x = style or looks(settings["label"].values.tolist()), dimension(clock)
@@ -410,7 +410,7 @@ def _marks(
 
 
 def _shares(values: np.ndarray) -> np.ndarray:
-    """Return the positions of values along their axis, from 0 to 1."""
+    """Return the positions of values on their axis as fractions from 0 to 1."""
     scaled = np.log(values) if _is_logarithmic(values) else values
     return (scaled - scaled.min()) / (np.ptp(scaled) or 1.0)
 
@@ -422,7 +422,7 @@ def _is_logarithmic(values: np.ndarray) -> bool:
 
 
 def _floor(values: np.ndarray, error: float = np.inf) -> float:
-    """Return the lower limit of error bars and band: minus infinity, or a positive value on a logarithmic axis."""
+    """Return the lower limit for error bars and bands: minus infinity, or a positive value on a logarithmic axis."""
     return (
         max(min(float(values.min()), error) / 2, float(values.min()) / SMALLEST_FRACTION)
         if _is_logarithmic(values)
@@ -431,7 +431,7 @@ def _floor(values: np.ndarray, error: float = np.inf) -> float:
 
 
 def _plain_ticks(plot, drawn) -> None:
-    """Show plain numbers instead of powers on logarithmic axes (a HoloViews hook)."""
+    """Label logarithmic axes with plain numbers, not with powers (a HoloViews hook)."""
     from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
     axes = plot.handles["axis"]

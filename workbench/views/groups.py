@@ -27,7 +27,7 @@ LIFT = 2.0
 
 
 def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = ""):
-    """Draw a `QuadMesh` of the lifts of topics (rows, largest first) in groups (columns), as `holoviews.Overlay`.
+    """Draw the lift of each topic (row) in each group (column) as a `holoviews.Overlay` of a `QuadMesh`.
 
     shares : result of `workbench.measures.topics_by_group`. Groups without a token are blank.
     """
@@ -61,7 +61,7 @@ def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = ""):
 
 
 def group_differences_view(differences: xr.Dataset, names: dict[int, str], title: str = ""):
-    """Draw the difference in share of each topic between groups with its 95 % interval, as `holoviews.Overlay`.
+    """Draw the difference between two groups in each topic's share, with 95 % interval, as a `holoviews.Overlay`.
 
     differences : result of `workbench.measures.group_differences`.
     """
@@ -93,13 +93,13 @@ def group_differences_view(differences: xr.Dataset, names: dict[int, str], title
 
 
 def group_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the control that chooses the column by which documents are grouped, if there are several."""
+    """Return the control that chooses the metadata column for grouping, if there are several."""
     columns = columns_of(run)
     return (Menu("by", "Group by", tuple(columns), columns[0]),) if len(columns) > 1 else ()
 
 
 def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Iterator[Picture]:
-    """Draw the heat map for one run per label, grouped by the column ``by``; by default by the first column."""
+    """Draw the heat map of topics by group for one run per label; ``by``: metadata column, by default the first."""
     candidates, panels, rows, hover, is_cut = {}, [], [], [], False
     for label, run in shown.first("n_dk", "phi").items():
         if not (columns := columns_of(run)):
@@ -140,7 +140,7 @@ def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Itera
 
 
 def against_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the controls that choose the group, and the group (or all other documents) to compare it with."""
+    """Return the controls that choose a group, and the group (or all other documents) it is compared with."""
     groups = tuple(_groups(run))
     if not groups:
         return ()
@@ -155,7 +155,7 @@ def draw_group_differences(
     group: str | None = None,
     other: str = OTHERS,
 ) -> Iterator[Picture]:
-    """Draw the comparison of two groups for one run per label; ``group`` as "column: value", by default the largest.
+    """Draw the comparison of two groups for one run per label; ``group`` is "column: value", by default the largest.
 
     ``other`` is another group, or `OTHERS`, which also replaces a group without documents outside the first.
     """
@@ -212,7 +212,7 @@ def _compared(
     group: str,
     other: str,
 ) -> tuple[str, list[str | None], str]:
-    """Return the name of the second group, the group of each document (document,), and a description of the second group.
+    """Return the second group's name, each document's group (document,), and a description of the second group.
 
     Documents of neither or both groups have None. If the second group has no tokens outside the first, it is replaced by
     all other documents.
@@ -237,12 +237,12 @@ def _compared(
 
 
 def _of_group(run: xr.Dataset, column: str, value: str) -> np.ndarray:
-    """Return which documents (document,) have this value in the column."""
+    """Return which documents (document,) bool have this value in a metadata column."""
     return np.array([str(entry) == value for entry in run[COLUMN + column].values.tolist()], bool)
 
 
 def _sides(in_group: np.ndarray, group: str, in_other: np.ndarray, other: str) -> list[str | None]:
-    """Return for each document (document,) the name of its group, or None."""
+    """Return the group of each document (document,); None for a document of neither or both."""
     return [
         group if is_first else other if is_second else None
         for is_first, is_second in zip(in_group.tolist(), in_other.tolist(), strict=True)
@@ -255,7 +255,7 @@ def _tokens(run: xr.Dataset) -> np.ndarray:
 
 
 def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
-    """Return (column, value) of each group with tokens by its menu text; within a column, the largest groups first."""
+    """Return menu text → (column, value) for each group with tokens; in each column the largest groups come first."""
     groups, columns = {}, columns_of(run)
     has_tokens = _tokens(run) > 0 if columns else None
     for column in columns:
@@ -270,20 +270,20 @@ def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
 
 
 def _largest(shares: xr.Dataset, most: int) -> xr.Dataset:
-    """Return the table cut to the groups with the most documents, and to the topics with the most tokens, largest first."""
+    """Return the table reduced to the groups with the most documents and the topics with the most tokens."""
     groups = np.sort(np.argsort(-shares["n_documents"].values, kind="stable")[:MOST_GROUPS])
     sizes = (shares["share"].fillna(0) * shares["n_tokens"]).sum("group").values
     return shares.isel(group=groups, topic=np.argsort(-sizes, kind="stable")[:most])
 
 
 def _furthest(differences: xr.Dataset, most: int) -> xr.Dataset:
-    """Return the table cut to the topics with the largest absolute differences, in the same order."""
+    """Return the table reduced to the topics with the largest absolute differences, in the same order."""
     largest = np.argsort(-np.abs(differences["difference"].values), kind="stable")[:most]
     return differences.isel(topic=np.sort(largest))
 
 
 def _cell_texts(shares_table: xr.Dataset, names: dict[int, str]) -> list[str]:
-    """Return the hover texts of the cells, row by row from the bottom, each from left to right."""
+    """Return the tooltips of the heat map's cells, rows from the bottom up, cells from left to right."""
     shares, lows, highs, lifts = (
         shares_table[name].transpose("topic", "group").values
         for name in ("share", "low", "high", "lift")
@@ -307,7 +307,7 @@ def _cell_texts(shares_table: xr.Dataset, names: dict[int, str]) -> list[str]:
 def _point_texts(
     differences: xr.Dataset, names: dict[int, str], group: str, other: str
 ) -> list[str]:
-    """Return the hover texts of the topics of a comparison."""
+    """Return the tooltip of each topic in a comparison of two groups."""
     rows = zip(
         *(
             differences[name].values.tolist()
@@ -323,5 +323,5 @@ def _point_texts(
 
 
 def interval(low: float, high: float, sign: str = "") -> str:
-    """Return an interval as percentages in brackets; "" if it is NaN."""
+    """Return an interval of shares as percentages in brackets; "" for NaN."""
     return f" ({100 * low:{sign}.2f} to {100 * high:{sign}.2f})" if np.isfinite(low) else ""

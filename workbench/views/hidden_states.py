@@ -39,7 +39,7 @@ def path_view(
     forecast: float | None = None,
     title: str = "",
 ):
-    """Draw one dimension of the states along a sequence: the mean as `Curve`, a band as `Area`, the start of forecasts."""
+    """Draw one dimension of the states along a sequence: mean (`Curve`), band (`Area`), and where forecasts begin."""
     x, y = axis("position", "position"), axis("state", name)
     edges = (positions, mean - BAND * deviation, mean + BAND * deviation)
     parts = [
@@ -61,7 +61,7 @@ def path_view(
 def state_probability_view(
     positions: np.ndarray, chances: np.ndarray, names: list[str], title: str = ""
 ):
-    """Draw probabilities (position, state) as `holoviews.Overlay` of a `QuadMesh`, one row per state; colours from 0 to 1."""
+    """Draw state probabilities (position, state), a row per state, coloured from 0 to 1."""
     n_per_cell = -(-len(positions) // MOST_CELLS)
     first_positions = np.arange(0, len(positions), n_per_cell)
     means = (
@@ -98,13 +98,13 @@ def state_probability_view(
 
 
 def sequence_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the control that chooses the sequence, if there are several."""
+    """Return the control that chooses a sequence, if there are several."""
     names = tuple(sequences_of(run))
     return (Menu("sequence", "Sequence", names, names[0]),) if len(names) > 1 else ()
 
 
 def sequence_named(run: xr.Dataset, name: str | None) -> tuple[str, np.ndarray]:
-    """Return the name and the ordered documents of a sequence; for an unknown name those of the first sequence."""
+    """Return (name, documents in order) of a sequence; for an unknown name, of the first sequence."""
     sequences = sequences_of(run)
     name = name if name in sequences else next(iter(sequences))
     return name, sequences[name]
@@ -147,7 +147,7 @@ def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> It
 def _start_of_forecasts(
     run: xr.Dataset, documents: np.ndarray, positions: np.ndarray, shown: SideBySide
 ) -> float | None:
-    """Return the position at which the held-out end of a sequence begins; None if no end is held out, or it is unknown."""
+    """Return the position at which the held-out end of a sequence begins; None without one, or if unknown."""
     train = shown.corpora.get(spec_of(run).train)
     if (
         train is None
@@ -205,7 +205,7 @@ def draw_state_probabilities(
 
 
 def names_of_states(run: xr.Dataset, n: int = 3, letters: int = 26) -> list[str]:
-    """Return a name of each hidden state: its number, and the words with the largest p log(p / mean over states)."""
+    """Return a name per hidden state: its number, and the words that distinguish it most from other states."""
     emissions = run["emissions"].isel(snapshot=-1).transpose("hidden_state", "word").values
     excess = emissions * np.log(
         np.maximum(emissions, 1e-300) / np.maximum(emissions.mean(axis=0), 1e-300)

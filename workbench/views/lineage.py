@@ -21,7 +21,7 @@ MOST_ROWS = 60
 
 
 def lineage_view(runs: Runs, colour: str = COLOURS[0], title: str = ""):
-    """Draw the tree of warm-started runs: each run is below and to the right of its parent.
+    """Draw the tree of warm-started runs, each below and to the right of its parent.
 
     Returns `holoviews.Overlay` of `Path` (from parent to child), `Scatter` (available runs) and `Labels` (name, label,
     iteration), as high as `lineage_height`; runs without relatives are left out.
@@ -30,7 +30,7 @@ def lineage_view(runs: Runs, colour: str = COLOURS[0], title: str = ""):
 
 
 def _tree(specs: dict[str, RunSpec], colour: str = COLOURS[0], title: str = ""):
-    """Draw the tree of runs with these names and specs; see `lineage_view`."""
+    """Draw the tree of warm starts among the runs ``specs`` (name → spec)."""
     rows = descent(edges_of(list(specs.items())))
     drawn = rows[:MOST_ROWS]
     label_of = {name: spec.label() for name, spec in specs.items()}
@@ -68,7 +68,7 @@ def _tree(specs: dict[str, RunSpec], colour: str = COLOURS[0], title: str = ""):
 
 
 def lineage_height(runs: Runs) -> float:
-    """Return the height of `lineage_view` in inches."""
+    """Return the height in inches that `lineage_view` needs."""
     return _height(descent(lineage(runs)))
 
 
@@ -79,7 +79,7 @@ def _height(rows: list) -> float:
 def lineage_picture(
     view: View, specs: dict[str, RunSpec], runs: Iterable[xr.Dataset] = ()
 ) -> Picture:
-    """Return the picture of the tree of runs with these names and specs; the caption gives the settings of ``runs``."""
+    """Return the picture of the tree of warm starts among ``specs`` (name → spec); the caption describes ``runs``."""
     edges = edges_of(list(specs.items()))
     panels = [_tree(specs)]
     return view.picture(
@@ -95,7 +95,7 @@ def lineage_picture(
 
 
 def draw_lineage(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the tree of the warm-started runs."""
+    """Draw the tree of warm starts among the runs."""
     edges = lineage(shown.runs)
     related = {name for edge in edges for name in (edge.run, edge.parent)}
     specs = {run.attrs["name"]: spec_of(run) for run in shown.runs}

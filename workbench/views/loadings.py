@@ -19,7 +19,7 @@ MOST_NAMES = 70
 
 
 def placed_words(run: xr.Dataset) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return the words that have a row of C, their positions (word, 2), and each axis' share of the variance (2,).
+    """Return the words with a row of C, their positions (word, 2), and the share of variance on each axis (2,).
 
     Positions are the principal components of the rows of C times a root of the covariance of the last states: the
     variations of psi over documents, which are invariant to linear transformations of the states.
@@ -42,7 +42,7 @@ def placed_words(run: xr.Dataset) -> tuple[list[str], np.ndarray, np.ndarray]:
 
 
 def loadings_view(names: list[str], places: np.ndarray, shares: np.ndarray, title: str = ""):
-    """Draw words as `Points`, with `Labels` for those whose names do not overlap; the longest loadings come first."""
+    """Draw words as `Points`, with `Labels` where names do not overlap; words with the longest loadings have precedence."""
     low, high = places.min(axis=0), places.max(axis=0)
     extent = np.maximum(high - low, 1e-6) * 1.2
     labels = [
@@ -68,7 +68,7 @@ def loadings_view(names: list[str], places: np.ndarray, shares: np.ndarray, titl
 
 
 def readable(names: list[str], places: np.ndarray) -> list[int]:
-    """Return the indices of words whose names do not overlap on a panel of size 1 x 1, chosen from the outside inwards."""
+    """Return the indices of words whose names do not overlap on a unit square, chosen from the outside in."""
     chosen: list[int] = []
     for index in np.argsort(-np.linalg.norm(places, axis=1), kind="stable").tolist():
         is_free = all(
@@ -83,7 +83,7 @@ def readable(names: list[str], places: np.ndarray) -> list[int]:
 
 
 def draw_loadings(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the map of words for one run per label."""
+    """Draw the map of words by their loadings for one run per label."""
     runs, rows, panels, hover = shown.first("loadings", "states", "stick_words"), [], [], []
     drawn, left_out = fitting_panels(runs)
     for label, run in runs.items():

@@ -61,7 +61,7 @@ TOLD = "told"
 def in_bokeh(
     panel, size: tuple[float, float], hover: Mapping[str, Iterator[list[str]]] | None = None
 ):
-    """Return a copy of a panel with its look for Bokeh, ``size`` inches large; narrower if the page is.
+    """Return a copy of a panel with options for Bokeh, ``size`` inches large, or narrower on a narrow page.
 
     ``hover`` has the hover texts of the next elements, by kind of element; see `Picture.hover`.
     """
@@ -100,7 +100,7 @@ def in_bokeh(
 
 
 def _markers(part, kind: str) -> list:
-    """Return the markers of a curve: at all its points, or at few of them if a hook would thin them."""
+    """Return the markers of a curve: at all points, or at a few if the matplotlib figure has a few."""
     hv = holoviews()
     style, hooks = _options(part, "style"), _options(part, "plot").get("hooks", [])
     few = [hook.keywords["marker"] for hook in hooks if "marker" in getattr(hook, "keywords", {})]
@@ -114,7 +114,7 @@ def _markers(part, kind: str) -> list:
 
 
 def _plain(plot, panel) -> None:
-    """Make the background of a panel transparent, and give its axes ticks and upright labels that fit (a HoloViews hook)."""
+    """Give a panel a transparent background, fewer ticks and axis labels that fit (a HoloViews hook)."""
     made = plot.state
     made.background_fill_color = made.border_fill_color = made.outline_line_color = None
     made.toolbar.logo = None
@@ -127,14 +127,14 @@ def _plain(plot, panel) -> None:
 
 
 def _options(part, group: str) -> dict:
-    """Return the matplotlib options of an element or panel, without the cycles of colours that are HoloViews' defaults."""
+    """Return the matplotlib options of an element or panel, leaving out HoloViews' default colour cycles."""
     hv = holoviews()
     found = hv.Store.lookup_options("matplotlib", part, group).kwargs
     return {name: value for name, value in found.items() if not isinstance(value, hv.Cycle)}
 
 
 def _element(part, kind: str, texts: list[str] | None):
-    """Return an element with its look for Bokeh."""
+    """Return an element with options for Bokeh."""
     plot = {name: value for name, value in _options(part, "plot").items() if name in KEPT}
     if kind != "Labels":
         part, tooltips = _told(part, kind, texts)
@@ -146,7 +146,7 @@ def _element(part, kind: str, texts: list[str] | None):
 
 
 def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
-    """Return an element with its hover texts as a dimension, and its tooltips."""
+    """Return an element with its tooltip texts as a dimension, and the tooltips that show them."""
     if texts is not None:
         if kind == "Polygons":
             rings = zip(part.split(datatype="dictionary"), texts, strict=True)
@@ -169,7 +169,7 @@ def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
 
 
 def _style(kind: str, style: dict) -> dict:
-    """Return the Bokeh options for a style of matplotlib."""
+    """Return the Bokeh options that correspond to matplotlib style options."""
     if kind == "Labels":
         return _letters(style)
     made = {name: style[name] for name in ("alpha", "cmap") if name in style}
@@ -196,7 +196,7 @@ def _style(kind: str, style: dict) -> dict:
 
 
 def _colour(colour: object) -> object:
-    """Return a colour of matplotlib in the form that Bokeh reads; anything else, as the name of a dimension, unchanged."""
+    """Return a matplotlib colour in Bokeh's form; any other value, such as a dimension's name, unchanged."""
     from matplotlib.colors import is_color_like, to_hex
 
     if not is_color_like(colour):
@@ -206,7 +206,7 @@ def _colour(colour: object) -> object:
 
 
 def _letters(style: dict) -> dict:
-    """Return the Bokeh options of a text."""
+    """Return the Bokeh options for a text of this style."""
     return {
         "text_color": _colour(style.get("color", INK)),
         "text_font_size": f"{style.get('size', RC['font.size']) * POINT:.1f}px",
@@ -219,7 +219,7 @@ def _letters(style: dict) -> dict:
 
 
 def _dash(line: str | tuple, width: float) -> str | Sequence[int]:
-    """Return the dash pattern for Bokeh."""
+    """Return the Bokeh dash pattern for a matplotlib line style."""
     return (
         DASHES[line] if isinstance(line, str) else [round(part * width * POINT) for part in line[1]]
     )

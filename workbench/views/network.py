@@ -38,14 +38,14 @@ class Arrow(NamedTuple):
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Return the position of the arrow's name: above the middle of a bent arrow, below that of a straight one."""
+        """Return where the arrow's name stands: above the middle of a bent arrow, below that of a straight one."""
         x, y = self.path[len(self.path) // 2]
         is_bent = y > (self.path[0, 1] + self.path[-1, 1]) / 2 + 0.1
         return float(x), float(y) + (0.22 if is_bent else -0.26)
 
 
 class Drawing(NamedTuple):
-    """Positions of the parts of a network's picture; ellipses are 1.7 wide and 0.9 high, and y points upwards."""
+    """Positions of the levels (ellipses, 1.7 wide and 0.9 high) and arrows in a picture of a network; y points up."""
 
     places: dict[str, tuple[float, float]]  # name of a level → centre of its ellipse
     rows: dict[str, str]  # name of a level → its number of rows, on two lines
@@ -53,7 +53,7 @@ class Drawing(NamedTuple):
 
     @property
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ranges of x and of y that include all names."""
+        """Return the ranges of x and y that contain all parts and names of the picture."""
         x, y = np.concatenate(
             [*(arrow.path for arrow in self.arrows), *map(_ellipse, self.places.values())]
         ).T
@@ -62,14 +62,14 @@ class Drawing(NamedTuple):
 
 
 def drawing_of(network: Network) -> Drawing:
-    """Return the positions of the levels of a network, and the arrows between them."""
+    """Return the positions of a network's levels and of the arrows between them."""
     places = _places(network)
     rows = {level.name: _rows_text(network, level) for level in network.levels}
     return Drawing({name: places[name] for name in rows}, rows, _arrows(network, places))
 
 
 def network_view(network: Network, title: str = ""):
-    """Draw the levels of a network from left to right with their numbers of rows, and the variables between them.
+    """Draw a network's levels from left to right with their numbers of rows, joined by arrows of variables.
 
     As in Heinrich & Goesele (2009), Fig. 1: ellipses are mixture levels, arrows discrete variables. An arrow is dotted if its
     variable only decides whether or with which kind of row a level is visited; the ellipse of an observed level is grey, that
@@ -126,7 +126,7 @@ def network_view(network: Network, title: str = ""):
 
 
 def draw_networks(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw each network once, with a table of the tokens of its levels in the first run that has the counts."""
+    """Draw each distinct network, with a table of tokens per level from the first run that has counts."""
     runs_by_network: dict[Network, list] = {}
     for run in shown.runs:
         if has(run, "model.levels"):
@@ -155,7 +155,7 @@ def draw_networks(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _tokens(runs: list) -> pd.DataFrame:
-    """Return the table of tokens per level of the first run that has these counts; empty if none has."""
+    """Return the table of tokens per level from the first run with these counts; empty if no run has them."""
     for run in runs:
         try:
             return mixture_table(run).reindex(columns=COLUMNS)
@@ -165,7 +165,7 @@ def _tokens(runs: list) -> pd.DataFrame:
 
 
 def _conditions(level: Level) -> dict[str, bool]:
-    """Return for each variable on which a level depends whether it selects the row."""
+    """Return variable → whether it selects the row, for each variable on which a level depends."""
     selecting = {name for rows in level.rows for name in rows.by}
     return dict.fromkeys(sorted(selecting), True) | {
         name: False for rows in level.rows for name, *_ in rows.when if name not in selecting
@@ -173,7 +173,7 @@ def _conditions(level: Level) -> dict[str, bool]:
 
 
 def _places(network: Network) -> dict[str, tuple[float, float]]:
-    """Return the position of the document and of each level, in a column to the right of the levels it depends on."""
+    """Return the position of the document and of each level, which is to the right of all levels it depends on."""
     column = {DOCUMENT: 0}
     drawn_by = {level.draws: level.name for level in network.levels}
     levels_by_column: dict[int, list[str]] = {}
@@ -195,7 +195,7 @@ def _ellipse(centre: tuple[float, float]) -> np.ndarray:
 
 
 def _arrows(network: Network, places: dict[str, tuple[float, float]]) -> list[Arrow]:
-    """Return the arrows of all variables to the levels that depend on them, and of the word, bent around levels between."""
+    """Return an arrow from each variable to each level that depends on it, bent around levels between, and the word's arrow."""
     arrows = []
     drawn_by = {level.draws: level.name for level in network.levels}
     for level in network.levels:
@@ -244,7 +244,7 @@ def _arrow(
 
 
 def _rows_text(network: Network, level: Level) -> str:
-    """Return the size of a level as text of two lines, as "5 rows a document" and "of 10" values."""
+    """Return a level's size as text on two lines: "5 rows a document", "of 10"."""
     if level.table == AUTHORS:
         return "authors of\nthe document"
     values = "words" if level.draws == WORD else f"{network.size(level.draws):,}"

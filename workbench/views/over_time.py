@@ -18,7 +18,7 @@ PANEL = (3.4, 2.1)
 
 
 def prevalence_view(run: xr.Dataset, title: str = ""):
-    """Draw the shares of topics (topic, year), sorted by mean year, as `holoviews.Overlay` of a `QuadMesh`.
+    """Draw the shares of topics by year, topics sorted by mean year, as a `holoviews.Overlay` of a `QuadMesh`.
 
     Years without tokens are blank; the title gives the share at the end of the colour scale.
     """
@@ -47,7 +47,7 @@ def prevalence_view(run: xr.Dataset, title: str = ""):
 
 
 def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None = None):
-    """Draw the probability by year of those words of a topic that change most, one named `Curve` per word.
+    """Draw p(word | topic) by year for the words of a topic that change most, as one `Curve` per word.
 
     ``top`` is the end of the axis, by default 1.1 times the largest probability.
     """
@@ -100,7 +100,7 @@ def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None =
 
 
 def rising(shares: np.ndarray) -> np.ndarray:
-    """Return the indices of topics, sorted by their mean year under ``shares`` (topic, year)."""
+    """Return the indices of topics, sorted by mean year with weights ``shares`` (topic, year)."""
     filled = np.nan_to_num(shares)
     return np.argsort(
         filled @ np.arange(shares.shape[1]) / np.maximum(filled.sum(axis=1), 1e-300), kind="stable"
@@ -108,13 +108,13 @@ def rising(shares: np.ndarray) -> np.ndarray:
 
 
 def changing(phi: np.ndarray, n: int = MOST_WORDS) -> np.ndarray:
-    """Return the indices of the n words of phi (year, word) that change most, sorted by final probability, descending."""
+    """Return the indices of the n words of phi (year, word) that change most, sorted by probability in the last year."""
     words = np.argsort(-np.ptp(phi, axis=0), kind="stable")[:n]
     return words[np.argsort(-phi[-1, words], kind="stable")]
 
 
 def spread(heights: np.ndarray, gap: float) -> np.ndarray:
-    """Return the heights of texts, given highest first, moved up to be at least ``gap`` apart."""
+    """Return the heights of texts, highest first, moved up where they are less than ``gap`` apart."""
     spread_heights = heights.astype(float)
     for index in range(len(spread_heights) - 2, -1, -1):
         spread_heights[index] = max(spread_heights[index], spread_heights[index + 1] + gap)
@@ -122,19 +122,19 @@ def spread(heights: np.ndarray, gap: float) -> np.ndarray:
 
 
 def moving_topics(run: xr.Dataset, n: int = MOST_TOPICS) -> list[int]:
-    """Return the numbers of the n topics whose words change most from the first to the last year, weighted by tokens."""
+    """Return the numbers of the n topics whose words change most between first and last year, weighted by tokens."""
     phi = run["phi_by_time"].isel(snapshot=-1).transpose("time", "topic", "word").values
     moved = np.abs(phi[-1] - phi[0]).sum(axis=1) * run["n_kw"].isel(snapshot=-1).sum("word").values
     return run["topic"].values[np.argsort(-moved, kind="stable")[:n]].tolist()
 
 
 def spaced(years: np.ndarray, most: int = 5) -> list[int]:
-    """Return at most ``most`` evenly spaced years for axis ticks, beginning with the first."""
+    """Return at most ``most`` evenly spaced years for axis ticks, the first included."""
     return years[:: max(-(-len(years) // most), 1)].tolist()
 
 
 def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the shares by year for one run per label, of models whose topics change over time."""
+    """Draw topic shares by year for one run per label whose topics change over time."""
     runs = shown.first("prevalence", "phi")
     drawn, left_out = fitting_panels(runs)
     rows = []
@@ -155,7 +155,7 @@ def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw for one run of each label the topics whose words change most, one panel per topic."""
+    """Draw the topics whose words change most, a panel per topic, for one run per label."""
     runs = shown.first("phi_by_time")
     chosen = {(label, topic): run for label, run in runs.items() for topic in moving_topics(run)}
     drawn, left_out = fitting_panels(chosen)

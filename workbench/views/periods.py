@@ -32,7 +32,7 @@ STACKED = 0.55
 def stacked_view(
     shares_table: xr.Dataset, topics: list[int], names: dict[int, str], title: str = ""
 ):
-    """Draw stacked shares of some topics by period, with all other topics on top, as `holoviews.Overlay` of `Area`."""
+    """Draw stacked shares by period of some topics, and of all others on top, as a `holoviews.Overlay` of `Area`."""
     places, below = _places(shares_table), np.zeros(shares_table.sizes["time"])
     parts, shares = [], shares_table["share"].transpose("topic", "time")
     layers = [
@@ -67,7 +67,7 @@ def topic_over_time_view(
     colour: str = COLOURS[0],
     top: float | None = None,
 ):
-    """Draw the share of one topic by period with its 95 % interval, as `holoviews.Overlay` of `Curve`, `Area`, `Points`."""
+    """Draw one topic's share by period with 95 % intervals, as a `holoviews.Overlay`."""
     places, topic_shares = _places(shares_table), shares_table.sel(topic=topic)
     share, low, high = (topic_shares[name].values for name in ("share", "low", "high"))
     x, y = axis("time", " "), axis("share", "share of tokens")
@@ -97,7 +97,7 @@ def topic_over_time_view(
 
 
 def period_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the control that chooses the length of a period; () if only years are possible."""
+    """Return the control that chooses the length of periods; () if only years are possible."""
     times = _times(run)
     shortest = fitting_period(times, MOST_ON_PAGE) if any(times) else "year"
     choices = list(PERIODS)[: list(PERIODS).index(shortest) + 1]
@@ -111,7 +111,7 @@ def period_controls(run: xr.Dataset) -> tuple[Menu, ...]:
 def draw_topics_over_time(
     view: View, shown: SideBySide, period: str | None = None
 ) -> Iterator[Picture]:
-    """Draw one picture for one run per label, if its documents have times in at least two periods."""
+    """Draw topic shares by period for one run per label whose documents span at least two periods."""
     runs = shown.first("n_dk", "phi", f"{COLUMN}time")
     for number, (label, run) in enumerate(runs.items(), start=1):
         times = _times(run)
@@ -175,7 +175,7 @@ def _moving(shares_table: xr.Dataset) -> list[int]:
 
 
 def _places(shares_table: xr.Dataset) -> np.ndarray:
-    """Return the positions of the periods on the axis: 0, 1, …"""
+    """Return the position of each period on the axis: 0, 1, …"""
     return np.arange(shares_table.sizes["time"], dtype=float)
 
 
@@ -187,14 +187,14 @@ def _ticks(shares_table: xr.Dataset) -> list[tuple[float, str]]:
 def _words(
     run: xr.Dataset, corpus: Corpus | None, period: str, shares_table: xr.Dataset
 ) -> xr.Dataset | None:
-    """Return the words of the topics in each period; None without the corpus, or with too many periods."""
+    """Return the top words of each topic in each period; None without the corpus, or for too many periods."""
     if corpus is None or shares_table.sizes["time"] > MOST_WITH_WORDS:
         return None
     return words_by_group(run, corpus, periods_of(run, "time", period))
 
 
 def _texts(shares_table: xr.Dataset, topic: int, name: str, words: xr.Dataset | None) -> list[str]:
-    """Return the hover text of each point of a topic: period, share, documents, and its words there."""
+    """Return the tooltip of each point of a topic's curve: period, share, documents, and the topic's words in that period."""
     texts, topic_shares = [], shares_table.sel(topic=topic)
     shares, lows, highs, n_documents = (
         topic_shares[key].values for key in ("share", "low", "high", "n_documents")

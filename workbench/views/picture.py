@@ -27,7 +27,7 @@ MOST_PANELS = 12
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure before it is drawn: its panels, caption and table."""
+    """A figure before it is drawn: panels, caption and table of its data."""
 
     name: str  # name of the files
     title: str
@@ -45,7 +45,7 @@ class Picture:
 
 
 class Slider(NamedTuple):
-    """A control of a view: a slider on the page that sets a numerical option."""
+    """A control of a view: a slider that sets one of its numerical options."""
 
     option: str  # keyword of `View.draw`
     label: str
@@ -57,7 +57,7 @@ class Slider(NamedTuple):
 
 
 class Menu(NamedTuple):
-    """A control of a view: a menu on the page that sets a text option."""
+    """A control of a view: a menu that sets one of its text options."""
 
     option: str  # keyword of `View.draw`
     label: str
@@ -69,12 +69,12 @@ Control = Slider | Menu
 
 
 def no_controls(run: xr.Dataset) -> tuple[Control, ...]:
-    """Return (): the view has no controls."""
+    """Return (), for a view without controls."""
     return ()
 
 
 class View(NamedTuple):
-    """A kind of picture that can be drawn for runs with the variables it needs."""
+    """A kind of figure, and the variables that a run must have for it."""
 
     name: str
     title: str
@@ -95,11 +95,11 @@ class View(NamedTuple):
         return any(all(has(run, name) for name in names.split()) for names in self.needs)
 
     def picture(self, *parts, **more) -> Picture:
-        """Return a picture with the name and title of the view; for the other fields see `Picture`."""
+        """Return a `Picture` with the name and title of this view; the other arguments are its further fields."""
         return Picture(self.name, self.title, *parts, **more)
 
     def pictures(self, shown: SideBySide, **options) -> list[Picture]:
-        """Draw the pictures of the runs; return [] if no run fits."""
+        """Return the pictures that this view draws for the runs; [] if it fits none."""
         shown, left_out = shown.with_courses() if self.course else (shown, "")
         drawn = list(self.draw(self, shown, **options)) if any(map(self.fits, shown.runs)) else []
         drawn = (
@@ -112,7 +112,7 @@ class View(NamedTuple):
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Runs to be drawn together, with the columns of the page and further data: corpora, held-out scores, pooled chains."""
+    """Runs to be drawn together, with the corpora, held-out scores and pooled chains that views may use."""
 
     runs: list[xr.Dataset]
     columns: int = 2
@@ -126,16 +126,16 @@ class SideBySide:
 
     @cached_property
     def looks(self) -> dict[str, Look]:
-        """Return the look (colour, line, marker) of each label, which is the same in every picture."""
+        """Return label → look (colour, line, marker), the same in every picture."""
         return looks(self.labels)
 
     @property
     def bands(self) -> str:
-        """Return the caption's sentence about bands if a label has several runs, else ""."""
+        """Return the caption's sentence on bands if any label has several runs, else ""."""
         return BANDS if len(set(self.labels)) < len(self.labels) else ""
 
     def with_courses(self) -> tuple[SideBySide, str]:
-        """Return a copy without imported runs, which have no iterations, and a sentence that names these."""
+        """Return a copy without imported runs, which have no iterations, and a sentence that names those runs."""
         others = [
             label for label, run in zip(self.labels, self.runs, strict=True) if not has_course(run)
         ]
@@ -147,7 +147,7 @@ class SideBySide:
         ), f" Left out, as imported models have no iterations: {'; '.join(names)}."
 
     def by_label(self, *names: str) -> dict[str, list[xr.Dataset]]:
-        """Return the runs of each label that have all these variables; labels without one are left out."""
+        """Return label → runs that have all these variables; labels without such a run are left out."""
         indices = [
             index for index, run in enumerate(self.runs) if all(name in run for name in names)
         ]
@@ -156,11 +156,11 @@ class SideBySide:
         )
 
     def first(self, *names: str) -> dict[str, xr.Dataset]:
-        """Return the first run of each label that has all these variables."""
+        """Return label → first run that has all these variables."""
         return {label: members[0] for label, members in self.by_label(*names).items()}
 
     def records(self, *names: str) -> tuple[list[str], list[list]]:
-        """Return header and rows of recorded numbers, one row per run and iteration; missing numbers are empty cells."""
+        """Return a table of recorded numbers (header, rows), one row per run and iteration; missing ones are ""."""
         rows = []
         for label, run in zip(self.labels, self.runs, strict=True):
             quantities = (quantity(run, name) for name in (*SAME, *names))
@@ -170,7 +170,7 @@ class SideBySide:
 
 
 def has(run: xr.Dataset, name: str) -> bool:
-    """Return whether the run has a variable of this name; "model.x" and "spec.x" are fields of its model or spec."""
+    """Return whether the run has a variable; "model.x" and "spec.x" are fields of the run's model and spec."""
     owner, _, field = name.rpartition(".")
     if not owner:
         return name in run.variables
@@ -179,21 +179,21 @@ def has(run: xr.Dataset, name: str) -> bool:
 
 
 def rows_of(label: str, run: xr.Dataset, table: Any) -> list[list]:
-    """Return the rows of a table (a DataFrame or rows), each preceded by label, name and seed of the run."""
+    """Return a table's rows, each with the run's label, name and seed put in front."""
     rows = table.itertuples(index=False) if hasattr(table, "itertuples") else table
     prefix = label, run.attrs["name"], spec_of(run).seed
     return [[*prefix, *row] for row in rows]
 
 
 def fitting_panels(by_label: dict) -> tuple[dict, str]:
-    """Return the first entries, as many as a figure has panels, and a sentence about the others."""
+    """Return as many of the first entries as a figure has panels, and a sentence on the others."""
     hidden = len(by_label) - MOST_PANELS
     drawn = dict(list(by_label.items())[:MOST_PANELS])
     return drawn, f" {hidden} further labels are in the table only." if hidden > 0 else ""
 
 
 def on_a_page(picture: Picture) -> Picture:
-    """Return the picture with only as many panels as fit below each other on a page, and the caption saying so."""
+    """Return the picture cut to the panels that fit one below the other on a page; the caption says so."""
     most, n_panels = (
         max(int(PAGE / picture.height), 1) if picture.height else MOST_PANELS,
         len(picture.panels),
@@ -205,12 +205,12 @@ def on_a_page(picture: Picture) -> Picture:
 
 
 def capital(text: str) -> str:
-    """Return the text with a capital first letter."""
+    """Return the text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Return a file name for each name: distinct, and only of letters, digits and ``.+-``."""
+    """Return a distinct file name for each name, made of letters, digits and ``.+-`` alone."""
     unique: list[str] = []
     for name in names:
         short = re.sub(r"[^A-Za-z0-9.+]+", "-", name.replace("=", "")).strip("-.")[:60] or "unnamed"

@@ -60,19 +60,19 @@ SHOWN_ELSEWHERE = {
 
 
 def objectives_of(runs: Runs) -> list[str]:
-    """Return which of bound, log_joint and objective the runs record; each is drawn on a separate axis."""
+    """Return which of bound, log_joint and objective any run records."""
     runs = each_run(runs)
     return [name for name in OBJECTIVES if any(name in run for run in runs)]
 
 
 def concentrations_of(runs: Runs) -> list[str]:
-    """Return the names of scalar hyperparameters that any of the runs learns."""
+    """Return the names of scalar hyperparameters that any run learns."""
     learnt = {name for run in each_run(runs) for name in learnt_by(run)}
     return [name for name in CONCENTRATIONS if name in learnt]
 
 
 def number_curves(runs: Runs, name: str, against: str = "iteration"):
-    """Draw a number recorded at each iteration, for runs that have it, as `holoviews.Overlay` of a `Curve` per label."""
+    """Draw a quantity recorded at each iteration as a `Curve` per label, leaving out runs without it."""
     runs = each_run(runs)
     attrs = next((run[name].attrs for run in runs if name in run), None)
     return overlay(
@@ -86,12 +86,12 @@ def objective_curves(runs: Runs, which: str = "bound", against: str = "iteration
 
 
 def topic_number_curves(runs: Runs, which: str = "n_active_topics", against: str = "iteration"):
-    """Draw the number of topics over the iterations; see `number_curves`."""
+    """Draw the number of topics by one definition over the iterations; see `number_curves`."""
     return number_curves(runs, _checked(TOPIC_NUMBERS, which, "no number of topics '{}'"), against)
 
 
 def concentration_curves(runs: Runs, which: str, against: str = "iteration"):
-    """Draw a scalar hyperparameter of the runs that learn it; see `number_curves`."""
+    """Draw a scalar hyperparameter for the runs that learn it; see `number_curves`."""
     _checked(CONCENTRATIONS, which, "no scalar hyperparameter '{}'")
     runs = each_run(runs)
     learning = {
@@ -102,14 +102,14 @@ def concentration_curves(runs: Runs, which: str, against: str = "iteration"):
 
 
 def _checked(known: tuple[str, ...], name: str, message: str) -> str:
-    """Return the name unchanged; raise MeasureError if it is not ``known``."""
+    """Return the name unchanged; raise MeasureError if it is not among ``known``."""
     if name not in known:
         raise MeasureError(f"{message.format(name)}; there are {', '.join(known)}")
     return name
 
 
 def bound_curves(runs: Runs, against: str = "iteration"):
-    """Draw the bounds per training token, in nats, of the runs that record one; see `number_curves`.
+    """Draw the bound per training token, in nats, of each run that records one; see `number_curves`.
 
     For collapsed engines it is the bound of the collapsed model, which the label names.
     """
@@ -126,7 +126,7 @@ def bound_curves(runs: Runs, against: str = "iteration"):
 
 
 def move_curve(run: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
-    """Draw the bound per token of one run with the splits and merges that it tried.
+    """Draw one run's bound per token, with marks at the splits and merges that the run tried.
 
     Returns a `Curve`, and three `Scatter` of the iterations after which a move was tried: kept splits (triangles up), kept
     merges (triangles down), and undone moves (crosses).
@@ -181,7 +181,7 @@ def move_curve(run: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
 def topic_size_curves(
     run: xr.Dataset, colour: str = COLOURS[0], title: str = "", which: str = "n_k"
 ):
-    """Draw the (expected) tokens of each topic over the iterations of one run, as `holoviews.Overlay` of a `Curve` per topic.
+    """Draw the (expected) tokens of each topic over the iterations of one run, as one `Curve` per topic.
 
     The finally largest topic is darkest; topics that never have a token are left out if others have. ``which`` can be another
     vector recorded at each iteration, such as ``alpha``.
@@ -218,7 +218,7 @@ def _meanings(names: Iterable[str]) -> str:
 
 
 def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw bounds, per token if runs have topics, against iterations and seconds."""
+    """Draw bounds against iterations and against seconds; per token if runs have topics."""
     names = [
         name for name in ("bound", "collapsed_bound") if any(name in run for run in shown.runs)
     ]
@@ -245,13 +245,13 @@ def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
 def _numbers(
     view: View, shown: SideBySide, names: Iterable[str], caption: str, curves=number_curves
 ) -> Picture:
-    """Return a picture with one panel per number, each recorded at every iteration."""
+    """Return a picture with a panel for each of the recorded quantities ``names``."""
     panels = [curves(shown.runs, name) for name in names]
     return view.picture(f"{caption}{shown.bands}", panels, *shown.records(*names))
 
 
 def draw_objectives(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw log joint and objective."""
+    """Draw the log joint and the objective of the runs over iterations."""
     names = [name for name in objectives_of(shown.runs) if name != "bound"]
     yield _numbers(
         view,
@@ -262,7 +262,7 @@ def draw_objectives(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_topic_numbers(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the number of topics, for each definition under which it changes in some run."""
+    """Draw the number of topics by each definition under which any run's number changes."""
     changing = [
         name for name in TOPIC_NUMBERS if any(_changes(run, name) for run in shown.runs)
     ] or TOPIC_NUMBERS[:1]
@@ -283,7 +283,7 @@ def draw_topic_numbers(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _changes(run: xr.Dataset, name: str) -> bool:
-    """Return whether a number of the run has more than one value over the iterations."""
+    """Return whether a recorded quantity of the run takes more than one value."""
     values = quantity(run, name)
     return values is not None and len(np.unique(values.values)) > 1
 
@@ -302,7 +302,7 @@ def draw_concentrations(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the bound with the splits and merges that were tried, one panel per label; nothing if no run tried any."""
+    """Draw the bound with the splits and merges that were tried, one panel per label that has any."""
     runs_by_label = {
         label: runs_with_moves
         for label, members in shown.by_label().items()
@@ -354,7 +354,7 @@ def topic_shares_view(
     stacked: bool = True,
     title: str = "",
 ):
-    """Draw the share of the tokens that each topic has over the iterations, the finally largest at the bottom.
+    """Draw each topic's share of the tokens over iterations, stacked with the finally largest topic at the bottom.
 
     ``labels`` are the names that people gave topics. Returns `Polygons` of stacked shares, or `Contours`, a line each, with
     the dimensions topic, name, last share and colour. Topics that never had a token are left out.
@@ -396,7 +396,7 @@ def draw_alphas(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str) -> Picture:
-    """Return a picture of a vector recorded at each iteration, one panel for the first run of each label."""
+    """Return a picture of a recorded vector, with one panel for the first run of each label."""
     first = shown.first(which)
     panels, left_out = fitting_panels(first)
     dim = next(iter(first.values()))[which].dims[1]
@@ -423,7 +423,7 @@ def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str)
 
 
 def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw all recorded numbers that no other view shows: one panel per scalar, and one picture per vector.
+    """Draw all recorded quantities that no other view shows: a panel per scalar, a picture per vector.
 
     Numbers recorded at a single iteration, as in a run that continues a stream, have no panel.
     """

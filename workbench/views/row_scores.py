@@ -26,12 +26,12 @@ MEANINGS = (
 
 
 def gain_marks(values: Mapping[str, list], score: str, styles: Mapping[str, Look]):
-    """Draw the gains of the runs of each label with mean and standard error, and a line at 0, as `holoviews.Overlay`."""
+    """Draw each run's gain in log likelihood over a baseline, with mean and standard error per label, and a line at 0."""
     return marks_by_label(values, dimension(score, {"units": "nats"}), styles, GAINS[score], 0.0)
 
 
 def draw_gain_marks(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the gains of all runs that have them, one panel per baseline."""
+    """Draw the gains in log likelihood of all runs that recorded them, one panel per baseline."""
     values = {
         score: final_numbers(shown.runs, score)
         for score in GAINS
@@ -55,7 +55,7 @@ def score_courses(
     labels: list[str] | None = None,
     styles: Mapping[str, Look] | None = None,
 ) -> list:
-    """Draw hits and log likelihood of held-out documents against a clock, one `holoviews.Overlay` per recorded score.
+    """Draw held-out documents' scores against a clock: correctly predicted words, and log likelihood; one panel each.
 
     ``labels`` and ``styles``, the look of each, are by default those of `workbench.measures.labels_of`.
     """
@@ -71,7 +71,7 @@ def score_courses(
 
 
 def draw_courses(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw hits and log likelihood of held-out documents against seconds of inference."""
+    """Draw predicted words and log likelihood of held-out documents against seconds of inference."""
     yield view.picture(
         "Predicted words among the 10 most and the 10 least frequent words of a held-out row, and the log probability of a "
         "held-out item, against seconds of inference (without scoring): of the state during burn-in, then of the running "

@@ -21,7 +21,7 @@ PANEL = (2.2, 1.7)
 
 
 class Course(NamedTuple):
-    """The probability of a word over time at a place."""
+    """The probability of one word at one place over time."""
 
     times: np.ndarray  # (n,) in order
     probability: np.ndarray  # (n,)
@@ -32,7 +32,7 @@ class Course(NamedTuple):
 def word_by_time_view(
     courses: Mapping[str, Course], colours: Mapping[str, Look], title: str = "", time: str = "year"
 ):
-    """Draw the probability of a word over time: a `Curve` with band (`Area`) per label; observed shares as `Scatter`."""
+    """Draw a word's probability over time: a `Curve` with band per label, and observed shares as `Scatter`."""
     x, y = axis("time", time), axis("p", "p(word | row)")
     parts, (first, *_) = [], courses.values()
     for label, course in courses.items():
@@ -73,13 +73,13 @@ def word_by_time_view(
 
 
 def place_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the control that chooses the place, if there are several."""
+    """Return the control that chooses a place, if there are several."""
     names = places_of(run).names
     return (Menu("place", "Place", tuple(names), names[0]),) if len(names) > 1 else ()
 
 
 def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -> Iterator[Picture]:
-    """Draw word probabilities over time at one place (by default the first), for one run per label."""
+    """Draw word probabilities over time at one place (default: the first) for one run per label."""
     runs = {
         label: run
         for label, run in shown.first("probability", "inputs").items()
@@ -140,7 +140,7 @@ def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -
 def _course(
     run: xr.Dataset, times: np.ndarray, row_places: np.ndarray, word: int, shown: SideBySide
 ) -> Course:
-    """Return the probability of a word over time, from the rows of a place in order of time."""
+    """Return the probability of a word over time at a place, from the place's rows in order of time."""
     spec = spec_of(run)
     corpora = [
         shown.corpora[corpus_hash]

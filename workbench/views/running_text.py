@@ -37,7 +37,7 @@ MONOSPACED = RC | {"font.family": ["DejaVu Sans Mono"]}  # comes with matplotlib
 
 
 def lines_of(words: list[str], across: int) -> list[tuple[int, int, int]]:
-    """Return the line, and first and last column in letters, of each word on at most `MOST_LINES` lines."""
+    """Return (line, first column, last column) of each word that fits on `MOST_LINES` lines of ``across`` letters."""
     space = int(any(len(word) > 1 for word in words))
     places, line, start = [], 0, 0
     for word in words:
@@ -51,7 +51,7 @@ def lines_of(words: list[str], across: int) -> list[tuple[int, int, int]]:
 
 
 def text_view(predictions: NextWords, words: list[str], across: int, title: str = ""):
-    """Draw running text with coloured words, framed if held out, as `holoviews.Overlay` of `Polygons` and `Labels`."""
+    """Draw running text as `Polygons` and `Labels`, coloured by probability; held-out words are framed."""
     places = lines_of(words, across)
     space = 0.5 * any(len(word) > 1 for word in words)
     logs = np.log10(np.maximum(predictions.probability[: len(places)], 1e-300))
@@ -95,7 +95,7 @@ def text_view(predictions: NextWords, words: list[str], across: int, title: str 
 
 
 def text_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
-    """Return the controls that choose the sequence, and the first word if the sequence is long."""
+    """Return the controls that choose a sequence, and in a long one the first word shown."""
     longest = max(map(len, sequences_of(run).values()))
     slider = (
         (Slider("first", "From word", 0.0, float(longest - 1), 1.0, 0.0),) if longest > 60 else ()
@@ -106,7 +106,7 @@ def text_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
 def draw_text(
     view: View, shown: SideBySide, sequence: str | None = None, first: float = 0.0
 ) -> Iterator[Picture]:
-    """Draw the words of one sequence, one picture per label, if the corpus is available and has one word per document."""
+    """Draw the words of one sequence for one run per label, if the corpus is available with one word per document."""
     runs = {}
     for variables in view.needs:
         runs |= {
@@ -194,7 +194,7 @@ def _has_single_words(run: xr.Dataset, shown: SideBySide) -> bool:
 def _hover_text(
     word: str, probability: float, expected: np.ndarray, chances: np.ndarray, vocabulary: list[str]
 ) -> str:
-    """Return the hover text of a word: its probability, and the most probable words in its place."""
+    """Return the tooltip of a word: its probability, and the words that were most probable instead."""
     others = "\n".join(
         f"{vocabulary[other]} {chance:.1%}" for other, chance in zip(expected, chances, strict=True)
     )

@@ -21,7 +21,7 @@ MOST_NAMES = 24
 def gains_by_sequence(
     scored: Scored, train: Corpus, test: Corpus
 ) -> dict[str, tuple[int, float, float]]:
-    """Return for each sequence the number of held-out symbols, and the gain per symbol in nats over both baselines.
+    """Return sequence → (number of held-out symbols, gain per symbol in nats over each of two baselines).
 
     The baselines are training frequencies, clipped and with 0.1 added; see `workbench.models.stick_breaking.scores.log_bases`.
     """
@@ -47,7 +47,7 @@ def gains_by_sequence(
 
 
 def gains_view(gains: dict[str, dict[str, float]], looks: dict[str, Look], title: str = ""):
-    """Draw the gain of each sequence for each label as bars: `Rectangles`, and a `Curve` for the legend."""
+    """Draw each sequence's gain for each label as bars (`Rectangles`), with a `Curve` per label for the legend."""
     names = list(
         dict.fromkeys(name for sequence_gains in gains.values() for name in sequence_gains)
     )
@@ -81,7 +81,7 @@ def gains_view(gains: dict[str, dict[str, float]], looks: dict[str, Look], title
 
 
 def draw_gains(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the gains for one run per label, one panel per baseline, if scores and corpora are available."""
+    """Draw each sequence's gain over each baseline for one run per label, if scores and corpora are available."""
     gains_by_label, rows, drawn_runs = {}, [], []
     for label, run in shown.first("test_perplexity", "sequence").items():
         spec = spec_of(run)

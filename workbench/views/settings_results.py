@@ -23,7 +23,7 @@ MOST = 4
 
 
 def against_setting(runs: Runs, setting: str, measure: str = "test_perplexity", title: str = ""):
-    """Draw the final value of a measure against a setting, with one point per run in the colour of its engine.
+    """Draw the final value of a measure against a setting, a point per run in its engine's colour.
 
     A `Curve` connects the means over runs that differ only in seed and split, with `Segments` of ± one standard error. Values
     of the setting are equidistant, numbers sorted by size.
@@ -106,7 +106,7 @@ def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, t
 
 
 def _series(run_settings: dict, settings: list[dict], setting: str) -> str:
-    """Return the name of a run's curve: its engine, and the other settings in which runs of the engine differ."""
+    """Return the name of the curve a run belongs to: its engine, and the other settings in which that engine's runs differ."""
     own = [other for other in settings if other["engine"] == run_settings["engine"]]
     names = [
         name for name in differing(own) if name in run_settings and name not in (setting, *OTHERS)
@@ -115,7 +115,7 @@ def _series(run_settings: dict, settings: list[dict], setting: str) -> str:
 
 
 def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw one panel per setting in which runs of an engine differ."""
+    """Draw final perplexities against each setting in which runs of the same engine differ."""
     results = [
         Result(label, run.attrs["name"], spec_of(run), _last(run))
         for label, run in zip(shown.labels, shown.runs, strict=True)
@@ -125,7 +125,7 @@ def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 class Result(NamedTuple):
-    """A run with the final value of a measure."""
+    """One run with its final value of a measure."""
 
     label: str
     run: str  # its name
@@ -139,7 +139,7 @@ def settings_picture(
     measure: str = "test_perplexity",
     wanted: Sequence[str] = (),
 ) -> Picture | None:
-    """Return the picture of results against settings: those ``wanted``, or those in which runs of an engine differ."""
+    """Return the picture of results against the settings ``wanted``, by default those that vary within an engine."""
     settings = [settings_of(one.spec) for one in results]
     names = list(wanted) or [
         name
@@ -173,5 +173,5 @@ def _within_an_engine(settings: list[dict], name: str) -> bool:
 
 
 def _last(run: xr.Dataset) -> float:
-    """Return the final held-out perplexity; NaN without held-out tokens."""
+    """Return a run's final held-out perplexity; NaN without held-out tokens."""
     return float(run["test_perplexity"].values[-1]) if "test_perplexity" in run else np.nan

@@ -70,7 +70,7 @@ class Look(NamedTuple):
 
 
 def look_of(label: str) -> Look | None:
-    """Return the look of the engine that a label begins with; None if there is no such engine.
+    """Return the look of the engine that a label begins with; None if it begins with no engine.
 
     An engine that declares no look gets one of the palette, chosen by its name.
     """
@@ -89,7 +89,7 @@ def look_of(label: str) -> Look | None:
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """Return the look of each label: the first label of an engine has its look, others another line and marker."""
+    """Return label → look: an engine's first label has the engine's look, further ones another line style and marker."""
     engines, looks_of_labels = {label: look_of(label) for label in labels}, {}
     spare = _spare({look for look in engines.values() if look})
     for label, look in engines.items():
@@ -98,7 +98,7 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
 
 
 def _in_colour(look: Look, taken: Collection[Look]) -> Look:
-    """Return the look, or if it is taken, a free one of the same colour (the look itself if none is free)."""
+    """Return the look if it is not taken, else a free one of the same colour, else the look itself."""
     line, marker = LINES.index(look.line), MARKERS.index(look.marker)
     candidates = (
         look._replace(
@@ -110,7 +110,7 @@ def _in_colour(look: Look, taken: Collection[Look]) -> Look:
 
 
 def _spare(taken: set[Look]) -> Iterator[Look]:
-    """Yield free looks, first in colours that are not taken."""
+    """Yield looks that are not taken, those in unused colours first."""
     colours = [colour for colour in COLOURS if colour not in {look.colour for look in taken}]
     for number in count():
         colour = colours[number] if number < len(colours) else COLOURS[number % len(COLOURS)]

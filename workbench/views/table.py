@@ -12,7 +12,7 @@ MARGIN = 2.1
 
 
 class Line(NamedTuple):
-    """A row of a `table_view`; without cells, it is a heading of the rows below."""
+    """A row of a `table_view`; a row without cells is a heading of those below."""
 
     name: str
     # the number of a column, and the one below it in grey
@@ -24,7 +24,7 @@ class Line(NamedTuple):
 
 
 def table_view(heads: list[tuple[str, tuple[str, ...]]], lines: list[Line], title: str = ""):
-    """Draw a table with grouped columns and up to two numbers per cell, as `holoviews.Overlay` of height `table_height`.
+    """Draw a table with grouped columns and one or two numbers per cell, as a `holoviews.Overlay`.
 
     ``heads`` are names of groups with those of their columns; a line has no cells or one for each column.
     """
@@ -65,5 +65,5 @@ def table_view(heads: list[tuple[str, tuple[str, ...]]], lines: list[Line], titl
 
 
 def table_height(lines: list[Line]) -> float:
-    """Return the height of `table_view` in inches at which letters are legible."""
+    """Return the height in inches at which the letters of a `table_view` are legible."""
     return LINE * (sum(line.height for line in lines) + 3.0)

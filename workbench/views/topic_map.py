@@ -35,7 +35,7 @@ PLACES = ("x", "y", "n_k", "share")
 
 
 def topic_map_view(points_table: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
-    """Draw a map of topics as numbered circles in the plane, from `workbench.measures.matching.topic_map`.
+    """Draw topics as numbered circles in the plane, placed by `workbench.measures.matching.topic_map`.
 
     The area of a circle is proportional to the topic's share of the tokens. A number is where its circle is the smallest around
     it, or at the end of a thin line from its circle, so that overlapping circles can be distinguished; numbers never overlap.
@@ -101,7 +101,7 @@ def topic_map_view(points_table: xr.Dataset, colour: str = COLOURS[0], title: st
 def topic_list_view(
     run: xr.Dataset, n_words: int = 5, labels: Mapping[int, str] | None = None, title: str = ""
 ):
-    """Draw the topics of one run as a list, largest first: number, share, and label or top words.
+    """Draw one run's topics as a list, largest first: number, share, and label or top words.
 
     Returns two `Labels`: shares, and numbers with names. Beyond 20 topics the last line counts the others.
     """
@@ -132,7 +132,7 @@ def topic_list_view(
 
 
 def draw_maps(view: View, shown: SideBySide, points: xr.Dataset | None = None) -> Iterator[Picture]:
-    """Draw map and list of the topics for one run per label; ``points``: the `topic_map` of a single run, if computed."""
+    """Draw map and list of topics for one run per label; ``points``: the `topic_map` of a single run, if known."""
     first = shown.first("phi", "n_kw")
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
         topic_points, names = (
@@ -165,7 +165,7 @@ def draw_maps(view: View, shown: SideBySide, points: xr.Dataset | None = None) -
 def non_overlapping(
     points: np.ndarray, sizes: np.ndarray, radii: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return positions near the points (point, 2) at which texts of these sizes (width, height) do not overlap.
+    """Return positions (point, 2) near the points at which texts of these sizes (width, height) do not overlap.
 
     In the given order, each takes the nearest free place on a spiral around its point. If the points have circles, places
     inside or outside the own circle and outside smaller ones are preferred.
@@ -192,7 +192,7 @@ def non_overlapping(
 
 
 def _limits_and_scale(points: np.ndarray) -> tuple[list[tuple[float, float]], float]:
-    """Return the limits of both axes with a margin for circles, and the scale in map units per inch."""
+    """Return the limits of both axes, with a margin for circles, and the scale in map units per inch."""
     low, high, size = points.min(axis=0), points.max(axis=0), np.array(MAP_SIZE)
     scale = max(*((high - low) / (size - 0.8)), 0.02)
     centre, half = (low + high) / 2, scale * size / 2

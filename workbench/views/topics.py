@@ -43,7 +43,7 @@ def topic_words_view(
     colour: str = COLOURS[0],
     title: str = "",
 ):
-    """Draw the top words of each topic with bars of their probabilities, on a common scale.
+    """Draw each topic's top words with bars of their probabilities, on one scale for all topics.
 
     ``topics`` are numbers of the run, by default all (for an HDP those with a token), largest first; ``relevance`` from 0 to 1
     ranks the words, see `workbench.measures.top_words`; ``across`` topics are in a row. Returns an overlay of `Rectangles`
@@ -93,7 +93,7 @@ def draw_words(
     n_words: int | None = None,
     relevance: float = 1.0,
 ) -> Iterator[Picture]:
-    """Draw the words of the topics for one run per label, as many topics as fit on a page.
+    """Draw topics with their top words for one run per label, as many topics as fit on a page.
 
     ``topics``: topics of a single run, by default all; ``n_words``: words in the table, and drawn if there is a single topic;
     ``relevance``: see `top_words`.
@@ -136,14 +136,14 @@ def draw_words(
 
 
 def words_height(n_topics: int, n_words: int, across: int = ACROSS) -> float:
-    """Return the height of `topic_words_view` in inches at which letters are legible."""
+    """Return the height in inches at which the letters of `topic_words_view` are legible."""
     return ROW * math.ceil(n_topics / across) * (n_words + 1.8)
 
 
 def names_of_topics(
     run: xr.Dataset, n_words: int = 3, letters: int = 30, labels: Mapping[int, str] | None = None
 ) -> dict[int, str]:
-    """Return a name of each topic by its number, with its label or top words, as "3 · network layers units".
+    """Return topic number → name with its label or top words: "3 · network layers units".
 
     As many words as fit into the letters, a longer label or first word is cut; for an HDP only topics with a token.
     ``labels``: number → text; by default those of the Dataset.
@@ -167,7 +167,7 @@ def names_of_topics(
 
 
 def _chosen(sizes: xr.Dataset, topics: Iterable[int]) -> list[int]:
-    """Return the numbers of the chosen topics; raise MeasureError for an unknown one."""
+    """Return the chosen topic numbers as a list; raise MeasureError for an unknown one, or for none."""
     known, chosen = sizes["topic"].values.tolist(), list(topics)
     unknown = [topic for topic in chosen or ["none"] if topic not in known]
     if unknown:

@@ -16,7 +16,7 @@ PARALLELS, CENTRE = (29.5, 45.5), (37.5, -96.0)
 
 
 class State(NamedTuple):
-    """A state: its name, and its polygons (point, 2) of longitude and latitude."""
+    """A US state: its name, and polygons (point, 2) of longitude and latitude."""
 
     name: str
     polygons: tuple[np.ndarray, ...]
@@ -24,7 +24,7 @@ class State(NamedTuple):
 
 @lru_cache(maxsize=1)
 def us_states() -> dict[str, State]:
-    """Return the states by postal code."""
+    """Return postal code → state, for the 48 contiguous states."""
     outlines = json.loads((Path(__file__).parent / "us_states.json").read_text(encoding="utf-8"))
     return {
         code: State(
@@ -58,7 +58,7 @@ def inside(polygon: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def states_of(
     names: Sequence[str], longitude: np.ndarray, latitude: np.ndarray
 ) -> list[str | None]:
-    """Return the postal code of each place's state, by its name ("OH" or "Ohio"), else by its coordinates; else None.
+    """Return the postal code of each place's state, found by name ("OH" or "Ohio") or coordinates; None for other places.
 
     Coordinates are not used for several places in one state, which are taken for cities.
     """

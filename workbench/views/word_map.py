@@ -33,7 +33,7 @@ SHADES = "Blues"
 
 
 class Shape(NamedTuple):
-    """The outline of a place in the plane: polygons, or a point if there are none."""
+    """The outline of a place on the map: polygons, or a point if it has none."""
 
     polygons: tuple[np.ndarray, ...]
     point: tuple[float, float]
@@ -46,7 +46,7 @@ def word_map_view(
     title: str = "",
     outlines: Iterable[np.ndarray] = (),
 ):
-    """Draw values of places on a map: `Polygons` for places with outlines, `Points` for others.
+    """Draw the values of places on a map: `Polygons` where the outline is known, else `Points`.
 
     values : probabilities or shares (place,); the colour scale ends at ``most``; places with NaN are blank.
     outlines : polygons that are drawn only as lines.
@@ -103,7 +103,7 @@ def _limits(
 
 
 def shapes_of(places: Places) -> tuple[list[Shape], list[np.ndarray]]:
-    """Return the outlines of the places, and outlines of states to draw around them.
+    """Return the outline of each place, and the outlines of states to draw around them.
 
     Places that are contiguous states of the USA have polygons; others are points. If all points are within the range of the
     states, the states' outlines are returned, too.
@@ -133,13 +133,13 @@ def shapes_of(places: Places) -> tuple[list[Shape], list[np.ndarray]]:
 
 
 def within(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return which values are between the smallest and the largest of the others."""
+    """Return which values lie between the minimum and the maximum of ``others``."""
     return (values >= others.min()) & (values <= others.max())
 
 
 @lru_cache(maxsize=1)
 def _projected() -> dict[str, tuple[np.ndarray, ...]]:
-    """Return the projected polygons of each state by postal code."""
+    """Return postal code → projected polygons of each US state."""
     return {
         code: tuple(np.column_stack(albers(*ring.T)) for ring in state.polygons)
         for code, state in us_states().items()
@@ -147,7 +147,7 @@ def _projected() -> dict[str, tuple[np.ndarray, ...]]:
 
 
 def map_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
-    """Return the controls that choose the word, and the year if documents have one."""
+    """Return the controls that choose a word, and a year if documents have one."""
     places, words = places_of(run), words_of(run)
     word_menu = Menu("word", "Word", tuple(sorted(words, key=str.casefold)), words[0])
     if places.time is None or len(times := np.unique(places.time)) == 1:
@@ -159,7 +159,7 @@ def map_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
 
 
 def words_of(run: xr.Dataset) -> list[str]:
-    """Return the words of the menu, sorted by the range of their probability over the documents, descending."""
+    """Return the words for the menu, those whose probability varies most over documents first."""
     ranges = np.ptp(run["probability"].values, axis=0)
     return [
         str(run["word"].values[word]) for word in np.argsort(-ranges, kind="stable")[:MOST_WORDS]
@@ -169,7 +169,7 @@ def words_of(run: xr.Dataset) -> list[str]:
 def draw_word_map(
     view: View, shown: SideBySide, word: str | None = None, time: float | None = None
 ) -> Iterator[Picture]:
-    """Draw maps of inferred and observed probabilities for one run per label, if documents have latitude and longitude.
+    """Draw maps of inferred and observed word probabilities for one run per label, if documents have coordinates.
 
     ``word`` and ``time`` are by default those of `map_controls`; a time without documents is replaced by the nearest one.
     """
@@ -243,7 +243,7 @@ def draw_word_map(
 
 
 class _MapData(NamedTuple):
-    """What a run's map needs: shapes of places, values, texts and the table."""
+    """The data of a run's map: outlines of places, values, texts and table."""
 
     name: str  # word and time
     shapes: list[Shape]
@@ -256,7 +256,7 @@ class _MapData(NamedTuple):
 
 
 def _of_run(run: xr.Dataset, word: str, time: float | None, shown: SideBySide) -> _MapData:
-    """Compute what a run's map needs, for a word and a time."""
+    """Return the data of a run's map for one word and one time."""
     places, word_id = places_of(run), int(np.flatnonzero(run["word"].values == word)[0])
     shapes, outlines = shapes_of(places)
     times = np.zeros(run.sizes["document"]) if places.time is None else places.time
