@@ -62,7 +62,7 @@ class Priors(NamedTuple):
         )
 
     def theta(self, n_dk: np.ndarray) -> np.ndarray:
-        """Return the posterior mean of theta (document, topic), without the share ``rest`` of unused topics (HDP)."""
+        """Return the posterior mean of theta (document, topic); in an HDP unused topics have the rest up to 1."""
         raised = n_dk + self.alphas
         raised /= raised.sum(axis=1, keepdims=True) + self.rest
         return raised

@@ -220,7 +220,7 @@ def draw_topics(
     n_topics: int,
     key: np.uint64,
 ):
-    """Draw the topics of all tokens of the sampled pairs in documents first..last, in canonical order.
+    """Draw the topics of all tokens of the given document-word pairs of documents first..last, in canonical order.
 
     topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and n_k (topic,) int64 are padded and changed in
     place; returns how many tokens changed topic. In a hybrid n_wk is float64 and includes the expected counts, so that only

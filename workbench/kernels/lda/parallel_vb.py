@@ -190,7 +190,7 @@ def visit_runs(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Add the expected counts of words, runs first..last of a block, to mean_dk and mean_wk; count the tiny normalisers.
+    """Add the expected counts of runs first..last (one word's pairs each) to mean_dk, mean_wk; return how many Z are tiny.
 
     words (run,), begins (run + 1,), documents and counts (place,) : see `split.Blocks`; rows are padded. Writes n / Z of each
     pair to ratios (place,), 0 where Z is tiny. A pair with a tiny Z is not counted; returns how many there are.

@@ -91,7 +91,7 @@ def expected_hits(
 
 
 def hits(train, test, predicted: Predicted) -> dict[str, float]:
-    """Return name → mean and standard deviation of `expected_hits` over held-out documents; NaN if none are predicted."""
+    """Return name → mean and standard deviation of `expected_hits` over held-out documents; NaN without ``predicted.words``."""
     names = [score.name for score in HITS.variables]
     if predicted.words is None:
         return dict.fromkeys(names, float("nan"))
