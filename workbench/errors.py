@@ -93,7 +93,7 @@ class InputError(ValueError):
         return cls(named, f" must be {wanted}", Got(value), value=value, **more)
 
     def within(self, where: str) -> InputError:
-        """Return the same error with its sentence preceded by ``where``."""
+        """Return the same error with ``where`` put in front of its message."""
         return type(self)(where, *self.parts, field=self.field, value=self.value)
 
 

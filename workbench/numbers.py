@@ -9,7 +9,7 @@ MIB, GIB = 1 << 20, 1 << 30
 
 
 def format_number(value: float | None, digits: int = 1, sign: bool = False, unit: str = "") -> str:
-    """Return a number with thousands separated and a true minus; a dash for None, NaN and infinity."""
+    """Return a number as text with thousands separators; a dash for None, NaN and infinity."""
     if value is None or not math.isfinite(value):
         return DASH
     text = f"{value:{'+' if sign else ''},.{digits}f}".replace("-", "−")

@@ -62,7 +62,7 @@ class AnyCorpus:
 
     @property
     def n_items(self) -> int:
-        """Number of items that a mean score is per: tokens."""
+        """Number of tokens, the items over which scores are averaged."""
         return self.n_tokens
 
     @property
@@ -539,7 +539,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def documents(self) -> np.ndarray:
-        """The document of each pair (pair,) int32."""
+        """The index of the document of each document-word pair (pair,) int32."""
         return sealed(np.repeat(np.arange(self.n_documents, dtype=np.int32), np.diff(self.indptr)))
 
     @cached_property

@@ -90,7 +90,7 @@ def hold_out_tokens(
 def hold_out_documents(
     corpus: Corpus, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Corpus, Corpus]:
-    """Return training and unseen documents, drawn at random: ``round(fraction * n_documents)`` are unseen.
+    """Return training and unseen documents; ``round(fraction * n_documents)``, drawn at random, are unseen.
 
     Each document goes to one of the two with all its tokens, its title, authors, label and time, in the order
     of the corpus; both parts keep the whole vocabulary. `split_halves` splits the unseen ones further.
@@ -257,7 +257,7 @@ def asked_rows(text: str, corpus: Corpus) -> dict:
 
 
 def rows_as_asked(rows: dict) -> str:
-    """Return the text that `asked_rows` parses into these arguments, as "last 10"."""
+    """Return the text that `asked_rows` parses into these arguments, such as "last 10"."""
     if "n_rows" in rows:
         return f"last {rows['n_rows']}"
     if rows.get("values") is None:

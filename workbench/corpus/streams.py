@@ -129,7 +129,7 @@ def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
 
 
 def in_batches(documents: Iterable, size: int) -> Iterator[list]:
-    """Yield lists of ``size`` documents; a last shorter list and the list before it are evened out."""
+    """Yield lists of ``size`` documents; the last two are equally long, so that none is tiny."""
     waiting: list = []
     for document in documents:
         waiting.append(document)
@@ -232,7 +232,7 @@ class FileDocuments:
 
 
 def _source(source, options: dict) -> AnyCorpus | Request:
-    """Open a path, a named corpus or a corpus without reading its documents."""
+    """Open a source (path, name or corpus) without reading its documents."""
     if isinstance(source, AnyCorpus):
         return source
     if not isinstance(source, str | os.PathLike) or not str(source):

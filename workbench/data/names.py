@@ -8,7 +8,7 @@ from workbench.errors import DataError
 
 
 def with_options(name: str, options: Mapping) -> str:
-    """Return the name of a data set with its options, as ``bars:side=5:seed=1``."""
+    """Return a data set's name followed by its options: ``bars:side=5:seed=1``."""
     values = {
         key: f"{value:.12g}" if isinstance(value, float) else value
         for key, value in options.items()

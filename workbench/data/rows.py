@@ -130,7 +130,7 @@ def stream_columns(
 
 
 def header_of(content: str, comment: str | None = None) -> str:
-    """Return the first line that is neither blank, nor a comment, nor a ``sep=`` line."""
+    """Return the first line that is not blank, a comment or a ``sep=`` line."""
     content = SAYS.sub("", content, count=1) if SAYS.match(content) else content
     lines = (
         line

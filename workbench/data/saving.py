@@ -179,7 +179,7 @@ class SavedByHash:
         return self
 
     def require_memory(self, what: str) -> Self:
-        """Return the data unchanged; on sharded data this method raises an error that names the operation ``what``."""
+        """Return the data unchanged; on sharded data this method raises an error, for which ``what`` gives the reason."""
         return self
 
     def check(self) -> None:

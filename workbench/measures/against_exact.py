@@ -111,7 +111,7 @@ BOUNDS = {
 
 
 class StartResult(NamedTuple):
-    """What one run of an engine from one random start gave: bounds, predictions and token topics."""
+    """Results of one run of an engine from one random start: bounds, predictions, token topics."""
 
     samples: bool  # whether any token is sampled
     bounds: dict[str, float]  # name of `BOUNDS` → nats; NaN if the engine has no such bound
@@ -248,7 +248,7 @@ def _best_bound(start: StartResult) -> float:
 
 
 def n_different(tables: Iterable[np.ndarray], alike: float) -> int:
-    """Count distinct tables; two tables are alike if no cell differs by more than ``alike``."""
+    """Return the number of distinct tables: those in which some cell differs by more than ``alike``."""
     distinct: list[np.ndarray] = []
     for table in tables:
         if not any(np.max(np.abs(table - other)) <= alike for other in distinct):
@@ -273,7 +273,7 @@ def _bounds(corpus: Corpus, model: LDA, options, state) -> dict[str, float]:
 
 
 def _co_assignment(corpus: Corpus, options, state) -> np.ndarray:
-    """Return the probabilities (token, token) that two tokens have the same topic in a state, averaged over chains."""
+    """Return for each two tokens the probability (token, token) of the same topic, averaged over chains."""
     q = token_probabilities(corpus, options, state)
     same = np.einsum("sik,sjk->ij", q, q) / len(q)
     np.fill_diagonal(same, 1.0)

@@ -138,7 +138,7 @@ class _PathEnds:
         return self._cache[key]
 
     def own(self, level: Level, block: Rows, values: dict[str, int]) -> int:
-        """Return the topic that has the same number as a row of a level; NO_TOPIC if there is none."""
+        """Return the topic numbered by the same variables as a row of a level; NO_TOPIC if there is none."""
         ends = self._ends(level, block, values)
         return self._number([end for end in ends if end.by and set(end.by) == set(values)], values)
 

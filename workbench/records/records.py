@@ -129,7 +129,7 @@ def _numbered(
     missing: Sequence[str],
     where: Callable[[int], str],
 ) -> tuple[list[int], tuple[str, ...]]:
-    """Return the index of each value's level (None or NaN: missing), and the names of the levels."""
+    """Return the level index of each value, -1 for a missing one, and the names of the levels."""
     if wrong := [
         row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set)
     ]:
@@ -338,7 +338,7 @@ class Records(SavedByHash):
 
     @cached_property
     def n_items(self) -> int:
-        """Number of items that a mean score is per: known cells, each counted with its record's multiplicity."""
+        """Number of known cells, counted with multiplicity: the items over which scores are averaged."""
         return int(self.weights.sum())
 
     @cached_property

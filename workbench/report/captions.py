@@ -138,12 +138,12 @@ def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list
 
 
 def rows_of(reported: list[ReportedRun]) -> str:
-    """Return what a row of the runs' data is called in the plural: "documents" or "records"."""
+    """Return what the rows of the runs' data are called: "documents" or "records"."""
     return ROWS[get_engine(reported[0].spec.engine).model.data]
 
 
 def _item(spec: RunSpec) -> str:
-    """Return what a mean score of the run is per: "token" or "cell"."""
+    """Return the item over which a run's scores are averaged: "token" or "cell"."""
     return get_engine(spec.engine).model.data.item
 
 

@@ -202,7 +202,7 @@ class RunSpec(RunSettings):
         return f"{self.label()} seed {self.seed}"
 
     def label(self) -> str:
-        """Return the run's label for legends and tables: engine, network, options that differ from the default, "warm"."""
+        """Return the run's label for legends and tables: engine, network, non-default options, "warm" for a warm start."""
         engine, model, _ = self.parts()
         described, options = [self.engine, model.network_name], _restored(self.options)
         for name, about in options_of(engine).items():
@@ -410,7 +410,7 @@ def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
 
 
 def idle_threads(specs: list[RunSpec]) -> list[str]:
-    """Return one sentence per engine that has more threads than it can use."""
+    """Return one sentence per engine that will leave some of its threads idle."""
     reasons = [
         (spec.engine, spec.parts()[0].idle(spec.parts()[2])) for spec in specs if spec.n_threads > 1
     ]
@@ -518,7 +518,7 @@ def no_setting(name: str, known: Iterable[str]) -> str:
 
 
 def meant_or_all(name: str, known: Iterable[str], also: Sequence[str] = ()) -> str:
-    """Return the end of an error on an unknown name: the setting that other programs call so, else similar names or all.
+    """Return the end of an error on an unknown name: the setting other programs call by it, else similar names or all.
 
     If no known name is near, all are listed.
     """

@@ -26,7 +26,7 @@ BLOCK = 1 << 16
 
 
 def cache_folder() -> Path:
-    """Return the folder for cached files: WORKBENCH_CACHE, else the one of the user's system."""
+    """Return the folder for cached files: WORKBENCH_CACHE, else the user's cache folder."""
     return Path(os.environ.get("WORKBENCH_CACHE") or user_cache_path("workbench"))
 
 

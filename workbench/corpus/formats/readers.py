@@ -246,7 +246,7 @@ def read_request(request: Request) -> Corpus:
 
 
 def named_format(path: Path) -> str | None:
-    """Return the format to which a file's name points; None if to none."""
+    """Return the format that a file's name indicates; None for an unknown suffix."""
     if path.name.startswith("docword."):
         return "uci"
     return next(

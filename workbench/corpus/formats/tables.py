@@ -165,7 +165,7 @@ def _has_counts(path: Path, read_options: ReadOptions, header: list[str]) -> boo
 def _rows(
     path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], lines: list[int]
 ) -> Rows:
-    """Return the `Rows` of a table's given row numbers, of each document the first row."""
+    """Return the fields of documents as `Rows`, each document's from its first row in the table."""
 
     def values(name: str | None) -> list:
         return [columns[name][row] for row in rows] if name in columns else [None] * len(rows)

@@ -351,7 +351,7 @@ def infer_to_file(
 
 
 def _inference(run, documents, seed: int, n_threads: int, store, columns: dict) -> Inference:
-    """Return the `Inference` of documents under a run; raw text is counted by the options that the run's text was."""
+    """Return the `Inference` of documents under a run; raw text is counted with the options of the run's texts."""
     topics = topics_of(run, store)
     return Inference(topics, _counted_alike(documents, topics, columns), seed, n_threads)
 

@@ -112,7 +112,7 @@ def _tables(run: xr.Dataset) -> np.ndarray:
 
 
 def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records:
-    """Return the records with the fields and levels of a published network; a user's network leaves them unchanged."""
+    """Return the records with a packaged network's fields and levels; unchanged for a user's network."""
     model = spec.parts()[1]
     if not isinstance(model, BayesNet) or not model.is_shipped:
         return records

@@ -102,7 +102,7 @@ class Run(RunReader):
         request(self.path, STOPPED)
 
     def resume(self, n_iterations: int | None = None) -> None:
-        """Continue a paused run, or restart one that has ended, up to iteration ``n_iterations`` if given."""
+        """Continue a paused or ended run, up to iteration ``n_iterations`` if given."""
         extend(self.path, n_iterations)
         was_to_stop = requested(self.path) == STOPPED
         request(self.path, RUNNING)

@@ -642,7 +642,7 @@ def _passes(passes: int, documents: object) -> int:
 
 
 def _name(documents: object) -> str:
-    """Return the name of the new run's corpus: that of the documents if any, else "stream"."""
+    """Return the name of the first batch's corpus: that of the documents if any, else "stream"."""
     return documents.name if isinstance(documents, AnyCorpus | FileDocuments) else "stream"
 
 

@@ -34,7 +34,7 @@ class Here:
         return [*self.each_in_turn(method, *arguments)]
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
-        """Call a method of one part after the other; yield the results."""
+        """Call a method of every part; yield one result at a time, in the order of the parts."""
         return (getattr(part, method)(*arguments) for part in reading_ahead(self._parts))
 
     def alone(self, number: int, method: str, *arguments):

@@ -70,7 +70,7 @@ class RunReader:
         return known[-1][1] != KERNELS and self._stored.committed().n_rows > 0
 
     def status(self) -> dict:
-        """Return state, iteration, n_iterations, time_left (seconds or None) and message by name; see `read_status`. Fast."""
+        """Return state, iteration, n_iterations, time_left (seconds or None) and message as a dict; fast."""
         return read_status(self.path, self._about)
 
     def progress(self) -> xr.Dataset:

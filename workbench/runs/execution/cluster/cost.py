@@ -29,7 +29,7 @@ TINY = 9
 
 
 class Network(NamedTuple):
-    """Bytes that one iteration sends over the network."""
+    """Network traffic of one iteration, in bytes: in total, and as far as computation waits for it."""
 
     n_bytes: float  # bytes to and from all workers together
     waited: float  # bytes for which computation has to wait
@@ -58,7 +58,7 @@ def moved_by(planned: Planned) -> list[Moved]:
 
 
 def network_of(phases: list[Moved], n_workers: int) -> Network:
-    """Return the bytes that one iteration sends over the network with ``n_workers`` workers.
+    """Return the network traffic of one iteration on ``n_workers`` workers.
 
     Before a phase the shared arrays are sent to each worker, along a binary tree of workers. Sums of parts in parallel are sent
     up such a tree; counts of parts in turn are sent from worker to worker. The client receives the result.

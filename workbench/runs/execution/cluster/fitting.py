@@ -95,7 +95,7 @@ class OnWorkers:
         )
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
-        """Call a method of one part after the other; yield the results."""
+        """Call a method of every part; yield one result at a time, in the order of the parts."""
         return (self.alone(number, method, *arguments) for number in range(len(self._homes)))
 
     def alone(self, number: int, method: str, *arguments):

@@ -67,7 +67,7 @@ def check_shared(client: Client, store: Path) -> Path:
 
 
 def look_at_probe(path: str) -> Seen:
-    """Return whether this worker can read and write the test folder and sees the client's lock.
+    """Write a file to the test folder and test the lock there; return what this worker sees.
 
     path : the test folder
     """
