@@ -249,6 +249,13 @@ def test_what_is_streamed_is_what_is_read(tmp_path, name):
     )
 
 
+def test_rows_are_sorted_though_only_whole_batches_come_in_another_order(tmp_path):
+    rows = pair_files.PairFiles(tmp_path / "rows")
+    for documents in ([2, 3], [0, 1]):
+        rows.add(np.array(documents), np.zeros(2, int), np.ones(2, int))
+    assert [d for _, _, found, *_ in rows.blocks(4) for d in found] == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("processes", [1, 2])
 def test_stop_words_may_be_an_iterator(tmp_path, processes):
     path, words = csv(tmp_path), ["ant", "bee"]
