@@ -45,8 +45,14 @@ LONG = ("12_frontier",)
 """Notebooks that take minutes."""
 LIVE = {"02_hybrids_and_r": 2, "04_topics_of_your_own_text": 2}
 """Live views, with the one that Panel adds when `wb.views.show` loads it."""
-SHARE = 3
+SHARE = 10
 """Runs, and the rows that are left out at their beginning, are so many times as short; `make docs` executes whole notebooks."""
+HERE = f"""import sys
+from pytest import MonkeyPatch
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+from same_process import working_here
+working_here(MonkeyPatch())"""
+"""A cell before the first: the kernel itself computes the runs, whose processes would take seconds each to start."""
 PROGRAMS = ("application/javascript", "application/vnd.holoviews_load.v0+json")
 """Panel and Bokeh themselves, which name many addresses; tests/browser/test_lab.py sees what they ask for."""
 
@@ -66,11 +72,11 @@ def code_of(notebook: dict) -> list[str]:
 
 
 def shortened(source: str) -> str:
-    """Return the code of a cell with runs a third as long, of twenty iterations at least."""
+    """Return the code of a cell with runs a tenth as long, of ten iterations at least."""
     source = re.sub(r"(?<=\[)\d\d+(?=:)", lambda first: str(int(first[0]) // SHARE), source)
     return re.sub(
         r'(?<=n_iterations)("?(?:=|: ))(\d+)',
-        lambda n: f"{n[1]}{min(int(n[2]), max(int(n[2]) // SHARE, 20))}",
+        lambda n: f"{n[1]}{min(int(n[2]), max(int(n[2]) // SHARE, 10))}",
         source,
     )
 
@@ -133,6 +139,7 @@ def test_a_notebook_runs_from_top_to_bottom_and_asks_no_other_host(path, tmp_pat
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         cell.source = shortened(cell.source) if cell.cell_type == "code" else cell.source
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(HERE))
     with warnings.catch_warnings():
         # event loops and paths of jupyter_client
         warnings.simplefilter("ignore", DeprecationWarning)
