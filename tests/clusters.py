@@ -35,6 +35,7 @@ class Cluster:
             host,
             "--port",
             port,
+            "--no-dashboard",
             "--dashboard-address",
             "127.0.0.1:0",
         )
@@ -84,11 +85,21 @@ class Cluster:
         )
         return self.workers[-1]
 
+    def end_workers(self) -> None:
+        """Kills all workers."""
+        while self.workers:
+            end(self.workers.pop())
+
     def close(self) -> None:
-        for process in (*self.workers, self.scheduler):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        self.end_workers()
+        end(self.scheduler)
+
+
+def end(process: subprocess.Popen) -> None:
+    """Kills a process and those that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def until(condition, seconds: float = 120, what: str = "it did not come true in time"):

@@ -10,15 +10,22 @@ from workbench.runs.execution.run import make_runs
 from workbench.runs.execution.sweep import lay_out
 
 
-@pytest.fixture
-def cluster(tmp_path):
-    """A scheduler without workers."""
-    folder = tmp_path / "dask"
-    folder.mkdir()
-    made = Cluster(folder)
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory):
+    """A scheduler that the tests of a file share."""
+    made = Cluster(tmp_path_factory.mktemp("dask"))
     yield made
     made.close()
-    print(made.log())  # shown where the test failed
+
+
+@pytest.fixture
+def cluster(scheduler):
+    """A scheduler without workers; tests may kill it."""
+    if scheduler.scheduler.poll() is not None:
+        scheduler.begin()
+    yield scheduler
+    scheduler.end_workers()
+    print(scheduler.log())  # shown where the test failed
 
 
 @pytest.fixture(scope="module")
