@@ -28,6 +28,14 @@ def pairs_of(corpus):
     )
 
 
+def documents_of(corpus):
+    """[(word, count)] of each document."""
+    return [
+        [(w, n) for d, w, n in pairs_of(corpus) if d == document]
+        for document in range(corpus.n_documents)
+    ]
+
+
 def tokens_of(corpus):
     """[(document, word, count of its pair)] in canonical order."""
     return [pair for pair in pairs_of(corpus) for _ in range(pair[2])]

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from data_files import put
 
 from workbench.cli import main
 from workbench.corpus import (
@@ -36,12 +37,6 @@ ENTRIES = [
     {"year": year, "lat": lat, "state": state, "month": month}
     for year, lat, (state, month) in zip(YEARS, LATITUDES, PLACES, strict=True)
 ]
-
-
-def put(folder, name, content):
-    path = folder / name
-    path.write_text(content)
-    return path
 
 
 def lines(*entries):

@@ -389,46 +389,38 @@ WRONG = {
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [(name, content) for name, found in WRONG.items() for content in found or [None]],
-)
-def test_what_is_wrong_is_told_in_the_sentence_of_the_reader_and_nothing_is_left(
-    tmp_path, name, content
-):
-    path = tmp_path / name if content is None else put(tmp_path, name, content)
-    with pytest.raises(CorpusError) as expected:
-        read_corpus(path)
-    with pytest.raises(CorpusError) as refused:
-        read_shards(path, tmp_path / "shards")
-    assert str(refused.value) == str(expected.value)
-    assert [file.name for file in tmp_path.iterdir()] == ([] if content is None else [name])
-
-
-@pytest.mark.parametrize(
-    "options",
+    ("name", "content", "options"),
     [
-        {"text": "body", "sequence": "who", "position": "year"},
-        {"text": "nothing"},
-        {"text": "body", "time": "key"},
-        {"text": "body", "inputs": "who"},
-        {"text": "body", "position": "turn"},
-        {"text": "body", "vocabulary": ["a"]},
-        {"text": "body", "nonsense": 1},
-        {"text": "body", "min_documents": 0},
-        {"text": "body", "max_share": 0.001},
-        {"text": "body", "token_pattern": "q+"},
-        {"text": "body", "encoding": "none"},
-        {"document": "who", "word": "kind", "count": "turn", "inputs": "year"},
+        *((name, content, {}) for name, found in WRONG.items() for content in found or [None]),
+        *(
+            ("it.csv", table().to_csv(index=False), options)
+            for options in (
+                {"text": "body", "sequence": "who", "position": "year"},
+                {"text": "nothing"},
+                {"text": "body", "time": "key"},
+                {"text": "body", "inputs": "who"},
+                {"text": "body", "position": "turn"},
+                {"text": "body", "vocabulary": ["a"]},
+                {"text": "body", "nonsense": 1},
+                {"text": "body", "min_documents": 0},
+                {"text": "body", "max_share": 0.001},
+                {"text": "body", "token_pattern": "q+"},
+                {"text": "body", "encoding": "none"},
+                {"document": "who", "word": "kind", "count": "turn", "inputs": "year"},
+            )
+        ),
     ],
 )
-def test_options_are_refused_in_the_sentence_of_the_reader(tmp_path, options):
-    path = csv(tmp_path)
+def test_what_is_wrong_is_told_in_the_sentence_of_the_reader_and_nothing_is_left(
+    tmp_path, name, content, options
+):
+    path = tmp_path / name if content is None else put(tmp_path, name, content)
     with pytest.raises(CorpusError) as expected:
         read_corpus(path, **options)
     with pytest.raises(CorpusError) as refused:
         read_shards(path, tmp_path / "shards", **options)
     assert str(refused.value) == str(expected.value)
-    assert [file.name for file in tmp_path.iterdir()] == ["it.csv"]
+    assert [file.name for file in tmp_path.iterdir()] == ([] if content is None else [name])
 
 
 @pytest.mark.parametrize(

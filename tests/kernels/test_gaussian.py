@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernels.stick_breaking.geweke import key_of
 from scipy import stats
 
 from workbench.kernels.gaussian import (
@@ -17,7 +18,7 @@ from workbench.kernels.gaussian import (
     niw_posterior_in_slices,
 )
 from workbench.kernels.jit import kernel
-from workbench.kernels.uniforms import absorb, draw_key, stream_of
+from workbench.kernels.uniforms import absorb, stream_of
 
 ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "stick_breaking.json").read_text())
 
@@ -48,10 +49,6 @@ def niws_of(mean, kappa, nu, scale, key, n):
 def some_matrix(n, seed=0):
     rows = np.random.default_rng(seed).normal(size=(2 * n + 2, n))
     return rows.T @ rows / n + 0.1 * np.eye(n)
-
-
-def key_of(step):
-    return np.uint64(draw_key(1, 2, 3, step))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 23, 50, 99])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernels.stick_breaking.geweke import key_of
 from scipy import stats
 
 from workbench.kernels.jit import kernel
@@ -16,15 +17,11 @@ from workbench.kernels.state_space import (
     factor_states,
     mniw_posterior,
 )
-from workbench.kernels.uniforms import absorb, draw_key, stream_of
+from workbench.kernels.uniforms import absorb, stream_of
 
 ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "stick_breaking.json").read_text())
 N_DRAWS = 100_000
 Z = 4.5  # standard errors, of some dozens of statistics
-
-
-def key_of(step):
-    return np.uint64(draw_key(1, 2, 3, step))
 
 
 @kernel

@@ -31,14 +31,6 @@ def learnt_of(model, n_words, seed=0, scale=5.0):
     return LearntTopics(Priors(model.alphas, model.beta), n_kw)
 
 
-def documents_of(corpus):
-    """[(word, count)] of each document."""
-    return [
-        [(w, n) for d, w, n in twins.pairs_of(corpus) if d == document]
-        for document in range(corpus.n_documents)
-    ]
-
-
 @pytest.mark.parametrize(
     "corpus, model",
     [
@@ -56,7 +48,7 @@ def test_exact_probabilities_are_those_of_the_enumeration(corpus, model):
     result = exact_logs(corpus, phi, model.alphas)
     expected = [
         twins.log_probability_given_topics(pairs, phi.T, model.alphas)
-        for pairs in documents_of(corpus)
+        for pairs in twins.documents_of(corpus)
     ]
     np.testing.assert_allclose(result, expected, rtol=0, atol=ROUNDING)
     assert (result[corpus.document_tokens == 0] == 0).all()
@@ -146,7 +138,7 @@ def test_gensim_computes_the_same_bound(model, scale):
 
     corpus = simulated()
     learnt = learnt_of(model, corpus.n_words, scale=scale)
-    texts = [[(int(w), int(n)) for w, n in pairs] for pairs in documents_of(corpus)]
+    texts = [[(int(w), int(n)) for w, n in pairs] for pairs in twins.documents_of(corpus)]
     theirs = LdaModel(
         num_topics=model.n_topics,
         id2word=dict(enumerate(corpus.vocabulary)),

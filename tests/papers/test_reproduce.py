@@ -363,35 +363,25 @@ def test_a_difference_is_paired_by_seed_and_has_its_standard_error():
 
 
 @pytest.mark.parametrize(
-    ("differences", "outcome"),
+    ("kind", "differences", "outcome"),
     [
-        ((-10, -12, -8), HOLDS),
-        ((10, 12, 8), FAILS),
-        ((-10, 2, 5), UNDECIDED),
-        ((-10,), UNDECIDED),
-        (
-            (-5, -2, -2),
-            UNDECIDED,
-        ),  # three standard errors from 0, which is not enough with three runs
+        ("lower", (-10, -12, -8), HOLDS),
+        ("lower", (10, 12, 8), FAILS),
+        ("lower", (-10, 2, 5), UNDECIDED),
+        ("lower", (-10,), UNDECIDED),
+        # three standard errors from 0, which is not enough with three runs
+        ("lower", (-5, -2, -2), UNDECIDED),
+        ("level", (0.1, -0.1, 0.0), HOLDS),
+        ("level", (5.0, 5.2, 4.8), FAILS),
+        ("level", (-5.0, -5.2, -4.8), FAILS),
+        ("level", (3.0, -3.0, 0.5), UNDECIDED),
     ],
 )
-def test_lower_needs_an_interval_on_one_side_of_zero(differences, outcome):
+def test_lower_needs_an_interval_on_one_side_of_zero_and_level_one_within_one_percent(
+    kind, differences, outcome
+):
     runs = runs_of(svb=[100.0 + d for d in differences], cgs=[100.0] * len(differences))
-    assert verdict("lower", runs).outcome == outcome
-
-
-@pytest.mark.parametrize(
-    ("differences", "outcome"),
-    [
-        ((0.1, -0.1, 0.0), HOLDS),
-        ((5.0, 5.2, 4.8), FAILS),
-        ((-5.0, -5.2, -4.8), FAILS),
-        ((3.0, -3.0, 0.5), UNDECIDED),
-    ],
-)
-def test_level_means_within_one_percent(differences, outcome):
-    runs = runs_of(svb=[100.0 + d for d in differences], cgs=[100.0] * 3)
-    assert verdict("level", runs).outcome == outcome
+    assert verdict(kind, runs).outcome == outcome
 
 
 def test_judge_compares_same_states_up_to_rounding():

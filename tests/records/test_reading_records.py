@@ -6,17 +6,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from data_files import put
 
 from workbench.records import DataError, Records, read_records
 
 TABLE = "colour,size\nred,2\nblue,10\n,10\nred,2\n"
 RECORDS = Records.from_columns({"colour": ["red", "blue", "", "red"], "size": [2, 10, 10, 2]})
-
-
-def put(folder, name, content):
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 @pytest.mark.parametrize(

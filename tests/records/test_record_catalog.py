@@ -1,18 +1,13 @@
 """Named records: found, verified by content, and as published."""
 
 import pytest
+from data_files import put
 from missing import skip_without
 
 from workbench.records import DataError, load_records, record_sets
 from workbench.records.catalog import RECORD_SETS, words_of_text
 
 TABLE = "colour,size\nred,2\nblue,10\n"
-
-
-def put(folder, name, content):
-    path = folder / name
-    path.write_text(content)
-    return path
 
 
 @pytest.mark.parametrize("name", RECORD_SETS)

@@ -14,3 +14,9 @@ def thirty_documents():
 @pytest.fixture
 def store(tmp_path):
     return tmp_path / "runs"
+
+
+@pytest.fixture(scope="session")
+def forty_documents():
+    """(train, test) of 40 documents of 60 tokens."""
+    return hold_out_tokens(LDA(4, 0.3, 0.2).simulate(40, 30, 60, seed=3)[0], 0.1, 0)

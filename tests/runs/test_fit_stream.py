@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
-from runs.test_update import tokens_of
+from runs.test_update import last, tokens_of
 
 import workbench as wb
 from workbench.corpus import ShardedCorpus
@@ -34,10 +34,6 @@ def corpus():
 def streamed(documents, store, vocabulary=None, **given):
     given = {"n_topics": 3, "options": OPTIONS, "store": store, "progress": False} | given
     return wb.fit_stream(documents, vocabulary, **given)
-
-
-def last(run, name):
-    return run.dataset()[name].values[-1]
 
 
 def test_streamed_is_read_whatever_documents_come_as(corpus, store, tmp_path, monkeypatch):

@@ -22,12 +22,6 @@ SETTINGS = {"n_topics": 4, "n_iterations": 15, "burn_in": 3, "progress": False}
 
 
 @pytest.fixture(scope="module")
-def forty_documents():
-    """(train, test) of 40 documents of 60 tokens."""
-    return wb.hold_out_tokens(LDA(4, 0.3, 0.2).simulate(40, 30, 60, seed=3)[0], 0.1, 0)
-
-
-@pytest.fixture(scope="module")
 def source(forty_documents):
     """Sixty iterations of `cgs`."""
     train, test = forty_documents

@@ -75,17 +75,15 @@ def test_a_label_stays_with_its_topic_when_topics_are_numbered_anew(run):
     assert labels_of_topics(run.notes, moved) == {0: "three", 2: "one"}
 
 
-def test_among_topics_that_are_alike_the_number_decides(run):
+@pytest.mark.parametrize(
+    "changed",
+    [lambda phi: phi[1], lambda phi: np.roll(phi, 25, axis=1)],
+    ids=["all are alike", "it changed beyond recognition"],
+)
+def test_where_words_say_nothing_the_number_of_a_topic_decides(run, changed):
     run.label(1, "one")
     found = run.dataset()
-    found["phi"][:] = found["phi"].values[1]
-    assert labels_of_topics(run.notes, found) == {1: "one"}
-
-
-def test_a_topic_that_changed_beyond_recognition_keeps_its_label(run):
-    run.label(1, "one")
-    found = run.dataset()
-    found["phi"][:] = np.roll(found["phi"].values, 25, axis=1)
+    found["phi"][:] = changed(found["phi"].values)
     assert labels_of_topics(run.notes, found) == {1: "one"}
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 import workbench as wb
-from workbench.models import LDA
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on, resume_position
 from workbench.runs.loop import iterate
@@ -14,12 +13,6 @@ from workbench.runs.store.status import FINISHED, read_spec, set_end, settle
 from workbench.runs.store.writer import RunWriter, create_run
 
 SETTLES = {"n_topics": 4, "n_iterations": 300, "stop_on": "bound", "stop_tolerance": 1e-5}
-
-
-@pytest.fixture(scope="module")
-def forty_documents():
-    """(train, test) of 40 documents of 60 tokens."""
-    return wb.hold_out_tokens(LDA(4, 0.3, 0.2).simulate(40, 30, 60, seed=3)[0], 0.1, 0)
 
 
 def test_a_number_has_settled_when_it_changed_little_over_ten_iterations():

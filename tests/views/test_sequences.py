@@ -5,12 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import xarray as xr
+from views.test_rows_with_inputs import drawn
 
 import workbench as wb
 from workbench.corpus import hold_out_ends
 from workbench.measures import MeasureError, spec_of
 from workbench.measures.rows import _linear, _markov, next_words, sequences_of
-from workbench.report.drawing import draw, inline
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.every import draw_view, pictures
 from workbench.views.hidden_states import state_probability_view
@@ -43,12 +43,6 @@ def runs_and_corpora():
         wb.fit(train, "sbm-lds", options={"state_dim": 2}, **about),
     ]
     return runs, {spec_of(runs[0]).train: train, spec_of(runs[0]).test: test}
-
-
-def drawn(picture) -> str:
-    """The picture as it stands on a page."""
-    svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
-    return inline(svg, picture.name, picture.title, picture.hover)
 
 
 def test_rows_of_a_sequence_stand_in_the_order_of_their_positions(runs_and_corpora):

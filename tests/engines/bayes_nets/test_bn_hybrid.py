@@ -24,30 +24,38 @@ def run(engine, net, records, options, n_steps=8, seed=2):
 
 
 @pytest.mark.parametrize("toy", TOYS)
-def test_r_0_is_variational_bayes_bit_for_bit(toy):
+@pytest.mark.parametrize(
+    ("r", "engine", "its_options", "found", "wanted", "watched"),
+    [
+        (
+            0.0,
+            bn_vb,
+            NoOptions(),
+            lambda ours: (ours.mean, ours.entropy),
+            lambda theirs: (theirs.counts, theirs.entropy),
+            "bound",
+        ),
+        (
+            np.inf,
+            bn_gibbs,
+            bn_gibbs.Options(),
+            lambda ours: (ours.counts[0], ours.cells[0]),
+            lambda theirs: (theirs.counts, theirs.cells),
+            "log_joint",
+        ),
+    ],
+    ids=["variational Bayes", "Gibbs sampling"],
+)
+def test_at_its_ends_r_is_another_engine_bit_for_bit(
+    toy, r, engine, its_options, found, wanted, watched
+):
     net, records = TOYS[toy]()
-    ours, theirs = (
-        run(bn_hybrid, net, records, Options(r=0.0)),
-        run(bn_vb, net, records, NoOptions()),
-    )
-    assert ours.mean.tobytes() == theirs.counts.tobytes() and ours.entropy == theirs.entropy
-    objective = bn_hybrid.watch(records, net, Options(r=0.0), ours)["objective"]
-    assert objective == bn_vb.watch(records, net, NoOptions(), theirs)["bound"]
-
-
-@pytest.mark.parametrize("toy", TOYS)
-def test_r_inf_is_gibbs_sampling_bit_for_bit(toy):
-    net, records = TOYS[toy]()
-    ours, theirs = (
-        run(bn_hybrid, net, records, Options(r=np.inf)),
-        run(bn_gibbs, net, records, bn_gibbs.Options()),
-    )
-    assert (
-        ours.counts[0].tobytes() == theirs.counts.tobytes()
-        and ours.cells[0].tobytes() == theirs.cells.tobytes()
-    )
-    objective = bn_hybrid.watch(records, net, Options(r=np.inf), ours)["objective"]
-    assert objective == bn_gibbs.watch(records, net, bn_gibbs.Options(), theirs)["log_joint"]
+    ours = run(bn_hybrid, net, records, Options(r=r))
+    theirs = run(engine, net, records, its_options)
+    for one, other in zip(found(ours), wanted(theirs), strict=True):
+        assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+    objective = bn_hybrid.watch(records, net, Options(r=r), ours)["objective"]
+    assert objective == engine.watch(records, net, its_options, theirs)[watched]
 
 
 def test_every_record_is_averaged_or_sampled():

@@ -71,30 +71,23 @@ def same_answers(network, corpus, engine, options, state, other_engine, other_op
 
 
 @some_networks
-def test_with_r_0_it_is_variational_bayes(network):
+@pytest.mark.parametrize(
+    ("given", "engine", "its_given", "part"),
+    [
+        ({"r": 0, "n_chains": 2, "n_inner": 3}, VB, {"n_inner": 3}, mean_part),
+        ({"r": "inf"}, GIBBS, {}, lambda state: chain_of(state, 0)),
+    ],
+    ids=["variational Bayes", "Gibbs sampling"],
+)
+def test_at_its_ends_r_is_another_engine(network, given, engine, its_given, part):
     network, corpus = learning(network), odd_corpus()
-    options, of_vb = (
-        options_of(r=0, n_chains=2, n_inner=3, **LEARNING),
-        options_of(VB, n_inner=3, **LEARNING),
-    )
+    options, of_other = options_of(**given, **LEARNING), options_of(engine, **its_given, **LEARNING)
     state, info = steps(corpus, network, 9, options)
-    other, _ = steps(corpus, network, 9, of_vb, engine=VB)
-    assert math.isnan(info["moved"])
-    for mine, its in zip(mean_part(state), other, strict=True):
+    other, its_info = steps(corpus, network, 9, of_other, engine=engine)
+    assert math.isnan(info["moved"]) if engine is VB else info == its_info
+    for mine, its in zip(part(state), other, strict=True):
         assert np.array_equal(mine, its)
-    same_answers(network, corpus, ENGINE, options, state, VB, of_vb, other)
-
-
-@some_networks
-def test_with_an_endless_r_it_is_gibbs_sampling(network):
-    network, corpus = learning(network), odd_corpus()
-    options, of_gibbs = options_of(r="inf", **LEARNING), options_of(GIBBS, **LEARNING)
-    state, info = steps(corpus, network, 9, options)
-    other, its_info = steps(corpus, network, 9, of_gibbs, engine=GIBBS)
-    assert info == its_info
-    for mine, its in zip(chain_of(state, 0), other, strict=True):
-        assert np.array_equal(mine, its)
-    same_answers(network, corpus, ENGINE, options, state, GIBBS, of_gibbs, other)
+    same_answers(network, corpus, ENGINE, options, state, engine, of_other, other)
 
 
 # ---------------------------------------------------------------------- against plain twins

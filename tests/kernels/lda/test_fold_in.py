@@ -28,14 +28,6 @@ def counts_of(n_topics, n_words, seed=0, scale=5.0):
     return np.random.default_rng(seed).gamma(0.3, scale, (n_topics, n_words))
 
 
-def documents_of(corpus):
-    """[(word, count)] of each document."""
-    return [
-        [(w, n) for d, w, n in twins.pairs_of(corpus) if d == document]
-        for document in range(corpus.n_documents)
-    ]
-
-
 @pytest.mark.parametrize("prior", [1e-8, 1e-4, 0.1, 3.0])
 @pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33])
 def test_deterministic_fold_ins_meet_their_twins(n_topics, prior):
@@ -44,7 +36,7 @@ def test_deterministic_fold_ins_meet_their_twins(n_topics, prior):
     model = LDA(n_topics, tuple(np.linspace(1.0, 3.0, n_topics) * prior), prior)
     phi = twins.word_probabilities(n_kw, model.beta)
     found = [way(learnt(model, n_kw), None, corpus, StepContext(0, 0)) for way in WAYS[:2]]
-    for d, pairs in enumerate(documents_of(corpus)):
+    for d, pairs in enumerate(twins.documents_of(corpus)):
         variational = twins.variational_theta(pairs, n_kw, model.alphas, model.beta)
         collapsed = twins.collapsed_theta(pairs, phi, model.alphas)
         for theta, twin in zip(found, (variational, collapsed), strict=True):
@@ -68,7 +60,7 @@ def test_gibbs_and_its_twin_draw_the_same_topics_from_the_same_uniforms(n_topics
     model = LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     phi, context = twins.word_probabilities(n_kw, model.beta), StepContext(7, 0)
     theta = fold_in.by_gibbs(learnt(model, n_kw), None, corpus, context)
-    for d, pairs in enumerate(documents_of(corpus)):
+    for d, pairs in enumerate(twins.documents_of(corpus)):
         first = corpus.tokens_before[corpus.indptr[d]]
 
         def uniform_of(sweep, i, first=first):

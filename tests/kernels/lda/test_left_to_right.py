@@ -23,14 +23,6 @@ def phi_of(n_topics, n_words, seed=0):
     )
 
 
-def documents_of(corpus):
-    """[(word, count)] of each document."""
-    return [
-        [(w, n) for d, w, n in twins.pairs_of(corpus) if d == document]
-        for document in range(corpus.n_documents)
-    ]
-
-
 def one_document(pairs, n_words):
     """The corpus of one document [(word, count)]."""
     return corpus_of([(0, w, n) for w, n in pairs], 1, n_words)
@@ -47,7 +39,7 @@ def test_it_meets_its_plain_twin(corpus, n_topics, prior, n_particles, resample)
     phi, alpha = phi_of(n_topics, corpus.n_words), np.linspace(1.0, 3.0, n_topics) * prior
     key = StepContext(7, 0).key(LEFT_TO_RIGHT)
     logs, variance = left_to_right_logs(corpus, phi.T, alpha, n_particles, 2, resample, seed=7)
-    for (d, pairs), e in itertools.product(enumerate(documents_of(corpus)), range(2)):
+    for (d, pairs), e in itertools.product(enumerate(twins.documents_of(corpus)), range(2)):
         own = np.uint64(absorb(np.uint64(absorb(key, d)), e))
         p = twins.left_to_right(
             pairs,

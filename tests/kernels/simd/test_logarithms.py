@@ -82,18 +82,18 @@ ROUNDING = 1e-13
 """Relative: logs of a product of up to a few hundred factors, each right to 1e-16."""
 
 
-@pytest.mark.parametrize("name", PAIRS)
-def test_the_log_likelihood_is_the_exact_sum(name):
-    counts, probability = PAIRS[name][0].astype(np.int32), PAIRS[name][1]
-    assert log_likelihood(counts, probability) == pytest.approx(
-        exact(counts, probability), rel=ROUNDING
-    )
-
-
-@pytest.mark.parametrize("n_pairs", [0, 1, 2, 15, 16, 17, 31, 32, 33])
-def test_no_pair_is_left_out_or_counted_twice(n_pairs):
-    counts, probability = np.arange(1, n_pairs + 1, dtype=np.int32) % 5 + 1, LIKELY[:n_pairs]
-    assert log_likelihood(counts, probability) == pytest.approx(
+@pytest.mark.parametrize(
+    ("counts", "probability"),
+    [
+        *PAIRS.values(),
+        *(
+            (np.arange(1, n_pairs + 1) % 5 + 1, LIKELY[:n_pairs])
+            for n_pairs in (0, 1, 2, 15, 16, 17, 31, 32, 33)
+        ),
+    ],
+)
+def test_the_log_likelihood_is_the_exact_sum_and_no_pair_is_left_out(counts, probability):
+    assert log_likelihood(counts.astype(np.int32), probability) == pytest.approx(
         exact(counts, probability), rel=ROUNDING
     )
 
@@ -285,20 +285,16 @@ def test_reciprocals_share_one_division():
     np.testing.assert_allclose(series, np.exp(psi(ARGUMENTS + 6)), rtol=SERIES_ERROR)
 
 
-def test_fast_exp_is_exp_to_the_last_bits():
-    x = np.linspace(-707.9, 699, 20001)
-    # two units in the last place
-    np.testing.assert_allclose(values(fast_exp, x), np.exp(x), rtol=5e-16)
-    assert fast_exp(0.0) == 1.0
-    assert fast_exp(-708.5) == 0.0
-    assert fast_exp(-np.inf) == 0.0
-
-
-def test_the_shorter_exponential_is_right_to_twelve_digits():
+@pytest.mark.parametrize(
+    # two units in the last place; twelve digits
+    ("function", "tolerance"),
+    [(fast_exp, 5e-16), (exp_nearly, 1e-12)],
+)
+def test_fast_exponentials_are_exp_as_far_as_they_say(function, tolerance):
     x = np.linspace(-707.9, 699, 200_001)
-    np.testing.assert_allclose(values(exp_nearly, x), np.exp(x), rtol=1e-12)
-    assert exp_nearly(0.0) == 1.0
-    assert exp_nearly(-708.5) == exp_nearly(-1e9) == exp_nearly(-np.inf) == 0.0
+    np.testing.assert_allclose(values(function, x), np.exp(x), rtol=tolerance)
+    assert function(0.0) == 1.0
+    assert function(-708.5) == function(-1e9) == function(-np.inf) == 0.0
 
 
 def test_fast_log_is_log_to_the_last_bits():

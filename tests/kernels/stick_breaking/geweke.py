@@ -9,6 +9,8 @@ import math
 import numpy as np
 from scipy import stats
 
+from workbench.kernels.uniforms import draw_key
+
 
 def z_of(chain, wanted, n_batches=100):
     """How many standard errors, by batch means, a chain (draw, …) is off."""
@@ -32,3 +34,8 @@ def assert_same_expectations(chain, independent, n_batches=60):
     assert np.abs(z).max() < 4, z
     # the statistics are dependent, so a loose bound
     assert stats.chi2.sf((z**2).sum(), len(z)) > 1e-6
+
+
+def key_of(step):
+    """The key of the random numbers of a step."""
+    return np.uint64(draw_key(1, 2, 3, step))

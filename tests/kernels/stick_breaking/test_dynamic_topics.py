@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from kernels.stick_breaking.geweke import key_of
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.dynamic_topics import (
@@ -12,11 +13,7 @@ from workbench.kernels.stick_breaking.dynamic_topics import (
     draw_walks,
 )
 from workbench.kernels.stick_breaking.sticks import probabilities
-from workbench.kernels.uniforms import absorb, draw_key
-
-
-def key_of(step):
-    return np.uint64(draw_key(1, 2, 3, step))
+from workbench.kernels.uniforms import absorb
 
 
 def test_the_stick_is_broken_into_the_probabilities_of_its_year():

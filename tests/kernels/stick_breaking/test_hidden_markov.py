@@ -7,22 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernels.stick_breaking.geweke import key_of
 
 from workbench.corpus import Corpus
 from workbench.corpus.splits import hold_out_tokens
 from workbench.engines.stick_breaking import hmm
 from workbench.kernels.stick_breaking.hidden_markov import draw_states
-from workbench.kernels.uniforms import (
-    draw_key,
-)
 
 ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())[
     "hmm_T3"
 ]
-
-
-def key_of(step):
-    return np.uint64(draw_key(1, 2, 3, step))
 
 
 def corpus_of(table, sequence) -> Corpus:

@@ -1,7 +1,7 @@
 """Loadings of the logistic-normal system by elliptical slice sampling."""
 
 import numpy as np
-from kernels.stick_breaking.geweke import z_of
+from kernels.stick_breaking.geweke import key_of, z_of
 from scipy.special import log_softmax, logsumexp
 
 from workbench.kernels.jit import kernel
@@ -10,13 +10,9 @@ from workbench.kernels.stick_breaking.logistic_normal import (
     largest_psi,
     sums_after,
 )
-from workbench.kernels.uniforms import absorb, draw_key
+from workbench.kernels.uniforms import absorb
 
 VARIANCE = 0.6
-
-
-def key_of(step):
-    return np.uint64(draw_key(1, 2, 3, step))
 
 
 @kernel

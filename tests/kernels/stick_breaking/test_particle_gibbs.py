@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import z_of
+from kernels.stick_breaking.geweke import key_of, z_of
 from scipy import stats
 from scipy.special import log_softmax
 from toys import called
@@ -19,15 +19,10 @@ from workbench.kernels.stick_breaking.particle_gibbs import (
     weigh,
 )
 from workbench.kernels.stick_breaking.sticks import log_probabilities
-from workbench.kernels.uniforms import draw_key
 
 SYSTEM, NOISE, FIRST_MEAN, FIRST_VARIANCE = 0.8, 0.15, 0.3, 0.7
 COUNTS = np.array([[2, 0, 1], [0, 0, 0], [0, 4, 1]])
 LOADINGS, OFFSET = np.array([[1.5], [-1.0], [0.4]]), np.array([0.2, -0.3, 0.1])
-
-
-def key_of(step):
-    return np.uint64(draw_key(1, 2, 3, step))
 
 
 def log_words(psi, sticks):

@@ -108,23 +108,27 @@ def test_workers_say_what_they_compute_with_and_the_address_of_one_is_no_schedul
 
 
 @pytest.mark.slow
-def test_a_worker_with_other_kernels_is_refused(cluster, client_to):
-    cluster.add_worker(preload=OTHER_KERNELS)
+@pytest.mark.parametrize(
+    ("preload", "sentences"),
+    [
+        (
+            OTHER_KERNELS,
+            ("with kernels 0123456789ab, and the client ", f" with {KERNELS}: the"),
+        ),
+        (
+            "import sys\nsys.modules['workbench.runs.execution.cluster.connecting'] = None\n",
+            ("ModuleNotFoundError", "install workbench"),
+        ),
+    ],
+    ids=["other kernels", "no package"],
+)
+def test_a_worker_with_other_kernels_or_without_this_package_is_refused(
+    cluster, preload, sentences
+):
+    cluster.add_worker(preload=preload)
     with client_of(cluster.address) as client, pytest.raises(ClusterError) as error:
         check_workers(client)
-    assert "with kernels 0123456789ab, and the client " in str(
-        error.value
-    ) and f" with {KERNELS}: the" in str(error.value)
-
-
-@pytest.mark.slow
-def test_a_worker_without_this_package_is_refused(cluster):
-    cluster.add_worker(
-        preload="import sys\nsys.modules['workbench.runs.execution.cluster.connecting'] = None\n"
-    )
-    with client_of(cluster.address) as client, pytest.raises(ClusterError) as error:
-        check_workers(client)
-    assert "ModuleNotFoundError" in str(error.value) and "install workbench" in str(error.value)
+    assert all(sentence in str(error.value) for sentence in sentences)
 
 
 @pytest.mark.slow
