@@ -7,7 +7,6 @@ import pytest
 from toys import data_for, dated, placed, sequenced, simulated
 
 from workbench.corpus import Corpus
-from workbench.dashboard.compare.settings import Settings
 from workbench.engines import get_engine
 from workbench.engines.options import (
     SharedOption,
@@ -19,7 +18,7 @@ from workbench.engines.options import (
 from workbench.errors import InputError
 from workbench.models.options import OptionError, checked_option
 from workbench.records import Records
-from workbench.runs.request import written
+from workbench.runs.request import request_fields, written
 
 DOCUMENTS = sequenced(placed(dated(simulated(40))))
 ROWS = "text,body,name,kind,day,han\n" + (
@@ -210,7 +209,7 @@ def option_value(option: SharedOption) -> tuple:
 def field_values() -> dict[str, tuple]:
     """Name of a field → (what is chosen or typed, …) for every field but the button, number of seeds and parallel runs."""
     values = {one.key: option_value(one) for one in shared_options()} | REST
-    missing = set(Settings().parts()) - {*values, "start", "seeds", "jobs"}
+    missing = {*request_fields(), "corpus", "path", "engines"} - {*values, "start", "seeds", "jobs"}
     assert not missing, (
         f"the form has new fields {sorted(missing)}: write an unusual value of each into REST in tests/form_values.py"
     )

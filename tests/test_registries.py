@@ -10,7 +10,6 @@ import pytest
 TESTS = Path(__file__).parent
 FILES = {
     "": (
-        "dashboard/test_every_field.py",
         "dashboard/test_settings.py",
         "runs/test_request.py",
         "engines/test_when.py",

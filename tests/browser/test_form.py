@@ -6,7 +6,7 @@ from form_values import field_values
 
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.engine_choice import families
-from workbench.dashboard.compare.settings import FOLDS, Settings
+from workbench.dashboard.compare.settings import FOLDED, Settings
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.request import FILE, OF_RECORDS, written
 from workbench.runs.settings import DEFAULT_ENGINES
@@ -14,8 +14,8 @@ from workbench.runs.settings import DEFAULT_ENGINES
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FIRST = ("corpus", "path", "engines", "model")
 """Fields that others need to be seen."""
-UNFOLDED = {"fold:corpus": "encoding", "fold:options": "init", "fold:priors": "learn_alpha"}
-"""Fold → a field that it shows."""
+UNFOLDED = {"preprocessing": "encoding", "options": "init", "priors": "learn_alpha"}
+"""Section in a fold → a field that it shows."""
 
 
 def choose(page, form: Settings, name: str, value) -> None:
@@ -54,9 +54,9 @@ def test_every_control_of_the_form_is_heard_and_the_link_tells_it(url, new_page)
         if engine not in DEFAULT_ENGINES:
             tick(page, engine, True)
     choose(page, form, "model", "pachinko")
-    for fold, title in FOLDS.items():
-        unfold(page, f"{title}: defaults")
-        field(page, UNFOLDED[fold]).wait_for()
+    for section in FOLDED:
+        unfold(page, f"{section.capitalize()}: defaults")
+        field(page, UNFOLDED[section]).wait_for()
     unusual = {name: value for name, (value, *_) in field_values().items() if name not in FIRST}
     unusual |= {"seeds": "3", "jobs": "2"}
     for name, value in sorted(unusual.items(), key=lambda one: one[0].startswith(OF_RECORDS)):
@@ -70,9 +70,9 @@ def test_every_control_of_the_form_is_heard_and_the_link_tells_it(url, new_page)
             lambda name=name, value=value: page.evaluate(heard, name) == written(value),
             f"{name} is heard",
         )
-    for fold in FOLDS.values():
-        page.get_by_role("button", name=f"{fold}: ", pressed=True).click()
-        title = page.get_by_role("button", name=f"{fold}: ", pressed=False)
+    for section in map(str.capitalize, FOLDED):
+        page.get_by_role("button", name=f"{section}: ", pressed=True).click()
+        title = page.get_by_role("button", name=f"{section}: ", pressed=False)
         assert "defaults" not in title.inner_text()
 
 
@@ -90,8 +90,8 @@ def test_start_is_in_sight_at_once_and_stays_there_beside_what_is_unfolded(url, 
         return all(box["y"] >= 0 and box["y"] + box["height"] <= 900 for box in places)
 
     assert seen()
-    for fold in FOLDS.values():
-        unfold(page, f"{fold}: defaults")
+    for section in FOLDED:
+        unfold(page, f"{section.capitalize()}: defaults")
         assert seen()
     field(page, "corpus").scroll_into_view_if_needed()
     assert seen()

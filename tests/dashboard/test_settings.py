@@ -7,9 +7,8 @@ from pytest import approx
 
 from workbench.corpus import CorpusError
 from workbench.corpus.formats.readers import FORMATS
-from workbench.dashboard.compare.fields import SPLIT
 from workbench.dashboard.compare.mistakes import mistakes_in
-from workbench.dashboard.compare.settings import READING, READING_RECORDS, Settings
+from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import start_runs
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.engines import ENGINES, get_engine
@@ -21,13 +20,19 @@ from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import open_runs
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import named_sets
-from workbench.runs.request import FILE, RunRequest, written
+from workbench.runs.request import FILE, SPLIT, RunRequest, request_fields, written
 from workbench.runs.spec import PRIORS, model_fields
 
 
 def mistakes(form: Settings) -> dict[str, str]:
     """What is wrong with the request of a form."""
     return mistakes_in(form.request())
+
+
+def reading(of_records: bool) -> set[str]:
+    """The fields that say how a file is read."""
+    known = request_fields().items()
+    return {name for name, one in known if (one.part, one.of_records) == ("read", of_records)}
 
 
 def fill(form: Settings, **values) -> None:
@@ -114,7 +119,7 @@ def test_only_options_of_the_chosen_engines_are_shown_and_told(engine):
     form, keys = Settings(), {one.key for one in shared_options()}
     fill(form, engines=[engine])
     assert keys.isdisjoint(form.form.seen)
-    form.unfold("fold:options", True)
+    form.fields["fold:options"].unfold()
     assert keys.intersection(form.form.seen) == keys_of(engine) != set()
     assert set(form.request().options[engine]) == set(options_of(get_engine(engine)))
 
@@ -150,15 +155,15 @@ def test_what_means_nothing_to_records_is_neither_shown_nor_handed_over():
     form, usual = Settings(), RunRequest()
     of_documents = {"top_words": "2000", "merge": "2", "repeat": "2", "singletons": "train"}
     fill(form, **of_documents, holdout_per="half", engines=["bn-vb"], corpus="votes")
-    form.unfold("fold:corpus", True)
-    form.unfold("fold:options", True)
+    form.fields["fold:preprocessing"].unfold()
+    form.fields["fold:options"].unfold()
     assert {*of_documents, "holdout_per", "start"}.isdisjoint(form.form.seen)
     assert "records.holdout_per" in form.form.seen
     request = form.request()
     assert all(getattr(request, name) == getattr(usual, name) for name in of_documents)
     assert request.holdout_per == "cell"
     fill(form, corpus=FILE, records__missing="NA")
-    assert {*READING_RECORDS} <= {*form.form.seen} and {*READING}.isdisjoint(form.form.seen)
+    assert reading(True) <= {*form.form.seen} and reading(False).isdisjoint(form.form.seen)
     assert form.request().read == {"missing": "NA"}
     fill(form, engines=["cgs"])
     assert "holdout_per" in form.form.seen and "records.holdout_per" not in form.form.seen
@@ -228,14 +233,14 @@ def test_priors_of_records_are_those_of_their_networks_and_a_published_network_h
 def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_differs_is_handed_over():
     form = Settings()
     fill(form, text="body")
-    assert form.request().read == {} and {*READING}.isdisjoint(form.form.seen)
+    assert form.request().read == {} and reading(False).isdisjoint(form.form.seen)
     fill(form, corpus=FILE)
     of_file = ["upload", "path", "format", "text", "title", "label", "file.time"]
-    assert form.form.seen[:9] == ["corpus", *of_file, "fold:corpus"]
+    assert form.form.seen[:9] == ["corpus", *of_file, "fold:preprocessing"]
     fill(form, title="", stop_words="", min_documents="0")
     wanted = {"text": "body", "title": None, "stop_words": None, "min_documents": 0}
     assert form.request().read == wanted
-    assert "Stop words none, Min. documents 0" in form.fields["fold:corpus"].options[0]
+    assert "Stop words none, Min. documents 0" in form.fields["fold:preprocessing"].options[0]
     assert tuple(form.fields["format"].options.values()) == ("", *FORMATS)
 
 

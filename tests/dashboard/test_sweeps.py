@@ -44,7 +44,7 @@ def form(monkeypatch):
     ],
 )
 def test_a_field_holds_a_number_several_or_none(text, value):
-    assert parse(request_fields()["r"], text) == value
+    assert parse(request_fields()["r"].field, text) == value
 
 
 def test_values_that_differ_for_an_engine_are_its_runs_and_are_told_before_the_start(form):

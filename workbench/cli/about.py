@@ -27,9 +27,6 @@ from workbench.tables import numbers, texts
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")]
 
-OF_HYPERPARAMETERS = ("learn_", "alpha_", "beta_", "top_concentration", "a_", "b_")
-"""Beginnings of the names of options about hyperparameters."""
-
 data = typer.Typer(help="Named data sets: corpora and categorical records.", no_args_is_help=True)
 
 
@@ -379,6 +376,7 @@ def engines(
 ) -> None:
     """List the engines; or describe the named engines with their options."""
     from workbench.engines import FIRST_CHOICE, get_engine
+    from workbench.engines.options import HYPERPARAMETERS
 
     for engine_name in name or ():
         get_engine(engine_name)  # an error lists the names
@@ -403,7 +401,7 @@ def engines(
         of_hyperparameters = ""
         for option, of in facts["options"].items():
             line = f"    --option {option}={of['default']}   {of['meaning']}"
-            if option.startswith(OF_HYPERPARAMETERS):
+            if HYPERPARAMETERS.fullmatch(option):
                 of_hyperparameters += f"\n{line}"
             else:
                 say(line)

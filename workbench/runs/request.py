@@ -7,11 +7,11 @@ and `RunRequest.to_query` writes those that differ from the defaults.
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from workbench.corpus import Corpus
 from workbench.corpus.catalog.named import DEFAULT
@@ -20,7 +20,7 @@ from workbench.corpus.splits import check_fraction
 from workbench.corpus.texts.words import ACCENTS, SEGMENTERS, WORD_PATTERN, languages
 from workbench.data.encodings import DETECT
 from workbench.engines import get_engine
-from workbench.engines.options import shared_option, shared_options, split_options
+from workbench.engines.options import shared_options, split_options
 from workbench.errors import InputError
 from workbench.models import LDA
 from workbench.models.bayes_nets.bayes_net import PRIOR
@@ -28,17 +28,16 @@ from workbench.models.bayes_nets.files import published
 from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import SHIPPED
-from workbench.models.options import OptionError
 from workbench.numbers import parse_number
 from workbench.records import Records
-from workbench.runs.execution.compare import NETWORK, check_kinds
+from workbench.runs.execution.compare import NETWORK, check_kinds, prepared
+from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.memory_check import Planned
-from workbench.runs.execution.sweep import lay_out
 from workbench.runs.execution.worker import SLOTS
+from workbench.runs.input_data import whole_if_one
 from workbench.runs.loading import check_kind, named_set
 from workbench.runs.settings import (
     DEFAULT_ENGINES,
-    SETTINGS,
     ModelSettings,
     RunSettings,
     SplitSettings,
@@ -46,21 +45,23 @@ from workbench.runs.settings import (
     names,
     setting,
 )
-from workbench.runs.spec import PRIORS, SpecError, checked, make_model, model_fields, whole
+from workbench.runs.spec import PRIORS, SpecError, make_model, make_spec, model_fields, whole
 
 FILE = "My own data …"
 """The name of the corpus in a query whose data are a file."""
 OF_FILES, OF_RECORDS = "file.", "records."
 """Prefixes of the names of fields for reading files, and for records, that would otherwise be ambiguous."""
-COLUMNS = ("text", "title", "label", "time")
-"""Options for reading a file that name a column."""
+DATA, PREPROCESSING, RUN, OPTIONS, HYPER = "data", "preprocessing", "run", "options", "priors"
+"""Sections of a form."""
+SPLIT = "r"
+"""The option of the hybrids that stands beside the number of topics."""
 OF_MADE = ("network", "n_states")
 """Options that have no effect for a published Bayesian network."""
 
 
 @dataclass(frozen=True)
-class ReadSettings:
-    """Options for reading a file of documents, with the names that `workbench.load_corpus` uses."""
+class ColumnSettings:
+    """Format and columns of a file of documents, with the names that `workbench.load_corpus` uses."""
 
     format: str | None = setting(
         None,
@@ -89,6 +90,16 @@ class ReadSettings:
         label="Time column",
         example="date",
     )
+
+
+COLUMNS = names(ColumnSettings)[1:]
+"""Options for reading a file that name a column."""
+
+
+@dataclass(frozen=True)
+class ReadSettings:
+    """Further options for reading a file of documents, with the names that `workbench.load_corpus` uses."""
+
     encoding: str = setting(
         DETECT,
         "",
@@ -239,7 +250,49 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
     @property
     def of_records(self) -> bool:
         """Whether all engines infer from records."""
-        return are_of_records(self.engines)
+        return {get_engine(engine).model.data for engine in self.engines} == {Records}
+
+    def used_fields(self) -> dict[str, "RequestField"]:
+        """Return the fields that have an effect on these runs, by name, in the order of a form."""
+        records, is_file = self.of_records, named_set(self.corpus) is None
+        engines = [*map(get_engine, self.engines)]
+        takes = {name for engine in engines for name in model_fields(engine)}
+        idle = {*PRIORS, *(("n_topics",) if engines else ())} - takes
+        if records and self.model:  # a published network has its own
+            idle |= {*PRIORS, *OF_MADE}
+        if not records:
+            is_network = any(engine.model.is_network for engine in engines)
+            idle |= set() if is_network and has_supers(self.model or "lda") else {"super"}
+            idle |= set() if is_network else {"model"}
+        return {
+            key: one
+            for key, one in request_fields().items()
+            if one.field.name not in idle
+            and one.of_records in (None, records)
+            and (is_file or one.part != "read")
+            and not (one.engines and set(one.engines).isdisjoint(self.engines))
+        }
+
+    def key_of(self, name: str, engine: str | None = None) -> str | None:
+        """Return the field of a form that sets a setting, or an option of an engine; None if none has an effect."""
+        return next(
+            (
+                key
+                for key, one in self.used_fields().items()
+                if one.field.name == name and (engine is None or engine in one.engines)
+            ),
+            None,
+        )
+
+    def values(self) -> dict[str, object]:
+        """Return the values of the fields that have an effect, by name; those that are not given are the defaults."""
+        found = {}
+        for key, one in self.used_fields().items():
+            name, usual = one.field.name, one.default
+            holders = (holder for holder in one.holders(vars(self)) if name in holder)
+            value = next(holders, {}).get(name, usual)
+            found[key] = usual if value is None and not one.part else value
+        return found
 
     def settings_of(self, engine: str) -> dict:
         """Return the given settings among n_topics, alpha and beta that the model of an engine has, by name."""
@@ -258,57 +311,49 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         )
 
     def cells(self, data: Corpus | Records, store: Path) -> list[Planned]:
-        """Return the requested runs on these data, engine by engine; raises the errors of `lay_out`."""
-        return [cell for engine in self.engines for cell in self.cells_of(engine, data, store)]
+        """Return the requested runs on these data, engine by engine, all of one split; raises the errors of `make_spec`."""
+        train, test, split = prepared(whole_if_one(data), self)
+        cells = []
+        for engine in self.engines:
+            takes, options = get_engine(engine).model.takes, self.options.get(engine, {})
+            of_all = (*names(RunSettings), *(name for name in NETWORK if name in takes))
+            fixed = {name: getattr(self, name) for name in of_all}
+            most_parts = max(as_list(options.get("partition", 1)))
+            fixed["n_threads"] = max(self.n_threads, min(most_parts, os.cpu_count() or 1))
+            for chosen, own in product(
+                combinations(self.settings_of(engine)), combinations(options)
+            ):
+                start = self.start and warm_start_from(
+                    Path(store) / self.start, train, chosen.get("n_topics")
+                )
+                for seed in range(self.seed, self.seed + self.seeds):
+                    fixed |= {"split": split, "start": start, "seed": seed}
+                    spec = make_spec(train, engine, test=test, options=own, **fixed | chosen)
+                    cells.append(Planned(spec, train, test, chosen | own | {"seed": seed}))
+        return cells
 
-    def cells_of(self, engine: str, data: Corpus | Records, store: Path) -> list[Planned]:
-        """Return the requested runs of one engine on these data."""
-        takes, options = get_engine(engine).model.takes, self.options.get(engine, {})
-        given = self.settings_of(engine)
-        grid = {name: as_list(given[name]) for name in given if name == "n_topics"}
-        grid = grid | self.grid_of(engine) or {"n_iterations": [self.n_iterations]}
-        fixed = {name: getattr(self, name) for name in (*names(RunSettings), *names(SplitSettings))}
-        fixed |= given | {name: getattr(self, name) for name in NETWORK if name in takes}
-        fixed |= {} if self.start is None else {"start": Path(store) / self.start}
-        most_parts = max(as_list(options.get("partition", 1)))
-        fixed["n_threads"] = max(self.n_threads, min(most_parts, os.cpu_count() or 1))
-        fixed, rest = (
-            {name: value for name, value in each.items() if name not in grid}
-            for each in (fixed, options)
-        )
-        return lay_out(data, grid, engine, self.seeds, rest, **fixed)
-
-    def mistakes(self) -> list[tuple[str, InputError]]:
-        """Check all fields without reading the data; return (field, error) for the first error of each, in the form's order."""
-        found: dict[str, InputError] = {}
-
-        def take(name: str, error: InputError) -> None:
-            if str(error) not in map(str, found.values()):
-                found.setdefault(name, error)
-
-        for name, check in self._checks():
+    def mistakes(self) -> Iterator[tuple[str, InputError]]:
+        """Yield (field, error) for what is wrong with the fields, checked without reading the data."""
+        for name, engine, check in self._checks():
             try:
                 check()
             except InputError as error:
-                take(name, error)
-        for engine in self.engines:
-            for chosen in combinations(self.options.get(engine, {})):
-                try:
-                    split_options(get_engine(engine), chosen)
-                except OptionError as error:
-                    one = shared_option(engine, error.field)
-                    take(one.key if one else "engines", error)
-        return list(found.items())
+                yield self.key_of(name or error.field, engine) or name or "engines", error
 
-    def _checks(self) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Yield (field, check) of every field but the options; the check is a function that raises if the value is wrong."""
-        yield "corpus", self._check_corpus
-        if self.top_words is not None:
-            yield "top_words", partial(whole, "top_words", self.top_words, 1)
-        for name in ("merge", "repeat"):
-            yield name, partial(whole, name, getattr(self, name), 1)
-        yield "holdout", partial(check_fraction, self.holdout)
-        yield "engines", self._check_engines
+    def _checks(self) -> Iterator[tuple[str | None, str | None, Callable[[], object]]]:
+        """Yield (field, engine, function that raises if a value is wrong); of an engine's options the error names the field."""
+        yield "corpus", None, self._check_corpus
+        yield "holdout", None, partial(check_fraction, self.holdout)
+        yield "engines", None, self._check_engines
+        for name, one in self.used_fields().items():
+            low, high = (one.field.metadata[bound] for bound in ("low", "high"))
+            if (
+                low is not None
+                and not one.part
+                and (getattr(self, name), one.default) != (None,) * 2
+            ):
+                yield name, None, partial(whole, name, getattr(self, name), low, high)
+        yield "jobs", None, partial(whole, "jobs", self.jobs, 1, SLOTS)
         engines = [*map(get_engine, self.engines)]
         for engine in engines if len({engine.model.data for engine in engines}) == 1 else ():
             make, network = engine.model, engine.model.is_network
@@ -316,19 +361,18 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
                 make = partial(
                     make_model, engine, **{name: getattr(self, name) for name in NETWORK}
                 )
-                yield "super" if self.sizes else "model", make
+                yield "super" if self.sizes else "model", None, make
             elif "model" in engine.model.takes and self.model:  # reading it takes seconds
-                yield "model", partial(published, self.model)
+                yield "model", None, partial(published, self.model)
                 continue
             for name, values in self.settings_of(engine.name).items():
                 for value in as_list(values):
                     if network:  # the values must be valid for LDA, and then for the network
-                        yield name, partial(LDA, **{name: value})
-                    yield name, partial(make, **{name: value})
-        for name in ("n_iterations", "seed"):
-            yield name, partial(checked, {name: getattr(self, name)})
-        yield "seeds", partial(whole, "seeds", self.seeds, 1, 100)
-        yield "jobs", partial(whole, "jobs", self.jobs, 1, SLOTS)
+                        yield name, None, partial(LDA, **{name: value})
+                    yield name, None, partial(make, **{name: value})
+        for engine in engines:
+            for chosen in combinations(self.options.get(engine.name, {})):
+                yield None, engine.name, partial(split_options, engine, chosen)
 
     def _check_corpus(self) -> None:
         kinds = {get_engine(engine).model.data for engine in self.engines}
@@ -349,72 +393,40 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
 
         A text that should be a number and is not is kept, so that `mistakes` reports it. ``corpus`` are data without a name.
         """
-        known = request_fields()
         values = {
-            name: parse(about, texts[name]) if name in texts else about.default
-            for name, about in known.items()
+            key: parse(one.field, texts[key]) if key in texts else one.default
+            for key, one in request_fields().items()
         }
-        engines = cls.engines
-        if "engines" in texts:
-            engines = tuple(name for name in texts["engines"].split(",") if name)
-        records, is_file = are_of_records(engines), texts.get("corpus") == FILE
-        settings = {
-            name: values[name] for name in ("n_iterations", "seed", "seeds", "jobs", "holdout")
-        }
-        if records:
-            settings |= {name: values[f"{OF_RECORDS}{name}"] for name in names(RecordSettings)}
-            settings |= dict.fromkeys(PRIORS) if settings["model"] else {}
-        else:
-            rest = ("n_topics", *PRIORS, "model", "start", *names(SplitSettings))
-            settings |= {name: values[name] for name in rest if name in values}
-            settings["sizes"] = {"super": values["super"]} if has_supers(values["model"]) else None
-        options: dict[str, dict] = {engine: {} for engine in engines}
-        for one in shared_options():
-            if not (records and settings["model"] and one.field.name in OF_MADE):
-                for engine in set(one.engines).intersection(engines):
-                    options[engine][one.field.name] = values[one.key]
-        return cls(
-            corpus=corpus
-            or (texts.get("path", "").strip() if is_file else texts.get("corpus", DEFAULT)),
-            read={
-                name: None if values[key] == "" else values[key]
-                for key, name in reading_names(records).items()
-                if is_file and key in texts and values[key] != known[key].default
-            },
-            engines=engines,
-            options=options,
-            **settings,
-        )
+        engines = tuple(filter(None, texts.get("engines", ",".join(cls.engines)).split(",")))
+        named = texts.get("corpus", DEFAULT)
+        corpus = corpus or (texts.get("path", "").strip() if named == FILE else named)
+        draft = cls(corpus=corpus, engines=engines)
+        draft = replace(draft, model=values[f"{OF_RECORDS * draft.of_records}model"])
+        settings = {"read": {}, "sizes": {}, "options": {engine: {} for engine in engines}}
+        for key, one in draft.used_fields().items():
+            value = values[key]
+            if one.part == "read":
+                if value == one.default:
+                    continue
+                value = None if value == "" else value
+            for holder in one.holders(settings):
+                holder[one.field.name] = value
+        return replace(draft, **settings | {"sizes": settings["sizes"] or None})
 
     def to_query(self) -> dict[str, str]:
         """Return the parameters of a link, as texts by name: only those that differ from the defaults."""
-        known, records = request_fields(), self.of_records
-        values = {name: getattr(self, name) for name in known if hasattr(self, name)}
-        if records:
-            values |= {f"{OF_RECORDS}{name}": values.pop(name) for name in names(RecordSettings)}
-        if self.sizes:
-            values |= self.sizes
-        values |= {
-            key: self.read[name]
-            for key, name in reading_names(records).items()
-            if name in self.read
-        }
-        for engine in self.engines:
-            for name, value in self.options.get(engine, {}).items():
-                values[shared_option(engine, name).key] = value
+        known = request_fields()
         texts = {
-            name: written(value)
-            for name, value in values.items()
-            if value is not None or known[name].metadata["choices"]
-            if written(value) != written(known[name].default)
+            key: written(value)
+            for key, value in self.values().items()
+            if written(value) != written(known[key].default)
         }
         if self.engines != DEFAULT_ENGINES:
             texts["engines"] = ",".join(self.engines)
-        if self.corpus != DEFAULT:
-            named = named_set(self.corpus) is not None
-            texts |= (
-                {"corpus": self.corpus} if named else {"corpus": FILE, "path": str(self.corpus)}
-            )
+        if named_set(self.corpus) is None:
+            texts |= {"corpus": FILE, "path": str(self.corpus)}
+        elif self.corpus != DEFAULT:
+            texts["corpus"] = self.corpus
         return texts
 
 
@@ -422,43 +434,75 @@ MISSING = ("fetchable", "by hand")
 """Values for the location of a data set that must be downloaded before it can be read."""
 
 
-def request_fields() -> dict[str, Field]:
-    """Return all fields of a form or link by name, as dataclass fields, except corpus, path and engines."""
+class RequestField(NamedTuple):
+    """A field of a form or link, for a setting or an option of a request."""
+
+    field: Field  # name in the request, type, label, help, choices and range
+    default: object
+    section: str
+    part: str = ""  # dict of the request that holds its value: read, sizes or options
+    of_records: bool | None = None  # whether it is of records alone, or of documents alone
+    engines: tuple[str, ...] = ()  # engines that have the option
+
+    def holders(self, settings: dict) -> list[dict]:
+        """Return the dicts among the settings of a request that hold the value."""
+        own = settings.get(self.part, settings)
+        if self.part == "options":
+            return [own[engine] for engine in self.engines if engine in own]
+        return [] if own is None else [own]
+
+
+def request_fields() -> dict[str, RequestField]:
+    """Return all fields of a form or link by name, except corpus, path and engines, in the order of a form."""
     return _request_fields(shared_options())
 
 
 @lru_cache
-def _request_fields(options: tuple) -> dict[str, Field]:
-    model = {
-        name: _with_default(SETTINGS[name], getattr(LDA, name)) for name in ("n_topics", *PRIORS)
-    }
-    run = {name: SETTINGS[name] for name in ("n_iterations", "seed")}
-    start = {each.name: each for each in fields(StartSettings)}
-    start["jobs"] = _with_default(start["jobs"], SLOTS)
-    split = {name: SETTINGS[name] for name in names(SplitSettings) if name != "split_seed"}
-    documents = {each.name: each for each in fields(DocumentSettings)}
-    records = {f"{OF_RECORDS}{each.name}": each for each in fields(RecordSettings)}
-    reading = {
-        key: each
-        for kind, of_records in ((ReadSettings, False), (RecordReadSettings, True))
-        for key, each in zip(reading_names(of_records), fields(kind), strict=True)
-    }
-    known = model | run | start | split | documents | records | reading
-    return known | {one.key: one.field for one in options}
+def _request_fields(options: tuple) -> dict[str, RequestField]:
+    defaults = {name: getattr(LDA, name) for name in ("n_topics", *PRIORS)} | {"jobs": SLOTS}
+    general = ModelSettings, RunSettings, SplitSettings, StartSettings, DocumentSettings
+    prepared = [name for name in names(SplitSettings) if name not in ("holdout", "split_seed")]
+    documents, records = {"of_records": False}, {"of_records": True, "prefix": OF_RECORDS}
 
+    def some(section: str, *chosen: str, of=general, prefix: str = "", **more) -> dict:
+        """Return the chosen settings of some classes, or all of them, as fields of a section."""
+        known = {each.name: each for kind in of for each in fields(kind)}
+        return {
+            (key := f"{prefix}{name}"): RequestField(
+                known[name], defaults.get(key, known[name].default), section, **more
+            )
+            for name in chosen or known
+        }
 
-def _with_default(about: Field, default) -> Field:
-    """Return a copy of a field with another default."""
-    changed = field(default=default, metadata=about.metadata)
-    changed.name, changed.type = about.name, about.type
-    return changed
+    def of_engines(section: str) -> dict:
+        """Return the options of a section, those first that most engines share."""
+        return {
+            one.key: RequestField(
+                one.field, one.field.default, section, "options", None, one.engines
+            )
+            for one in sorted(options, key=lambda one: (-len(one.engines), one.engines))
+            if section == (HYPER if one.is_hyper else RUN if one.key == SPLIT else OPTIONS)
+        }
 
-
-def reading_names(records: bool) -> dict[str, str]:
-    """Return field name → option name of the options for reading a file of records, or of documents."""
-    if records:
-        return {f"{OF_RECORDS}{name}": name for name in names(RecordReadSettings)}
-    return {f"{OF_FILES}time" if name == "time" else name: name for name in names(ReadSettings)}
+    return (
+        some(DATA, *names(ColumnSettings)[:-1], of=[ColumnSettings], part="read", **documents)
+        | some(DATA, "time", of=[ColumnSettings], part="read", prefix=OF_FILES, **documents)
+        | some(PREPROCESSING, of=[ReadSettings], part="read", **documents)
+        | some(PREPROCESSING, of=[RecordReadSettings], part="read", **records)
+        | some(PREPROCESSING, *prepared, **documents)
+        | some(PREPROCESSING, "holdout_per", of=[RecordSettings], **records)
+        | some(RUN, "n_topics", "n_iterations", "seed", "seeds")
+        | of_engines(RUN)
+        | some(RUN, *PRIORS, **documents)
+        | some(RUN, "model", *PRIORS, of=[RecordSettings], **records)
+        | some(RUN, "holdout")
+        | some(RUN, "model", **documents)
+        | some(RUN, "super", part="sizes", **documents)
+        | some(OPTIONS, "start", **documents)
+        | some(OPTIONS, "jobs")
+        | of_engines(OPTIONS)
+        | of_engines(HYPER)
+    )
 
 
 def parse(about: Field, text: str):
@@ -486,11 +530,6 @@ def combinations(given: dict) -> Iterator[dict]:
     """Yield every combination of one value from each list, as a dict; values that are no lists are constant."""
     for chosen in product(*map(as_list, given.values())):
         yield dict(zip(given, chosen, strict=True))
-
-
-def are_of_records(engines: tuple[str, ...]) -> bool:
-    """Return whether all of the engines infer from records."""
-    return {get_engine(engine).model.data for engine in engines} == {Records}
 
 
 @lru_cache

@@ -156,6 +156,7 @@ class SplitSettings:
         "N",
         label="Vocabulary",
         example="all words",
+        low=1,
     )
     merge: int = setting(
         1,
@@ -163,6 +164,7 @@ class SplitSettings:
         "Join every N consecutive documents into one; applied before the split.",
         "N",
         label="Documents joined",
+        low=1,
     )
     repeat: int = setting(
         1,
@@ -170,6 +172,7 @@ class SplitSettings:
         "Multiply every count by N; applied before the split.",
         "N",
         label="Counts repeated",
+        low=1,
     )
     singletons: str = setting(
         "keep",
@@ -189,6 +192,8 @@ class StartSettings:
         "--seeds",
         "Number of inference seeds, counted up from the first; all share the split.",
         label="Number of seeds",
+        low=1,
+        high=100,
     )
     jobs: int = setting(
         1, "--jobs -j", "Number of runs computed in parallel.", label="Parallel runs"

@@ -1,6 +1,8 @@
 """The tick boxes for engines, by family, each with a description."""
 
+from functools import partial
 from html import escape
+from itertools import chain
 from typing import ClassVar
 
 import panel as pn
@@ -29,29 +31,24 @@ class EngineChoice(Box):
     _rename: ClassVar = {"value": None}
 
     def __init__(self, value: list[str]):
-        self._families, self._about = families(), Fold(self._show)
-        self._folds = {title: Fold(self._show) for title in self._families}
-        self._ticks: dict[str, pn.widgets.CheckBoxGroup] = {}
-        self._hints = text()
+        self._folds = {
+            Fold(title, self._show): in_form(pn.widgets.CheckBoxGroup(options=names, inline=True))
+            for title, names in families().items()
+        }
+        self._about, self._hints = Fold("Which engine?", self._show), text()
         super().__init__(
+            *chain(*self._folds.items(), (self._about, self._hints)),
             css_classes=[WIDE, "wb-folds"],
             html_attributes={"role": "group", "aria-label": "Engines"},
             stylesheets=[LAYOUT_CSS],
             sizing_mode="stretch_width",
             margin=0,
         )
-        self.param.watch(lambda event: self._show(), "value")
+        for ticks in self._folds.values():
+            ticks.param.watch(partial(self._take, ticks.options), "value")
+        self.param.watch(self._show, "value")
         self.value = value
-        first = next(iter(self._folds))
-        self._folds[first].value = self._folds[first].options
-
-    def ticks(self, title: str) -> pn.widgets.CheckBoxGroup:
-        """Return the tick boxes of a family."""
-        if title not in self._ticks:
-            made = in_form(pn.widgets.CheckBoxGroup(options=self._families[title], inline=True))
-            made.param.watch(lambda event: self._take(title, event.new), "value")
-            self._ticks[title] = made
-        return self._ticks[title]
+        next(iter(self._folds)).unfold(True)
 
     def of_text(self, text: str) -> list[str]:
         """Return the engines listed in the text of a link, in order; raise ValueError if a name is no engine."""
@@ -60,29 +57,17 @@ class EngineChoice(Box):
             raise ValueError(unknown)
         return [name for name in ENGINES if name in names]
 
-    def _take(self, title: str, ticked: list[str]) -> None:
-        others = [name for name in self.value if name not in self._families[title]]
-        self.value = [name for name in ENGINES if name in {*others, *ticked}]
+    def _take(self, members: list[str], event) -> None:
+        ticked = {*self.value}.difference(members).union(event.new)
+        self.value = [name for name in ENGINES if name in ticked]
 
-    def _show(self) -> None:
-        objects = []
-        for title, members in self._families.items():
-            fold, ticked = self._folds[title], [name for name in members if name in self.value]
+    def _show(self, event=None) -> None:
+        for fold, ticks in self._folds.items():
+            ticked = [name for name in ticks.options if name in self.value]
+            ticks.param.update(value=ticked, visible=fold.is_open)
             # an open fold keeps its title: a longer one would move the ticks from under the pointer
-            says = bool(ticked) and not fold.is_open
-            fold.show(f"{title}: {', '.join(ticked)}" if says else title, fold.is_open)
-            objects.append(fold)
-            if fold.is_open:
-                objects.append(ticks := self.ticks(title))
-                ticks.value = ticked
-        self._about.show("Which engine?", self._about.is_open)
-        objects.append(self._about)
-        if self._about.is_open:
-            about = [get_engine(name) for name in self.value]
-            hints = [f"{each.name}: {each.title}. {each.when} {each.source}." for each in about]
-            self._hints.object = "".join(
-                f'<p class="muted">{escape(hint)}</p>' for hint in (FIRST_CHOICE, *hints)
-            )
-            objects.append(self._hints)
-        if objects != self.objects:
-            self.objects = objects
+            fold.show("" if fold.is_open else ", ".join(ticked))
+        about = [get_engine(name) for name in self.value]
+        hints = [f"{each.name}: {each.title}. {each.when} {each.source}." for each in about]
+        html = "".join(f'<p class="muted">{escape(hint)}</p>' for hint in (FIRST_CHOICE, *hints))
+        self._hints.param.update(value=html, visible=self._about.is_open)

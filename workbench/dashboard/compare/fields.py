@@ -6,45 +6,24 @@ from workbench.corpus.catalog.named import DEFAULT
 from workbench.dashboard.compare.wording import label_of, label_of_value, labelled
 from workbench.dashboard.shared.form import SEVERAL, line, menu
 from workbench.dashboard.shared.policy import policy
-from workbench.engines.options import SharedOption, shared_options
 from workbench.runs.loading import named_sets
-from workbench.runs.request import (
-    COLUMNS,
-    FILE,
-    MISSING,
-    OF_FILES,
-    reading_names,
-    request_fields,
-    written,
-)
+from workbench.runs.request import DATA, FILE, MISSING, request_fields, written
 
-SPLIT = "r"
-"""The option of the hybrids whose field stands beside the number of topics."""
-OF_COLUMNS = tuple(f"{OF_FILES}{name}" if name == "time" else name for name in COLUMNS)
-READING = reading_names(records=False)
-ALWAYS = ("format", *OF_COLUMNS)
+ALWAYS = tuple(name for name, one in request_fields().items() if one.section == DATA)
 """Settings for reading a file that are never in a fold."""
+OF_COLUMNS = ALWAYS[1:]
 WIDEST = 18
 """Maximum number of letters of a label or word in half the width of the form."""
 
 
-def grouped(hyper: bool) -> dict[tuple[str, ...], list[SharedOption]]:
-    """Return the options by the engines that share them, most engines first: those of priors, or all others but r."""
-    groups: dict[tuple[str, ...], list[SharedOption]] = {}
-    for one in shared_options():
-        if one.is_hyper == hyper and one.key != SPLIT:
-            groups.setdefault(one.engines, []).append(one)
-    return dict(sorted(groups.items(), key=lambda group: -len(group[0])))
-
-
-def corpora() -> dict[str, str]:
-    """Return the data sets of the catalogs by menu entry, and an entry for a file if visitors may name or send one."""
+def corpus_field() -> pn.widgets.Select:
+    """Return the menu of data sets, with an entry for a file if visitors may name or send one."""
     marked = {
-        name: f"{name} (not downloaded)" if one.whereabouts() in MISSING else name
+        f"{name} (not downloaded)" if one.whereabouts() in MISSING else name: name
         for name, one in named_sets().items()
     }
     own = policy().takes_paths or policy().takes_uploads
-    return {mark: name for name, mark in marked.items()} | ({FILE: FILE} if own else {})
+    return menu("Corpus", marked | ({FILE: FILE} if own else {}), DEFAULT, wide=True)
 
 
 def path_field() -> pn.widgets.TextInput:
@@ -53,17 +32,12 @@ def path_field() -> pn.widgets.TextInput:
     return line("Path of the corpus", placeholder=example, wide=True)
 
 
-def corpus_field() -> pn.widgets.Select:
-    """Return the menu of data sets."""
-    return menu("Corpus", corpora(), DEFAULT, wide=True)
-
-
 def field_of(name: str, default=None, help: str = "") -> pn.widgets.Widget:
     """Return the field for a setting or option of a request, holding text; ``default`` and ``help`` replace its own."""
-    about = request_fields()[name]
-    metadata, choices = about.metadata, about.metadata["choices"]
-    default = about.default if default is None else default
-    label = metadata["label"] or label_of(about.name)
+    one = request_fields()[name]
+    metadata, choices = one.field.metadata, one.field.metadata["choices"]
+    default = one.default if default is None else default
+    label = metadata["label"] or label_of(one.field.name)
     help = help or labelled(metadata["help"], choices)
     example = metadata["example"] or "a number or inf" * metadata.get("infinite", False)
     wide = max(len(label), len(example)) > WIDEST

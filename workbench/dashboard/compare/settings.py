@@ -2,6 +2,7 @@
 
 from functools import partial
 from html import escape
+from itertools import groupby
 
 import panel as pn
 
@@ -10,13 +11,9 @@ from workbench.corpus.catalog.named import DEFAULT
 from workbench.dashboard.compare.columns import guessed
 from workbench.dashboard.compare.engine_choice import EngineChoice
 from workbench.dashboard.compare.fields import (
-    ALWAYS,
     OF_COLUMNS,
-    READING,
-    SPLIT,
     corpus_field,
     field_of,
-    grouped,
     path_field,
     shown_value,
 )
@@ -30,28 +27,21 @@ from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.dashboard.shared.uploads import Received, Upload
-from workbench.engines import get_engine
-from workbench.engines.options import shared_options
 from workbench.runs.request import (
+    DATA,
     FILE,
-    OF_MADE,
-    OF_RECORDS,
-    RecordSettings,
+    HYPER,
+    OPTIONS,
+    PREPROCESSING,
+    RUN,
     RunRequest,
-    has_supers,
-    reading_names,
     request_fields,
     written,
 )
 from workbench.runs.settings import DEFAULT_ENGINES, SplitSettings, names
-from workbench.runs.spec import PRIORS, model_fields
 
 NOT_STARTED = "Nothing is started; fix the highlighted fields."
 AT_RANDOM = "random"
-READING_RECORDS = reading_names(records=True)
-OF_DOCUMENTS = ("start", *(name for name in names(SplitSettings) if name != "holdout"))
-"""Fields without effect on records."""
-FIRST = ("n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS)
 USUAL = {"corpus": DEFAULT, "path": "", "engines": ",".join(DEFAULT_ENGINES)}
 """Texts of the fields that no setting declares."""
 OWN_FIELDS = {
@@ -59,7 +49,8 @@ OWN_FIELDS = {
     "path": path_field,
     "engines": lambda: EngineChoice(list(DEFAULT_ENGINES)),
 }
-FOLDS = {"fold:corpus": "Preprocessing", "fold:options": "Options", "fold:priors": "Priors"}
+FOLDED = (PREPROCESSING, OPTIONS, HYPER)
+"""Sections in a fold."""
 
 
 class Settings:
@@ -80,8 +71,8 @@ class Settings:
         self.on_change = on_change
         # the file whose columns were asked for, and its columns once known
         self._file, self._columns = None, None
-        self._usual = USUAL | {name: written(one.default) for name, one in request_fields().items()}
-        self._order, self._folded, self._headings = _order()
+        self._known = request_fields()
+        self._usual = USUAL | {name: written(one.default) for name, one in self._known.items()}
         self.fields = Fields(self._make)
         self.form = Form(self.fields)
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
@@ -104,14 +95,14 @@ class Settings:
         if kind == "heading":
             return text(css_classes=[WIDE])
         if kind == "fold":
-            return Fold(self._show_fields)
+            return Fold(rest.capitalize(), self._show_fields)
         if name in OWN_FIELDS:
             made = OWN_FIELDS[name]()
         elif name == "upload":
             kinds = "CSV, Parquet, Excel, JSON lines, a zip of texts …"
             made = Upload("File", kinds, "or give its path below")
         elif name == "start":
-            about = request_fields()[name].metadata
+            about = self._known[name].field.metadata
             options = {AT_RANDOM: ""} | {run: run for run in self._runs}
             made = menu(about["label"], options, "", about["help"], wide=True)
         else:
@@ -163,9 +154,7 @@ class Settings:
             return
         self._columns = columns
         if isinstance(error, CorpusError):
-            self._refused = _about_corpus(self.request()), self._placed(mistake_of(error, asked[0]))
-            self._tell(self._refused[1])
-            self._look_ahead()
+            self._refuse_corpus(self.request(), error)
         likely = guessed(columns or {})
         for name in OF_COLUMNS if self._is_file else ():
             field = self.fields[name]
@@ -196,33 +185,33 @@ class Settings:
     def refuse(self, error: Exception) -> None:
         """Enable Start again, and show the error: about the corpus under its field, any other under the button."""
         if isinstance(error, CorpusError):
-            self._refused = (
-                _about_corpus(self._submitted),
-                self._placed(mistake_of(error, self._submitted.corpus)),
-            )
-            self._tell(self._refused[1])
-            self._look_ahead()
+            self._refuse_corpus(self._submitted, error)
             self.say(NOT_STARTED, "bad")
         else:
             self.say(sentence_of(error), "bad")
 
     def _start(self) -> None:
-        self._submitted, self._refused = self.request(), None
-        mistakes = self._placed(mistakes_in(self._submitted))
-        self._tell(mistakes)
-        if mistakes:
-            self.say(NOT_STARTED, "bad")
-        else:
+        if self._submit():
             self._on_start(self._submitted)
+        else:
+            self.say(NOT_STARTED, "bad")
 
     def _look_at_data(self) -> None:
+        if self._submit(self._known):
+            self._on_preview(self._submitted)
+
+    def _submit(self, ignored=()) -> bool:
+        """Take the request of the form and show its mistakes, but not in ``ignored`` fields; return whether it has none."""
         self._submitted, self._refused = self.request(), None
         mistakes = self._placed(mistakes_in(self._submitted))
-        about = ("corpus", "path", "upload", "engines", *READING)
-        mistakes = {field: sentence for field, sentence in mistakes.items() if field in about}
-        self._tell(mistakes)
-        if not mistakes:
-            self._on_preview(self._submitted)
+        self._tell({name: said for name, said in mistakes.items() if name not in ignored})
+        return not self.form.wrong
+
+    def _refuse_corpus(self, request: RunRequest, error: CorpusError) -> None:
+        """Show an error about the corpus under its field, until a setting of the corpus changes."""
+        self._refused = _about_corpus(request), self._placed(mistake_of(error, request))
+        self._tell(self._refused[1])
+        self._look_ahead()
 
     # ------------------------------------------------------------------ mistakes
 
@@ -263,10 +252,8 @@ class Settings:
     def _placed(self, mistakes: dict[str, str]) -> dict[str, str]:
         """Return the mistakes by the field that shows them; those about the corpus belong to the path if a path is used."""
         sent = self._received is not None or not policy().takes_paths
-        placed = {"corpus": "upload" if sent else "path"} if self._is_file else {}
-        if self._of_records:
-            placed |= {name: f"{OF_RECORDS}{name}" for name in names(RecordSettings)}
-        return {placed.get(field, field): sentence for field, sentence in mistakes.items()}
+        place = {"corpus": "upload" if sent else "path"} if self._is_file else {}
+        return {place.get(field, field): sentence for field, sentence in mistakes.items()}
 
     def _tell(self, mistakes: dict[str, str]) -> None:
         """Show each sentence under its field, with its fold open, and no others."""
@@ -274,9 +261,9 @@ class Settings:
             return
         if self.form.wrong:
             self.said.say("")
-        for fold, folded in self._folded.items():
-            if not mistakes.keys().isdisjoint(folded):
-                self.unfold(fold, True)
+        for section in {self._known[name].section for name in mistakes if name in self._known}:
+            if section in FOLDED:
+                self.fields[f"fold:{section}"].unfold()
         self.form.wrong = mistakes
 
     # ------------------------------------------------------------------ a file of one's own
@@ -289,8 +276,7 @@ class Settings:
     def _ask_columns(self) -> None:
         """Ask for the columns if another file is named, or if the file is to be read in another way."""
         asked = None
-        if self._is_file and not self._of_records:
-            request = self.request()
+        if self._is_file and not (request := self.request()).of_records:
             asked = request.corpus, request.read.get("format"), self.text("encoding")
         if asked != self._file:
             self._file = asked
@@ -300,73 +286,48 @@ class Settings:
 
     # ------------------------------------------------------------------ the form
 
-    def unfold(self, fold: str, unfolded: bool) -> None:
-        """Show or hide the fields of a fold."""
-        part = self.fields[fold]
-        part.value = part.options if unfolded else []
-
     @property
     def _is_file(self) -> bool:
         """Return whether the corpus is a file."""
         return self.text("corpus") == FILE
 
-    @property
-    def _of_records(self) -> bool:
-        """Return whether all ticked engines infer from records."""
-        return self.request().of_records
-
-    def _is_unusual(self, name: str) -> bool:
-        return self.text(name) != self._usual[name]
-
-    def _idle(self) -> set[str]:
-        """Return the fields that have no effect with the chosen corpus and the ticked engines."""
-        request = self.request()
-        file, records, ticked = self._is_file, request.of_records, set(request.engines)
-        engines = [get_engine(name) for name in ticked]
-        published = records and request.model
-        takes = {name for engine in engines for name in model_fields(engine)}
-        takes -= set(PRIORS) if published else set()
-        networks = any(engine.model.is_network for engine in engines)
-        has = {one.key: not ticked.isdisjoint(one.engines) for one in shared_options()}
-        if published:
-            has |= {one.key: False for one in shared_options() if one.field.name in OF_MADE}
-        has |= {"n_topics": "n_topics" in takes or not ticked}
-        has |= {name: name in takes and not records for name in PRIORS}
-        has |= {"model": networks, "super": networks and has_supers(self.text("model"))}
-        has |= {"path": file and policy().takes_paths and self._received is None}
-        has |= dict.fromkeys(READING, file and not records)
-        has |= dict.fromkeys(OF_COLUMNS, file and not records and self._columns != {})
-        has |= dict.fromkeys(READING_RECORDS, file and records)
-        has |= dict.fromkeys(OF_DOCUMENTS, not records)
-        has |= {f"{OF_RECORDS}{name}": records for name in names(RecordSettings)}
-        has |= {f"{OF_RECORDS}{name}": records and name in takes for name in PRIORS}
-        return {name for name, there in has.items() if not there}
-
-    def _show_fields(self) -> None:
+    def _show_fields(self, *events) -> None:
         """Show the fields that have an effect; a closed fold shows its changed settings as its title."""
-        idle, titles = self._idle(), {"heading:engines": "Engines"}
-        hidden = idle | (set() if self._is_file else {"upload"})
-        for fold, folded in self._folded.items():
-            offered = [name for name in folded if name not in idle]
-            changed = [
-                f"{self.fields[name].label} {shown_value(self.fields[name])}"
-                for name in offered
-                if self._is_unusual(name)
+        request, sections = self.request(), dict.fromkeys((DATA, RUN, *FOLDED), ())
+        for name, one in request.used_fields().items():
+            sections[one.section] += (name,)
+        of_file = ["upload"] if self._is_file else []
+        if self._is_file and policy().takes_paths and self._received is None:
+            of_file.append("path")
+        of_file += (n for n in sections[DATA] if n not in OF_COLUMNS or self._columns != {})
+        for section in FOLDED:
+            sections[section] = self._folded(section, sections[section], request.engines)
+        self.fields["heading:engines"].object = '<p class="group">Engines</p>'
+        self.form.show(
+            [
+                *("corpus", *of_file, *sections[PREPROCESSING]),
+                *("heading:engines", "engines", *sections[RUN]),
+                *(*sections[OPTIONS], *sections[HYPER]),
             ]
-            part = self.fields[fold]
-            part.show(f"{FOLDS[fold]}: {', '.join(changed) or 'defaults'}", part.is_open)
-            hidden |= {*({fold} if not offered else ()), *(() if part.is_open else folded)}
-        above = {}
-        ticked = self.text("engines").split(",")
-        for heading, (fold, owners, first) in self._headings.items():
-            sharing = ", ".join(engine for engine in owners if engine in ticked)
-            if first in hidden or sharing == above.get(fold):
-                hidden.add(heading)
-            else:
-                titles[heading] = above[fold] = sharing
-        for heading, title in titles.items():
-            self.fields[heading].object = f'<p class="group">{escape(title)}</p>'
-        self.form.show([name for name in self._order if name not in hidden])
+        )
+
+    def _folded(self, section: str, names: tuple[str, ...], engines: tuple[str, ...]) -> list[str]:
+        """Return a fold and its fields, if it is open, under headings with the ticked engines that share them."""
+        fold, shown = self.fields[f"fold:{section}"], [f"fold:{section}"] if names else []
+        changed = [name for name in names if self.text(name) != self._usual[name]]
+        fields = [f"{self.fields[name].label} {shown_value(self.fields[name])}" for name in changed]
+        fold.show(", ".join(fields) or "defaults")
+
+        def sharing(name: str) -> str:
+            return ", ".join(one for one in self._known[name].engines if one in engines)
+
+        for owners, group in groupby(names if fold.is_open else (), sharing):
+            first, *others = group
+            if owners:
+                shown.append(f"heading:{first}")
+                self.fields[shown[-1]].object = f'<p class="group">{escape(owners)}</p>'
+            shown += [first, *others]
+        return shown
 
     def view(self) -> pn.Column:
         """Return the form as a card."""
@@ -387,26 +348,3 @@ class Settings:
 def _about_corpus(request: RunRequest) -> tuple:
     """Return the settings that can cause a corpus to be refused."""
     return request.corpus, request.read, *(getattr(request, name) for name in names(SplitSettings))
-
-
-def _order() -> tuple[list[str], dict[str, list[str]], dict[str, tuple]]:
-    """Return the widget names in order, the fields of each fold, and for each heading its fold, engines and first option."""
-    preprocessing = [name for name in (*READING, *READING_RECORDS) if name not in ALWAYS]
-    split = [name for name in OF_DOCUMENTS if name in request_fields() and name != "start"]
-    folded = {
-        "fold:corpus": [*preprocessing, *split, f"{OF_RECORDS}holdout_per"],
-        "fold:options": ["start", "jobs"],
-        "fold:priors": [],
-    }
-    order = ["corpus", "upload", "path", *ALWAYS, "fold:corpus", *folded["fold:corpus"]]
-    order += ["heading:engines", "engines", *FIRST]
-    order += [*(f"{OF_RECORDS}{name}" for name in ("model", *PRIORS)), "holdout", "model", "super"]
-    headings: dict[str, tuple] = {}
-    for fold, hyper in (("fold:options", False), ("fold:priors", True)):
-        order += [fold, *folded[fold]]
-        for owners, group in grouped(hyper).items():
-            keys = [one.key for one in group]
-            headings[f"heading:{keys[0]}"] = fold, owners, keys[0]
-            order += [f"heading:{keys[0]}", *keys]
-            folded[fold] += keys
-    return order, folded, headings

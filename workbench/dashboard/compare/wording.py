@@ -3,7 +3,6 @@
 import re
 
 from workbench.dashboard.shared.background import sentence_of
-from workbench.engines.options import shared_options
 from workbench.errors import ALONE, Got, Named, one_sentence
 from workbench.runs.request import OF_FILES, request_fields
 
@@ -16,10 +15,10 @@ EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}
 def label_of(name: str) -> str:
     """Return the label of a setting or option: the declared one, else its name in words."""
     known = request_fields()
-    options = (one.field for one in shared_options() if one.field.name == name)
-    about = known.get(name) or known.get(f"{OF_FILES}{name}") or next(options, None)
+    called = (one for one in known.values() if one.field.name == name)
+    about = known.get(name) or known.get(f"{OF_FILES}{name}") or next(called, None)
     words = name.replace("_", " ")
-    return (about and about.metadata["label"]) or words[:1].upper() + words[1:]
+    return (about and about.field.metadata["label"]) or words[:1].upper() + words[1:]
 
 
 def counted(n: int) -> str:

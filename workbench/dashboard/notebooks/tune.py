@@ -68,7 +68,10 @@ class Tune:
             "r": in_form(Steps(label="r", options=SPLITS, value=1)),
             "n_topics": in_form(
                 pn.widgets.IntSlider(
-                    label=label_of("n_topics"), start=2, end=100, value=known["n_topics"].default
+                    label=label_of("n_topics"),
+                    start=2,
+                    end=100,
+                    value=known["n_topics"].default,
                 )
             ),
         } | {
@@ -81,7 +84,7 @@ class Tune:
                     label=label_of(name),
                     value=known[name].default,
                     step=1,
-                    description=known[name].metadata["help"],
+                    description=known[name].field.metadata["help"],
                 )
             )
             for name in ("n_iterations", "seed")

@@ -50,22 +50,28 @@ def _field(kind: type, label: str, value, help: str, wide: bool, **settings):
 
 
 class Fold(Toggles):
-    """A button that opens the fields below it; ``value`` has its title while they are open."""
+    """A button that opens what is below it; ``value`` is empty while this is closed."""
 
-    def __init__(self, on_toggle: Callable[[], None]):
-        super().__init__(label="Show more", css_classes=[WIDE, "wb-fold"], options=[""])
+    def __init__(self, title: str, on_toggle: Callable):
+        self._title = title
+        super().__init__(label="Show more", css_classes=[WIDE, "wb-fold"], options=[title])
         styled(self, sizing_mode="stretch_width")
-        self.param.watch(lambda event: on_toggle(), "value")
+        self.param.watch(on_toggle, "value")
 
     @property
     def is_open(self) -> bool:
-        """Return whether the fields are open."""
+        """Return whether it is open."""
         return bool(self.value)
 
-    def show(self, title: str, is_open: bool) -> None:
-        """Show the title, and the fields as open or closed."""
-        if self.options != [title] or self.is_open != is_open:
-            self.param.update(options=[title], value=[title] if is_open else [])
+    def unfold(self, is_open: bool = True) -> None:
+        """Open or close it."""
+        self.value = self.options if is_open else []
+
+    def show(self, content: str) -> None:
+        """Show what is in it after its title."""
+        title = f"{self._title}: {content}" if content else self._title
+        if self.options != [title]:
+            self.param.update(options=[title], value=[title] if self.is_open else [])
 
 
 class Fields(dict):

@@ -213,7 +213,7 @@ class SweepPage:
 
         def refuse(error: Exception) -> None:
             if isinstance(error, CorpusError):
-                self.form.wrong = self._placed(mistake_of(error, request.corpus))
+                self.form.wrong = self._placed(mistake_of(error, request))
             self._say(NOT_STARTED if isinstance(error, CorpusError) else sentence_of(error), "bad")
 
         work = partial(request.begin, self.store, self._found)

@@ -76,19 +76,8 @@ def plan(
     if not isinstance(corpus, AnyCorpus | Records):
         rule = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
         raise SpecError(rule, f"; got {shown(repr(corpus))}")
-    split_settings = SplitSettings(**of(SplitSettings, settings))
+    train, test, split = prepared(corpus, SplitSettings(**of(SplitSettings, settings)))
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
-    train, test, split = (prepare_records if isinstance(corpus, Records) else prepare)(
-        corpus,
-        split_settings.holdout,
-        split_settings.split_seed,
-        split_settings.top_words,
-        split_settings.singletons,
-        split_settings.holdout_per,
-        split_settings.holdout_rows,
-        split_settings.merge,
-        split_settings.repeat,
-    )
     listed = [engines] if isinstance(engines, str) else engines
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
@@ -140,6 +129,21 @@ def plan(
             )
             specs.setdefault(spec.hash, spec)
     return list(specs.values()), train, test
+
+
+def prepared(data: Corpus | Records, settings: SplitSettings) -> tuple:
+    """Return training and test data, and the record of how they were made."""
+    return (prepare_records if isinstance(data, Records) else prepare)(
+        data,
+        settings.holdout,
+        settings.split_seed,
+        settings.top_words,
+        settings.singletons,
+        settings.holdout_per,
+        settings.holdout_rows,
+        settings.merge,
+        settings.repeat,
+    )
 
 
 def check_kinds(engines: dict) -> None:

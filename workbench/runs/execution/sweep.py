@@ -17,6 +17,7 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, split_options, takes
 from workbench.errors import shown
+from workbench.numbers import parse_number
 from workbench.runs.execution.compare import (
     Workers,
     at_work_on,
@@ -148,14 +149,7 @@ def _plain(value: object):
         return value.item()
     if not isinstance(value, str):
         return value
-    if value == "none":
-        return None
-    for kind in (int, float):
-        try:
-            return kind(value)
-        except ValueError:
-            continue
-    return value
+    return None if value == "none" else parse_number(value)
 
 
 def sweep(
