@@ -356,7 +356,7 @@ def bound_of_counted_words(
 
 @lean
 def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_sum: float):
-    """Return the topic sizes' part of the bound, sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
+    """Return the topic sizes' part of the bound: sum_k E[log(Gamma(B) / Gamma(B + n_k))] to second order."""
     result = 0.0
     for k in range(len(mean_k)):
         positive, mean, variance = given_positive(mean_k[k], var_k[k], zero_k[k])

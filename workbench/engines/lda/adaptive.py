@@ -396,7 +396,7 @@ def split_anew(
 
 
 def rows_of(split: Split, state: State) -> np.ndarray:
-    """Return the row (pair,) of each averaged pair in the stored responsibilities; empty with `svb`, which stores none."""
+    """Return which row of the stored responsibilities belongs to each pair that is not sampled; empty with `svb`."""
     return split.rows if len(state.gamma) else np.zeros(0, np.int64)
 
 

@@ -83,7 +83,9 @@ class Polya(NamedTuple):
 
 
 class Dirichlet(NamedTuple):
-    """Likelihood of a prior given expected log probabilities, f(x) = D lnG(A) - copies D sum lnG(x_g) + sum x_g S_g, nats.
+    """Log likelihood (nats) of Dirichlet parameters, one per group of equal components, given expected log probabilities.
+
+    f(x) = D lnG(A) - copies D sum lnG(x_g) + sum x_g S_g.
 
     With a ``shift`` the Dirichlet parameter is x + shift; for point estimates (modes) it is 1.
     """

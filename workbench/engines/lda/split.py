@@ -45,7 +45,7 @@ class Blocks(NamedTuple):
 
     @property
     def n_steps(self) -> int:
-        """Number of steps in which each block is visited."""
+        """Number of steps in which a sweep goes through each block of documents."""
         return self.cuts.shape[1] - 1
 
     @property

@@ -154,7 +154,7 @@ def mixture(
     phi: np.ndarray,
     probability: np.ndarray,
 ) -> None:
-    """Compute p(w | d) = sum_k theta_dk phi_wk of each pair of documents first..last; phi (word, topic)."""
+    """Compute p(w | d) = sum_k theta_dk phi_wk of each document-word pair of documents first..last; phi (word, topic)."""
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
             total = 0.0
