@@ -112,17 +112,15 @@ def test_the_sums_of_a_whole_check_count_every_closing_line(tmp_path):
     assert sums("make: *** [Makefile:58: test] Error 5\n") == (1, "0 passed, 0 failed, 0 skipped")
 
 
-@pytest.mark.slow
-def test_the_layers_are_kept():
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(["lint-imports"], marks=pytest.mark.slow), ["ruff", "check", "."]],
+    ids=["layers", "style"],
+)
+def test_layers_and_style_are_kept(command):
+    program, *arguments = command
     done = subprocess.run(
-        [Path(sys.executable).parent / "lint-imports"], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout
-
-
-def test_the_style_is_kept():
-    done = subprocess.run(
-        [Path(sys.executable).parent / "ruff", "check", "."],
+        [Path(sys.executable).parent / program, *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -277,30 +277,61 @@ def gunzipped_lines(cut: bytes) -> int:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words", "sentence"),
+    ("name", "content", "beside", "words", "sentence"),
     [
-        ("a.dat", LDAC, "ant\nbee\n", "a.dat, line 1: the word id must lie in 0..1, as the vocabulary has 2 words; it is 2"),
-        ("a.mtx", MTX, "ant\nbee\n", "a.vocab.txt has 2 words where 4 were wanted; it does not belong to a.mtx; "
-         "give the right one with vocabulary=…"),
-        ("a.npz", NPZ, "ant\nbee\n", "a.npz: the ids in word must lie in 0..1; entry 1 has 2"),
-        ("a.dat", LDAC, "ant\nbee\nant\n", "a.vocab.txt, line 3: the word 'ant' stands on line 1 already; two words may not "
-         "have one name, change one of them"),
-        ("a.mtx", MTX, b"ant\nb\xe9e\n", "a.vocab.txt, line 2: byte 0xe9 is not UTF-8; save the file with the encoding UTF-8"),
+        (
+            "a.dat",
+            LDAC,
+            "vocab",
+            "ant\nbee\n",
+            "a.dat, line 1: the word id must lie in 0..1, as the vocabulary has 2 words; it is 2",
+        ),
+        (
+            "a.mtx",
+            MTX,
+            "vocab",
+            "ant\nbee\n",
+            "a.vocab.txt has 2 words where 4 were wanted; it does not belong to a.mtx; "
+            "give the right one with vocabulary=…",
+        ),
+        (
+            "a.npz",
+            NPZ,
+            "vocab",
+            "ant\nbee\n",
+            "a.npz: the ids in word must lie in 0..1; entry 1 has 2",
+        ),
+        (
+            "a.dat",
+            LDAC,
+            "vocab",
+            "ant\nbee\nant\n",
+            "a.vocab.txt, line 3: the word 'ant' stands on line 1 already; two words may not "
+            "have one name, change one of them",
+        ),
+        (
+            "a.mtx",
+            MTX,
+            "vocab",
+            b"ant\nb\xe9e\n",
+            "a.vocab.txt, line 2: byte 0xe9 is not UTF-8; save the file with the encoding UTF-8",
+        ),
+        (
+            "a.dat",
+            LDAC,
+            "titles",
+            "one\ntwo\n",
+            "a.titles.txt has 2 titles where 3 were wanted; it does not belong to a.dat; "
+            "mend or remove it",
+        ),
     ],
-)  # fmt: skip
-def test_a_vocabulary_that_does_not_fit_is_refused(tmp_path, name, content, words, sentence):
+)
+def test_a_vocabulary_and_titles_that_do_not_fit_are_refused(
+    tmp_path, name, content, beside, words, sentence
+):
     path = put(tmp_path, name, content)
-    put(tmp_path, "a.vocab.txt", words)
+    put(tmp_path, f"a.{beside}.txt", words)
     assert refusal(path) == sentence
-
-
-def test_titles_that_do_not_belong_to_the_file_are_refused(tmp_path):
-    path = put(tmp_path, "a.dat", LDAC)
-    put(tmp_path, "a.titles.txt", "one\ntwo\n")
-    assert (
-        refusal(path)
-        == "a.titles.txt has 2 titles where 3 were wanted; it does not belong to a.dat; mend or remove it"
-    )
 
 
 def test_scipy_and_we_read_each_others_matrices(tmp_path):

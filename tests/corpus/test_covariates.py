@@ -254,12 +254,6 @@ def test_columns_of_a_long_table_are_named_and_several_make_a_document(tmp_path)
         read_corpus(tmp_path / "two.fa", word="symbol")
 
 
-def test_a_table_with_a_column_that_holds_no_counts_is_no_table_of_counts(tmp_path):
-    (tmp_path / "births.csv").write_text(WIDE.replace(",12", ",many"))
-    with pytest.raises(CorpusError, match="no column 'text' for the text"):
-        read_corpus(tmp_path / "births.csv", inputs="year,lat")
-
-
 def test_records_of_fasta_are_sequences_of_symbols(tmp_path):
     (tmp_path / "two.fa").write_text(">one first\nacG\nT\n\n>two\nTT*\n")
     corpus = read_corpus(tmp_path / "two.fa")
@@ -278,18 +272,24 @@ def test_records_of_fasta_are_sequences_of_symbols(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("name", "content", "options", "said"),
     [
-        (">a\nAC\n>a\nC\n", "line 3: every record needs a name of its own; got 'a'"),
-        (">a\nA1\n", "line 2: '1' is no symbol"),
-        (">a\n>b\nA\n", "the record 'a' has no symbol"),
-        ("AC\n>b\nA\n", "line 1: a record begins with a line >name"),
+        ("x.fa", ">a\nAC\n>a\nC\n", {}, "line 3: every record needs a name of its own; got 'a'"),
+        ("x.fa", ">a\nA1\n", {}, "line 2: '1' is no symbol"),
+        ("x.fa", ">a\n>b\nA\n", {}, "the record 'a' has no symbol"),
+        ("x.fa", "AC\n>b\nA\n", {}, "line 1: a record begins with a line >name"),
+        (
+            "births.csv",
+            WIDE.replace(",12", ",many"),
+            {"inputs": "year,lat"},
+            "no column 'text' for the text",
+        ),
     ],
 )
-def test_what_is_wrong_with_a_fasta_file_is_said(tmp_path, content, said):
-    (tmp_path / "x.fa").write_text(content)
+def test_what_is_wrong_with_a_file_is_said(tmp_path, name, content, options, said):
+    path = put(tmp_path, name, content)
     with pytest.raises(CorpusError, match=said):
-        read_corpus(tmp_path / "x.fa")
+        read_corpus(path, **options)
 
 
 def test_a_text_is_one_sequence_of_its_words(tmp_path):

@@ -117,11 +117,6 @@ def test_the_cadence_changes_no_number(thirty_documents):
     )
 
 
-def test_without_a_test_set_there_is_no_test_perplexity(thirty_documents):
-    ds = wb.fit(thirty_documents[0], "cgs", n_iterations=3, progress=False)
-    assert "test_perplexity" not in ds and np.all(np.isfinite(ds.train_perplexity))
-
-
 def test_a_stop_in_memory_keeps_what_there_is(thirty_documents, monkeypatch):
     train, test = thirty_documents
     from workbench.runs.execution.control import MemoryControl

@@ -293,11 +293,6 @@ def test_a_variable_called_topic_has_as_many_values_as_there_are_rows_over_words
         spec_of(halves[0], model=network)
 
 
-def test_a_network_of_authors_needs_a_corpus_of_authors():
-    with pytest.raises(ModelError, match="needs the authors of documents, and 'corpus' has none"):
-        spec_of(wb.Corpus.from_pairs([0, 0], [0, 1], [2, 1]), model="author-topic")
-
-
 def test_a_comparison_gives_the_network_to_those_that_take_one(halves):
     from workbench.runs.execution.compare import plan
 

@@ -29,12 +29,6 @@ def test_a_number_has_settled_when_it_changed_little_over_ten_iterations():
     assert not rule.settled([(iteration, float("nan")) for iteration in range(1, 30)])
 
 
-def test_stop_on_is_off_by_default(forty_documents):
-    train, test = forty_documents
-    ds = wb.fit(train, "svb", n_topics=4, n_iterations=120, test=test, progress=False)
-    assert ds.sizes["iteration"] == 120 and "stopped_early" not in ds.attrs
-
-
 @pytest.mark.parametrize("stored", [True, False])
 def test_a_run_ends_where_its_bound_has_settled(forty_documents, tmp_path, stored):
     train, test = forty_documents

@@ -95,26 +95,21 @@ def assert_meets_its_twin(corpus, model, n_sweeps=2, seed=5):
         assert_counts_are_those_of_the_topics(corpus, state, model.n_topics)
 
 
-@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100, 257, 500])
-def test_kernel_and_twin_draw_the_same_topics_from_the_same_uniforms(n_topics):
-    assert_meets_its_twin(simulated(), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2))
-
-
-@pytest.mark.parametrize("prior", [1e-4, 1e-8])
-@pytest.mark.parametrize("n_topics", [6, 300])
-def test_tiny_priors_meet_their_twin_token_by_token(n_topics, prior):
-    assert_meets_its_twin(simulated(), LDA(n_topics, prior, prior))
-
-
-@pytest.mark.parametrize("n_topics", [3, 40])
-@pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
-def test_every_corpus_meets_its_twin_token_by_token(corpus, n_topics):
-    assert_meets_its_twin(corpus, LDA(n_topics, 0.3, 0.2), 3)
-
-
-def test_long_documents_meet_their_twin_where_lists_come_and_go():
-    """Lists of several blocks that lose and win entries: 3 documents of 60 tokens, 40 topics."""
-    assert_meets_its_twin(simulated(3, 12, 60), LDA(40, 0.5, 0.2), 4)
+@pytest.mark.parametrize(
+    ("corpus", "model", "n_sweeps"),
+    [
+        *(
+            (simulated(), LDA(n, tuple(np.linspace(0.1, 0.9, n)), 0.2), 2)
+            for n in (1, 2, 15, 16, 17, 33, 100, 257, 500)
+        ),
+        *((simulated(), LDA(n, prior, prior), 2) for n in (6, 300) for prior in (1e-4, 1e-8)),
+        *((corpus, LDA(n, 0.3, 0.2), 3) for corpus in CORPORA.values() for n in (3, 40)),
+        # lists of several blocks that lose and win entries: 3 documents of 60 tokens, 40 topics
+        (simulated(3, 12, 60), LDA(40, 0.5, 0.2), 4),
+    ],
+)
+def test_kernel_and_twin_draw_the_same_topics_from_the_same_uniforms(corpus, model, n_sweeps):
+    assert_meets_its_twin(corpus, model, n_sweeps)
 
 
 def test_slices_of_words_change_no_bit(monkeypatch):
@@ -191,15 +186,16 @@ def four_tokens():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("toy", [toy_a, toy_three_topics, four_tokens])
-def test_draws_follow_the_exact_posterior(toy):
-    """Within 4 standard errors of enumeration."""
-    assert largest_deviation(*toy(), 10_000, [BY_WORDS]) < 4
-
-
-@pytest.mark.slow
-def test_orders_that_take_turns_follow_the_exact_posterior():
-    assert largest_deviation(*toy_a(), 10_000, [BY_WORDS, BY_DOCUMENTS]) < 4
+@pytest.mark.parametrize(
+    ("toy", "orders"),
+    [
+        *((toy, [BY_WORDS]) for toy in (toy_a, toy_three_topics, four_tokens)),
+        (toy_a, [BY_WORDS, BY_DOCUMENTS]),
+    ],
+)
+def test_draws_follow_the_exact_posterior(toy, orders):
+    """Within 4 standard errors of enumeration, by words and where the orders take turns."""
+    assert largest_deviation(*toy(), 10_000, orders) < 4
 
 
 # ---------------------------------------------------------------------- the choice
