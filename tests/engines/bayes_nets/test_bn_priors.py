@@ -16,7 +16,6 @@ from workbench.engines.engine import StepContext
 from workbench.measures.learning import hyperparameters
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node
-from workbench.models.options import OptionError
 
 AT_ONCE = {"learn_after": 0, "learn_every": 1}
 MAXIMISED = Learning(learn_priors="maximised", **AT_ONCE)
@@ -151,11 +150,3 @@ def test_cvb0_keeps_priors_as_given_unless_told():
     net, records = random_net(3)
     last = list(swept(bn_cvb0, net, records, Learning(), 3))[-1]
     assert last.alpha.tobytes() == net.tables.alpha.tobytes()
-
-
-@pytest.mark.parametrize(
-    "given", [{"learn_after": 3}, {"learn_priors": "maximised", "a_prior": 2.0}]
-)
-def test_an_option_without_effect_is_refused(given):
-    with pytest.raises(OptionError, match="would be without effect"):
-        Learning(**given)

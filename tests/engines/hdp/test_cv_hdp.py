@@ -25,7 +25,6 @@ from workbench.engines.hdp.posteriors import (
 )
 from workbench.engines.lda import cvb
 from workbench.models import LDA
-from workbench.models.options import OptionError
 
 ORACLE = 1e-8  # relative, spec 18; the state after one to five iterations
 FINAL = 1e-5  # relative, spec 18; the bound after 200, when rounding has grown
@@ -484,11 +483,3 @@ def test_tau_is_kept_where_it_is_learnt():
     assert (
         np.corrcoef(found["tau"], np.bincount(corpus.words, minlength=corpus.n_words))[0, 1] > 0.5
     )
-
-
-def test_values_of_what_is_learnt_are_refused():
-    with pytest.raises(
-        OptionError,
-        match="beta_total would be without effect: beta is learnt; give learn_beta=False",
-    ):
-        options_of(learn_beta=True, beta_total=3.0)

@@ -13,7 +13,6 @@ from workbench.engines.lda.split import Split, SplitOfSeveral, several_tokens
 from workbench.engines.options import make_options
 from workbench.kernels.lda.resplit import change_sides
 from workbench.models import LDA
-from workbench.models.options import OptionError
 
 ENGINE, MODEL = get_engine("adaptive-cgs"), LDA(5, 0.1, 0.2)
 ROUNDING = 1e-9  # sums over a corpus of a few hundred tokens, in another order
@@ -289,10 +288,3 @@ def test_one_topic_tiny_priors_and_learnt_ones_are_taken(average):
     }
     _, state, _ = run(ENGINE, simulated(), 8, average=average, **given)
     assert np.all(state.alpha > 0) and state.beta != 0.2
-
-
-def test_the_gap_needs_a_refresh():
-    with pytest.raises(
-        OptionError, match="split=gap goes by the counts of a run and needs refresh of at least 1"
-    ):
-        make_options(ENGINE, {"refresh": 0})

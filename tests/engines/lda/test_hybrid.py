@@ -24,7 +24,6 @@ from workbench.engines.lda.hybrid_state import chain_of, threshold_of
 from workbench.engines.lda.split import EVERY_COUNT, split_by_count
 from workbench.engines.options import make_options
 from workbench.models import LDA
-from workbench.models.options import OptionError
 
 ENGINE = get_engine("svb-cgs")
 SCHEDULES = ("parallel", "sequential")
@@ -243,27 +242,6 @@ def test_a_fraction_between_two_counts_is_the_lower_count():
     assert threshold_of(Options(r=np.inf)) == EVERY_COUNT
     assert threshold_of(make_options(ENGINE, {"r": "inf"})) == EVERY_COUNT
     assert threshold_of(make_options(ENGINE, {"r": 1e300})) == EVERY_COUNT
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "sentence"),
-    [
-        ("svb-cgs", {}, "phases=interleaved needs n_chains=1 and schedule=sequential"),
-        (
-            "svb-cgs",
-            {"schedule": "sequential", "n_chains": 2},
-            "n_chains=1 and schedule=sequential",
-        ),
-        ("cvb-cgs", {"n_chains": 2}, "phases=interleaved needs n_chains=1"),
-        ("cvb0-cgs", {"n_chains": 2}, "phases=interleaved needs n_chains=1"),
-        ("cvb-cgs", {"cg_second_order": True}, "cg_second_order needs phases=two_phase"),
-        ("cvb0-cgs", {"cg_second_order": True}, "cvb0-cgs has no option 'cg_second_order'"),
-        ("cvb-cgs", {"cg_second_order": "perhaps"}, "must be one of False, True; got 'perhaps'"),
-    ],
-)
-def test_options_that_an_interleaved_pass_cannot_have_are_refused(name, given, sentence):
-    with pytest.raises(OptionError, match=sentence):
-        make_options(get_engine(name), {"phases": "interleaved", **given})
 
 
 @pytest.mark.parametrize("name", ["svb-cgs", "cvb-cgs", "cvb0-cgs"])

@@ -38,7 +38,6 @@ from workbench.engines.lda.likelihoods import (
 from workbench.engines.options import make_options
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models import LDA
-from workbench.models.options import OptionError
 from workbench.runs.spec import make_spec
 
 PRINTED = 1e-8  # of values that were printed from float64 programs, through sites of real counts
@@ -656,46 +655,6 @@ def test_every_engine_of_lda_has_the_options_late_and_after_its_own(name):
     learning_names = [f.name for f in fields(Learning)]
     assert names[-len(learning_names) :] == learning_names
     assert all(f.metadata["late"] for f in fields(Learning))
-
-
-@pytest.mark.parametrize(
-    ("given", "because"),
-    [
-        (
-            {"alpha_form": "symmetric"},
-            "alpha_form would be without effect: alpha is fixed; set learn_alpha, or leave it out",
-        ),
-        (
-            {"alpha_form": "symmetric", "learn_beta": "maximised"},
-            "alpha_form would be without effect: alpha is fixed",
-        ),
-        (
-            {"learn_every": 5},
-            "learn_every would be without effect: nothing is learnt; set learn_alpha or learn_beta",
-        ),
-        ({"learn_after": 0}, "learn_after would be without effect"),
-        (
-            {"a_alpha": 2, "learn_alpha": "maximised"},
-            "a_alpha would be without effect: alpha is not sampled; set learn_alpha",
-        ),
-        (
-            {"b_beta": 2, "learn_alpha": "sampled"},
-            "b_beta would be without effect: beta is not sampled",
-        ),
-        (
-            {"learn_alpha": "newton"},
-            "option 'learn_alpha' of .* must be one of fixed, maximised, sampled; got 'newton'",
-        ),
-        (
-            {"learn_beta": "sampled", "a_beta": 0},
-            "option 'a_beta' of .* must be a number of at least 1e-08; got 0",
-        ),
-    ],
-)
-@pytest.mark.parametrize("name", ["cgs", "svb", "cvb-cgs"])
-def test_an_option_without_effect_is_refused_in_a_sentence(name, given, because):
-    with pytest.raises(OptionError, match=because):
-        make_options(get_engine(name), given)
 
 
 # ---------------------------------------------------------------------- in a run

@@ -12,7 +12,6 @@ from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import online_vb, vb
 from workbench.kernels.simd.vectors import pad_topics
 from workbench.models import LDA
-from workbench.models.options import OptionError
 from workbench.runs.scoring import perplexity
 
 ENGINE, VB = get_engine("online-vb"), get_engine("vb")
@@ -183,11 +182,6 @@ def test_batches_stand_for_the_documents_in_all():
     np.testing.assert_allclose(
         state.fitted_wk.sum(axis=1), np.bincount(corpus.words, corpus.counts, corpus.n_words)
     )
-
-
-def test_rates_that_do_not_settle_are_refused():
-    with pytest.raises(OptionError, match=r"kappa must be above 0.5 and at most 1.*got 0.5"):
-        online_vb.Options(kappa=0.5)
 
 
 # ---------------------------------------------------------------------- theory

@@ -27,7 +27,6 @@ from workbench.engines.lda.split import split_by_count
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA
-from workbench.models.options import OptionError
 
 COUNTS = 1e-9  # rounding of running sums over two sweeps of at most 180 tokens
 NEAR = 0.025  # of a cell of the predictive; see the test
@@ -318,26 +317,3 @@ def test_a_run_on_more_threads_than_it_can_use_says_so_on_stderr(capsys):
             )
             == told
         )
-
-
-@pytest.mark.parametrize(
-    "given", [{"partition": 0}, {"partition": 65}, {"partition": 1.5}, {"partition": "many"}]
-)
-@pytest.mark.parametrize("name", ["cgs", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs"])
-def test_a_partition_is_a_whole_number_from_1_to_64(name, given):
-    with pytest.raises(
-        OptionError, match=f"option 'partition' of {name} must be a whole number from 1 to 64; got"
-    ):
-        make_options(get_engine(name), given)
-
-
-@pytest.mark.parametrize("name", ["svb-cgs", "cvb-cgs", "cvb0-cgs"])
-def test_an_interleaved_pass_has_no_partition(name):
-    given = {"phases": "interleaved", "partition": 2} | (
-        {"schedule": "sequential"} if name == "svb-cgs" else {}
-    )
-    with pytest.raises(
-        OptionError,
-        match="phases=interleaved goes pair by pair and needs partition=1; set it, or use two",
-    ):
-        make_options(get_engine(name), given)

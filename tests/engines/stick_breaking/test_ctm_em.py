@@ -14,7 +14,6 @@ from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.measures import topic_correlations
 from workbench.models import LDA
-from workbench.models.options import OptionError
 from workbench.models.stick_breaking.correlated_topics import LogisticNormalTopics
 
 ENGINE = get_engine("ctm-em")
@@ -158,11 +157,6 @@ def test_unseen_documents_get_the_theta_of_the_e_step():
     # the last M-step moved mu, Sigma and phi a little after the E-step behind the run's own theta
     assert np.abs(found - run["theta"].values).max() < 0.01
     assert found.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
-
-
-def test_the_prior_of_the_model_is_no_option_where_it_has_no_meaning():
-    with pytest.raises(OptionError, match="has no option 'prior'"):
-        make_options(ENGINE, {"prior": "paper"})
 
 
 @pytest.mark.parametrize("engine", ("ctm-em", "ln-ctm"))
