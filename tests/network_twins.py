@@ -148,23 +148,10 @@ def conditional(network, corpus, chosen, i) -> np.ndarray:
 
 def log_joint(network, corpus, chosen) -> float:
     """log p(words, paths), from gamma functions of all counts."""
-    counts, total = Counter(), 0.0
+    counts = Counter()
     for path in chosen:
         added(counts, path)
-        total += sum(
-            math.log(p) for cell in path.cells if (p := known(network, corpus, cell)) is not None
-        )
-    for row in [
-        key for key in counts if len(key) == 3 and network.level(key[0]).kind != "observed"
-    ]:
-        prior = prior_of(network, row, corpus.n_words)
-        n = np.array([counts[row, value] for value in range(len(prior))])
-        total += (
-            gammaln(prior.sum())
-            - gammaln(prior.sum() + n.sum())
-            + np.sum(gammaln(prior + n) - gammaln(prior))
-        )
-    return total
+    return log_joint_of(network, corpus, counts)
 
 
 class Exact(NamedTuple):

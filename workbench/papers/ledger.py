@@ -39,8 +39,8 @@ class Item:
 
 CATALOG = "corpus/test_catalog.py::"
 SIZES, PREPARED = (
-    f"{CATALOG}test_a_published_data_set_is_as_described",
-    f"{CATALOG}test_a_prepared_data_set_is_as_described",
+    f"{CATALOG}test_a_data_set_is_as_described",
+    f"{CATALOG}test_a_data_set_is_as_described",
 )
 WORDS_OF_KOS = "corpus/test_experiments.py::test_the_most_frequent_words_of_kos"
 ITEMS = (

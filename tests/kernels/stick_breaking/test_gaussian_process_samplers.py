@@ -19,6 +19,26 @@ from workbench.kernels.uniforms import absorb, draw_key, normal, stream_of
 WHERE = Inputs(np.array([[0.0], [1.0], [2.5], [4.0]]), np.array([[0.0], [1.0], [0.0], [1.5]]))
 PROCESS = Kernel(3.0, 2.0, 1.2, 1.0)
 MEANS = np.array([-0.4, 0.2, 0.1])
+THREE = Inputs(np.array([[0.0], [1.0], [3.0]]), np.zeros((3, 0)))
+
+
+def by_quadrature(full, counts):
+    """psi at two rows with these counts (word, row), about 0.3, the share of each, and the mean share of a third row."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    points = (
+        np.stack(np.meshgrid(nodes, nodes, indexing="ij"), -1).reshape(-1, 2)
+        @ np.linalg.cholesky(full[:2, :2]).T
+    )
+    psi = 0.3 + points
+    log_p = (counts[0] * log_expit(psi) + counts[1] * log_expit(-psi)).sum(axis=1)
+    share = np.outer(weights, weights).ravel() * np.exp(log_p)
+    pull = np.linalg.solve(full[:2, :2], full[:2, 2])
+    left = full[2, 2] - full[2, :2] @ pull
+    ahead = np.average(
+        [expit(0.3 + points @ pull + math.sqrt(left) * z) for z in nodes], axis=0, weights=weights
+    )
+    share /= share.sum()
+    return psi, share, share @ ahead
 
 
 def sticks_chain(counts, n_sweeps, prior, mean, predict):
@@ -49,33 +69,17 @@ def test_sticks_with_the_same_counts_have_numbers_of_their_own():
 @pytest.mark.slow  # 4 s: 12,000 sweeps
 def test_sticks_follow_the_exact_posterior_of_two_points(n_sweeps=6_000):
     """Two words, so one stick of two rows, and a third row that is predicted: by quadrature in two dims."""
-    where = Inputs(np.array([[0.0], [1.0], [3.0]]), np.zeros((3, 0)))
-    prior, counts = low_rank(where, PROCESS, 1e-12), np.array([[4, 1], [0, 2], [0, 0]])
-    full, mean = covariance(where, PROCESS), np.array([0.3])
-    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
-    points = (
-        np.stack(np.meshgrid(nodes, nodes, indexing="ij"), -1).reshape(-1, 2)
-        @ np.linalg.cholesky(full[:2, :2]).T
-    )
-    psi = 0.3 + points
-    share = np.outer(weights, weights).ravel() * np.exp(
-        (counts[:2, 0] * log_expit(psi) + counts[:2, 1] * log_expit(-psi)).sum(axis=1)
-    )
-    share /= share.sum()
-    pull = np.linalg.solve(full[:2, :2], full[:2, 2])
-    left = full[2, 2] - full[2, :2] @ pull
-    ahead = np.average(
-        [expit(0.3 + points @ pull + math.sqrt(left) * z) for z in nodes], axis=0, weights=weights
-    )
+    prior, counts = low_rank(THREE, PROCESS, 1e-12), np.array([[4, 1], [0, 2], [0, 0]])
+    psi, share, ahead = by_quadrature(covariance(THREE, PROCESS), counts[:2].T)
     wanted = np.concatenate(
         [
             share @ expit(psi),
             share @ expit(psi) ** 2,
-            [share @ expit(psi).prod(axis=1), share @ ahead],
+            [share @ expit(psi).prod(axis=1), ahead],
         ]
     )
     for predict in ("conditional", "collapsed"):
-        found = sticks_chain(counts, n_sweeps, prior, mean, predict)
+        found = sticks_chain(counts, n_sweeps, prior, np.array([0.3]), predict)
         p = expit(found[200:, :, 0])
         chain = np.column_stack([p[:, :2], p[:, :2] ** 2, p[:, :2].prod(axis=1), p[:, 2]])
         assert z_of(chain, wanted).max() < 4.5
@@ -102,23 +106,9 @@ def columns_chain(root, mean, lengths, rows, key, psi, counts, found):
 @pytest.mark.slow  # 8 s: mostly compiling
 def test_columns_follow_the_exact_posterior_of_two_points():
     """Two words: the difference of their processes is one of twice the variance, and a third row is predicted."""
-    where = Inputs(np.array([[0.0], [1.0], [3.0]]), np.zeros((3, 0)))
-    full, counts = covariance(where, PROCESS), np.array([[4.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
-    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
-    points = (
-        np.stack(np.meshgrid(nodes, nodes, indexing="ij"), -1).reshape(-1, 2)
-        @ np.linalg.cholesky(2 * full[:2, :2]).T
-    )
-    psi = 0.3 + points
-    log_p = (counts[0, :2] * log_expit(psi) + counts[1, :2] * log_expit(-psi)).sum(axis=1)
-    share = np.outer(weights, weights).ravel() * np.exp(log_p)
-    share /= share.sum()
-    pull = np.linalg.solve(full[:2, :2], full[:2, 2])
-    left = 2 * (full[2, 2] - full[2, :2] @ pull)
-    ahead = np.average(
-        [expit(0.3 + points @ pull + math.sqrt(left) * z) for z in nodes], axis=0, weights=weights
-    )
-    wanted = np.concatenate([share @ expit(psi), share @ expit(psi) ** 2, [share @ ahead]])
+    full, counts = covariance(THREE, PROCESS), np.array([[4.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
+    psi, share, ahead = by_quadrature(2 * full, counts[:, :2])
+    wanted = np.concatenate([share @ expit(psi), share @ expit(psi) ** 2, [ahead]])
     found, key = np.empty((200_000, 2, 3)), np.uint64(draw_key(0, 1, 0, 0))
     root, mean, lengths = np.linalg.cholesky(full), np.array([0.4, 0.1]), np.array([5, 2, 0])
     columns_chain(root, mean, lengths, np.array([0, 1]), key, np.zeros((2, 3)), counts, found)

@@ -167,26 +167,20 @@ def test_a_sentence_of_a_task_comes_to_the_client(two_workers):
         [*results_of(two_workers, refusing, (0,), range(5))]
 
 
-def test_a_lost_worker_costs_nothing(cluster, client_to):
-    for _ in range(2):
+@pytest.mark.parametrize(("n_workers", "n_pieces"), [(2, 24), (1, 12)])
+def test_a_lost_worker_costs_nothing_and_when_it_was_the_last_one_that_comes_goes_on(
+    cluster, client_to, n_workers, n_pieces
+):
+    for _ in range(n_workers):
         cluster.add_worker("--no-nanny")
     client = client_to(cluster.address)
-    client.wait_for_workers(2, 120)
-    results = results_of(client, slow_plus, (7,), range(24))
+    client.wait_for_workers(n_workers, 120)
+    results = results_of(client, slow_plus, (7,), range(n_pieces))
     found = [next(results) for _ in range(3)]
     kill(cluster.workers[0].pid)
-    assert [*found, *results] == [7 + piece for piece in range(24)]
-
-
-def test_when_all_workers_are_lost_those_that_come_go_on(cluster, client_to):
-    cluster.add_worker("--no-nanny")
-    client = client_to(cluster.address)
-    client.wait_for_workers(1, 120)
-    results = results_of(client, slow_plus, (7,), range(12))
-    found = [next(results) for _ in range(3)]
-    kill(cluster.workers[0].pid)
-    cluster.add_worker("--no-nanny")
-    assert [*found, *results] == [7 + piece for piece in range(12)]
+    if n_workers == 1:
+        cluster.add_worker("--no-nanny")
+    assert [*found, *results] == [7 + piece for piece in range(n_pieces)]
 
 
 def test_workers_that_are_lost_again_and_again_and_a_lost_scheduler_are_a_sentence(
