@@ -129,7 +129,7 @@ def served(store: Path, *flags: str) -> Iterator[str]:
 
 def compare_page(page: Page, live: str) -> None:
     """Waits until the curves and the comparison are there."""
-    page.locator(f"tr[data-run='{live}'] span.state.running").wait_for()
+    page.locator(f"[data-run='{live}'] span.state.running").wait_for()
     page.locator("table[aria-label='comparison'] tbody tr").nth(len(ENGINES)).wait_for()
 
 
@@ -294,9 +294,9 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
             frame("preview")
             page.get_by_role("button", name="Start", exact=True).click()
             page.get_by_text("2 runs started,").wait_for()
-            page.locator("tr[data-run] span.state.running").first.wait_for()
+            page.locator("[data-run] span.state.running").first.wait_for()
             frame("live", page.locator(".bk-Figure"))
-            page.locator("tr[data-run] span.state.finished").nth(1).wait_for()
+            page.locator("[data-run] span.state.finished").nth(1).wait_for()
             page.get_by_role("link", name="Topics of news-cgs").click()
             page.locator(".listed tbody tr").nth(4).click()
             for card in ("documents", "sizes"):
@@ -321,7 +321,7 @@ def photograph_guarded(store: Path, damaged: str, folder: Path, widths=WIDTHS) -
         take(page, folder, "sign-in", widths)
         page.get_by_label("Password").fill(secret.read_text())
         page.get_by_role("button", name="Sign in").click()
-        page.locator(f"tr[data-run='{damaged}']").wait_for()
+        page.locator(f"[data-run='{damaged}']").wait_for()
         take(page, folder, "read-only", widths)
 
 

@@ -44,7 +44,7 @@ def until(true, what: str, patience: float = 40.0):
 
 def row(page, name: str):
     """The row of a run."""
-    return page.locator(f"tr[data-run='{name}']")
+    return page.locator(f".tabulator-row[data-run='{name}']")
 
 
 def state(page, name: str) -> str:

@@ -104,7 +104,7 @@ def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(
         assert sum(now != then for now, then in zip(points(page), rests, strict=True)) == 1
         press(page, "Resume")
         until(lambda: state(page, "live-cgs") == "running", "the page shows that it goes on")
-        page.get_by_label("choose all runs").check()
+        page.get_by_label("choose all runs that are found").check()
         press(page, "Stop 2")
         for name in names:
             until(
@@ -120,7 +120,7 @@ def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(
     press(page, "Remove 2")
     page.get_by_text("press again").wait_for()
     press(page, "Really remove 2")
-    until(lambda: not page.locator("tr[data-run]").count(), "the rows are gone")
+    until(lambda: not page.locator("[data-run]").count(), "the rows are gone")
     assert open_runs(store) == []
     until(lambda: points(page) == [0] * 8, "the curves are gone")
 

@@ -108,7 +108,7 @@ def test_a_view_streams_while_the_kernel_is_free_and_the_run_obeys_its_buttons(o
     assert page.evaluate(STRAY) == 1
     seen = max(page.evaluate(POINTS))
     until(lambda: max(page.evaluate(POINTS)) > seen, "the curve grows on after another cell")
-    assert view.locator("td.perplexity").inner_text() not in ("", "–")
+    assert view.locator(".perplexity.tabulator-cell").inner_text() not in ("", "–")
     run = Run(lab[2] / "long")
     press(page, "Pause")
     until(lambda: run.state == "paused", "the run is paused")

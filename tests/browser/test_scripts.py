@@ -182,7 +182,7 @@ def test_on_the_compare_page(served, hostile):
     page = hostile(served)
     row(page, "one").wait_for()
     row(page, LOOSE).wait_for()
-    page.get_by_label("choose all runs").check()
+    page.get_by_label("choose all runs that are found").check()
     page.get_by_text("3 chosen").wait_for()
     assert page.get_by_text(STRINGS[1][:40]).count()
     page.get_by_role("button", name="Show selected").click()
@@ -319,7 +319,7 @@ def test_in_a_report_and_in_downloaded_figures(store, served, hostile, tmp_path)
 def test_in_the_view_of_a_notebook(store, hostile, tmp_path):
     view = LiveView([store / "one", store / LOOSE])
     pn.io.save.save(view.card, tmp_path / "view.html", resources="inline")
-    hostile((tmp_path / "view.html").as_uri()).locator("tr[data-run='one']").wait_for()
+    hostile((tmp_path / "view.html").as_uri()).locator("[data-run='one']").wait_for()
 
 
 def test_in_the_sliders_of_a_notebook(store, hostile, tmp_path):

@@ -1,7 +1,6 @@
 """The page's own decisions, without a browser."""
 
 import asyncio
-import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -199,24 +198,6 @@ def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_o
     assert removed == []
     page.steering.press("remove")
     assert removed == ["one", "two"]
-
-
-def test_ticked_runs_have_links_to_their_topics_and_the_last_one_or_the_newest_without(
-    desk, reading_of
-):
-    page, holds = desk
-    holds(*(reading_of(name) for name in ("c", "b<&", "a")))
-    for chosen, links in (
-        ([], [("c", "c")]),
-        (["a"], [("a", "a")]),
-        (["a", "b<&"], [("b%3C%26", "b&lt;&amp;"), ("a", "a")]),
-        (["c", "a", "b<&"], [("c", "c"), ("b%3C%26", "b&lt;&amp;"), ("a", "a")]),
-    ):
-        page.table.chosen = chosen
-        found = re.findall('href="topics[?]run=(.*?)">Topics of (.*?)</a>', page.topics.object)
-        assert found == links
-    holds()
-    assert not page.topics.visible
 
 
 def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_alone(

@@ -17,19 +17,16 @@ from workbench.runs.store.status import read_json, replace_json
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):
     assert row(reading_of("a-run", n_points=5, n_topics=20, seed=7, label="svb-cgs r=1")) == {
         "name": "a-run",
+        "run": ["svb-cgs r=1", "", ""],
         "label": "svb-cgs r=1",
         "engine": "svb-cgs",
         "corpus": "kos",
-        "changes": "",
-        "learns": "",
         "note": "",
         "tags": [],
         "K": "20",
         "seed": "7",
         "state": "running",
-        "why": "",
         "progress": "5 / 10",
-        "share": 50.0,
         "perplexity": "25.00",
         "time": "15.0 s",
         "left": "12.0 s",
@@ -47,6 +44,7 @@ def test_a_row_says_what_the_run_is_and_how_far(reading_of):
 def test_a_row_shows_what_people_wrote_of_the_run_on_one_line(reading_of):
     cells = row(reading_of(notes=Notes("first\nlook", ("paper", "old"))))
     assert (cells["note"], cells["tags"]) == ("first look", ["paper", "old"])
+    assert cells["run"][1] == " · first look"
     assert len(row(reading_of(notes=Notes("word " * 2000)))["note"]) == LONGEST
 
 
@@ -65,8 +63,8 @@ def test_a_row_shows_what_people_wrote_of_the_run_on_one_line(reading_of):
     ],
 )
 def test_a_run_that_cannot_go_on_says_why_and_what_to_do(state, message, said, reading_of):
-    assert row(reading_of(state=state, message=message))["why"].startswith(said)
-    assert bool(row(reading_of(state=state, message=message))["why"]) == bool(said)
+    assert row(reading_of(state=state, message=message))["run"][2].startswith(said)
+    assert bool(row(reading_of(state=state, message=message))["run"][2]) == bool(said)
 
 
 def test_a_worker_that_was_killed_for_memory_says_so_in_its_row(new_run, tmp_path, monkeypatch):
@@ -78,9 +76,9 @@ def test_a_worker_that_was_killed_for_memory_says_so_in_its_row(new_run, tmp_pat
     assert row(reading)["state"] == "interrupted"
     assert (
         "Its worker ended without an error message, perhaps killed for lack of memory: the system has killed processes"
-        in row(reading)["why"]
+        in row(reading)["run"][2]
     )
-    assert row(reading)["why"].endswith(
+    assert row(reading)["run"][2].endswith(
         "Choose the run and press Resume; it continues from its last checkpoint."
     )
 
@@ -127,12 +125,12 @@ def test_a_row_says_what_was_done_to_the_corpus_and_what_the_run_started_from(re
         split={"fraction": 0.1, "top_words": 2000, "repeat": 3, "singletons": "train"}
     )
     assert (
-        row(changed)["changes"]
-        == "the 2,000 most frequent words; every count 3 times; no singletons in training"
+        row(changed)["run"][1]
+        == " · the 2,000 most frequent words; every count 3 times; no singletons in training"
     )
     assert (
-        row(reading_of(start={"name": "first", "iteration": 40}))["changes"]
-        == "started from iteration 40 of first"
+        row(reading_of(start={"name": "first", "iteration": 40}))["run"][1]
+        == " · started from iteration 40 of first"
     )
 
 
@@ -152,11 +150,11 @@ def test_a_row_says_what_the_run_learns_with_the_last_values_and_how_many_topics
         reading.name: row(reading) for reading in RunMonitor(tmp_path / "runs").look().readings
     }
     found = (float(of_hdp[name]) for name in ("beta_total", "top_concentration"))
-    assert cells["hdp"]["learns"] == "learns beta (in all {:.3g}), gamma ({:.3g}), tau".format(
+    assert cells["hdp"]["run"][1] == " · learns beta (in all {:.3g}), gamma ({:.3g}), tau".format(
         *found
     )
     found = float(of_lda["alpha"].sum()), float(of_lda["beta"])
-    assert cells["lda"]["learns"] == "learns alpha (in all {:.3g}), beta ({:.3g})".format(*found)
+    assert cells["lda"]["run"][1] == " · learns alpha (in all {:.3g}), beta ({:.3g})".format(*found)
     assert (
         cells["hdp"]["K"] == f"{float(of_hdp['n_active_topics']):.0f} (4)"
         and cells["lda"]["K"] == "4"
@@ -178,9 +176,10 @@ def test_only_rows_that_have_changed_are_sent(reading_of):
         table.show((a, b))
     assert sent == ["rows"]
     table.show((a, reading_of("b", n_points=6)))
-    assert sent == ["rows", "news"] and [row["name"] for row in json.loads(table.news)["rows"]] == [
-        "b"
-    ]
+    assert sent == ["rows", "news"]
+    (changed,) = json.loads(table.news)["rows"]
+    assert set(changed) == {"name", "progress", "perplexity", "time", "numbers"}
+    assert (changed["name"], changed["progress"]) == ("b", "6 / 10")
     table.show((a, b))
     assert sent == ["rows", "news", "news"] and json.loads(table.news)["number"] == 2
     table.show((b, a))
@@ -199,7 +198,7 @@ def test_rows_have_the_settings_in_which_runs_differ_and_links_take_every_settin
         {"engine": "svb-cgs", "K": 10, "seed": 0, "r": "inf"},
     ]
     table.show((one, reading_of("b", n_topics=20, seed=3, n_points=7), hybrid))
-    assert json.loads(table.news)["rows"][0]["settings"] == {"engine": "svb", "K": 20, "seed": 3}
+    assert "settings" not in json.loads(table.news)["rows"][0]
     for name in (
         "engine",
         "corpus",
@@ -226,9 +225,54 @@ def test_a_run_that_is_gone_is_chosen_no_more(reading_of):
     assert table.chosen == ["b"]
 
 
-def test_only_a_name_comes_out_of_a_click():
+def test_only_a_name_or_a_search_comes_out_of_a_click():
     drawn = []
     table = RunTable(on_draw=drawn.append)
-    for said in ({"draw": "a"}, {"draw": 3}, {"other": 1}, "text", None):
+    for said in ({"draw": "a"}, {"draw": 3}, {"other": 1}, "text", None, {"find": "tag:x"}):
         table._handle_msg(said)
-    assert drawn == ["a"]
+    assert (drawn, table.query, table.search.value) == (["a"], "tag:x", "tag:x")
+
+
+def test_a_colour_is_sent_to_the_row_of_its_run(reading_of):
+    table = RunTable()
+    table.show((reading_of("a"), reading_of("b")))
+    table.colours = {"b": "#123456"}
+    assert json.loads(table.news)["rows"] == [{"name": "b", "drawn": "#123456"}]
+
+
+@pytest.mark.parametrize(
+    "query, found",
+    [
+        ("engine:svb", ["b"]),
+        ("-engine:svb", ["a"]),
+        ("k:20", ["b"]),
+        ("k:2", []),
+        ("tag:pap", ["a"]),
+        ('note:"first look"', ["a"]),
+        ("r:1", ["a"]),
+        ("state:run svb-cgs", ["a"]),
+        ("engine: look", ["a"]),
+        ("-r:1 -k:20", []),
+    ],
+)
+def test_runs_are_found_by_words_and_keys(query, found, reading_of):
+    table = RunTable()
+    one = reading_of("a", label="svb-cgs r=1", notes=Notes("first look", ("paper",)))
+    table.show((one, reading_of("b", n_topics=20)))
+    table.search.value_input = query
+    assert table.found == found
+    assert f"{len(found)} of 2 runs found" in table.said.object
+    table.chosen = ["a", "b"]
+    away = f"{2 - len(found)} of them not among those found"
+    assert "2 chosen" in table.said.object and away in table.said.object
+    table.search.value_input = ""
+    assert table.found is None
+
+
+def test_columns_and_groups_are_offered_and_chosen(reading_of):
+    table = RunTable()
+    table.show((reading_of("a", label="svb-cgs r=1"), reading_of("b", n_topics=20)))
+    assert {"None": "", "Engine": "engine", "K": "K"}.items() <= table.groups.options.items()
+    table.groups.value, table.shown.value = "K", ["engine", "state"]
+    assert table.group == "K" and [name for name, *_ in table.heads] == ["run", "state", "engine"]
+    assert table.parts()["columns"].now() == "engine,state"

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from html import escape
 from pathlib import Path
-from urllib.parse import urlencode
 
 import panel as pn
 
@@ -69,7 +67,7 @@ class ComparePage:
             Preview(),
         )
         self.figure = FigureCard(self.handover)
-        self.table = RunTable(on_draw=self.draw, empty=READING)
+        self.table = RunTable(on_draw=self.draw, empty=READING, topics="topics?run=")
         self.results = Results(self.handover)
         self.heading = text(RUNS, css_classes=["wb-mid"])
         self.steering = Steering(self.table, self._monitor.look_soon)
@@ -88,7 +86,6 @@ class ComparePage:
         self.chains, self.priors, self.moves, self.lineage = (
             kind(self.handover) for kind in (Chains, Priors, Moves, Lineage)
         )
-        self.topics = text(sizing_mode="stretch_width", visible=False)
         self._version, self._followed = -1, False
         self._starts = Starts(self._monitor)
         self._known: dict[str, Reading] = {}  # every run of the store, newest first
@@ -134,7 +131,7 @@ class ComparePage:
         self.comparison.follow(runs, self.figure.curve.until)
         self.chains.follow(runs)
         self.priors.follow(runs)
-        found = self.table.found or self._known
+        found = self._known if self.table.found is None else self.table.found
         self.results.follow(
             (self._known[name] for name in found if name in self._known), self.table.settings
         )
@@ -176,12 +173,10 @@ class ComparePage:
         self.lineage.follow(self._known.values())
 
     def _show_chosen(self) -> None:
-        """Show the splits and merges of the run ticked last, or of the newest run, and links to topics of the ticked runs."""
+        """Show the splits and merges of the run ticked last, or of the newest run."""
         readable = [name for name, reading in self._known.items() if reading.spec is not None]
         one = [self._ticked_last] if self._ticked_last in readable else readable[:1]
         self.moves.follow(self._known[one[0]] if one else None)
-        links = topic_links([name for name in readable if name in set(self.table.chosen)] or one)
-        self.topics.param.update(value=links, visible=bool(links))
 
     # ------------------------------------------------------------------ what the visitor does
 
@@ -277,6 +272,7 @@ class ComparePage:
             column(self.heading, *steering, self.ticked, self.newest, whole, kind="wb-bar"),
             self.steering.said,
             self.run_files.said,
+            self.table.tools,
             self.table,
             kind="wb-card",
         )
@@ -286,7 +282,6 @@ class ComparePage:
             self.chains.view,
             self.priors.view,
             self.lineage.view,
-            self.topics,
             self.moves.view,
         )
         main = column(
@@ -320,12 +315,3 @@ def what_to_do(store: Path) -> str:
         else f", or type in a terminal:\nworkbench compare docstrings --store {store}"
     )
     return f"No run yet.\nChoose a corpus and engines and press Start{terminal or '.'}"
-
-
-def topic_links(names: list[str]) -> str:
-    """Return HTML links to the Topics page, for at most as many runs as the figure draws."""
-    links = [
-        f'<a href="topics?{urlencode({"run": name})}">Topics of {escape(name)}</a>'
-        for name in names[:N_SLOTS]
-    ]
-    return f'<nav aria-label="topics of runs">{" · ".join(links)}</nav>' if links else ""

@@ -1,20 +1,29 @@
 """The table of every run of the store: which runs are drawn and chosen, and their progress.
 
-The browser finds, sorts and groups them (`finding.js`), updates the cells in place and draws those that are seen
-(`table.js`); it takes every value as text. After the first look only rows that have changed are sent.
+The browser draws it with Tabulator (`table.js`), whose script and style sheet come with Panel, and takes every value as text.
+After the first look only cells that have changed are sent. `pn.widgets.Tabulator` would draw all rows anew whenever a cell
+changes, so that clicks and the focus are lost: docs/decisions/page_shell.md.
 """
 
 import json
 import math
+import re
+from pathlib import Path
+from typing import ClassVar
 
+import panel as pn
 import param
+from panel.models.tabulator import (
+    THEME_PATH,
+)  # loading this puts the script of Tabulator into the pages
 
-from workbench.dashboard.compare.wording import label_of
+from workbench.dashboard.compare.wording import counted, label_of
 from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes
+from workbench.dashboard.shared.shell import Toggles, column, labelled, message, styled, text
 from workbench.measures.learning import differing, every_setting, settings_of
 from workbench.numbers import DASH, format_duration
 from workbench.runs.progress import decimals
@@ -32,72 +41,135 @@ LEARNT = {
     "top_concentration": ("gamma", COLUMNS.index("top_concentration"), ""),
 }
 """Learnt prior → its name, the column of its value, and a word before the value."""
-USUAL = ("tags", "corpus", "K", "seed", "state", "progress", "perplexity", "time", "left")
-"""Default columns besides the name; every setting can be a further column."""
+TITLES = {
+    "corpus": "Corpus",
+    "K": "K",
+    "seed": "Seed",
+    "state": "State",
+    "progress": "Progress",
+    "perplexity": "Perplexity",
+    "time": "Time",
+    "left": "Time left",
+}
+"""Default columns besides the name → heading; every setting can be a further column."""
+USUAL = tuple(TITLES)
+HINTS = {
+    "K": "The number of topics. Of an HDP those that have a token, and in brackets those asked for."
+}
+GROUPS = {"None": "", "Engine": "engine", "Corpus": "corpus"}
+TABULATOR = (
+    Path(pn.__file__).parent / f"dist/bundled/datatabulator/{THEME_PATH}tabulator_simple.min.css"
+)
+TERM = re.compile(r'(-?)(?:([a-z_]+):)?(?:"([^"]*)"|([^\s"]+))')
+"""A term of a search: not, key, and a phrase or a word."""
+KEYS = {key: key for key in ("engine", "seed", "state", "corpus", "name", "note", "label")} | {
+    "k": "K",
+    "tag": "tags",
+}
+"""Key of a search → cell that it is about; other keys are options."""
+EXACT = ("engine", "k", "seed")
+FIND = "Find: words, engine:cgs k:10 state:running tag:paper r:1"
 
 
 class RunTable(Drawn):
     """The table of runs; the buttons act on the runs in ``chosen``, and a click on a colour swatch calls ``on_draw``."""
 
-    rows = param.List(doc="What `row` makes of each run, newest first; sent when runs come or go.")
+    rows = param.List(doc="The cells of each run, newest first; sent when runs come or go.")
     news = param.String(
-        doc="As JSON, number: of the message; rows: those that have changed since the last one."
+        doc="As JSON, number: of the message; rows: name and changed cells of runs since the last one."
     )
-    # (JSON: Bokeh would search a dict for models, row by row, three times a second in each session)
+    # (JSON: Bokeh would search a dict for models, row by row, in each session)
     chosen = param.List(doc="Names of the runs that are ticked.")
-    colours = param.Dict(default={}, doc="Name → colour of the runs that are drawn.")
     empty = param.String(doc="What to do next, when there is no run.")
-    query = param.String(
-        doc="What is looked for: words, and key:value as in engine:cgs k:10 tag:paper."
-    )
-    found = param.List(doc="Names of the runs that are found by it; empty: all.")
+    found = param.List(default=None, allow_None=True, doc="Names of the runs that are found.")
     sort = param.String(
         doc="The column that rows are sorted by, downwards after a minus; newest first without one."
     )
     group = param.String(doc="The setting that rows are grouped by.")
-    columns = param.List(
-        default=list(USUAL),
-        doc="The columns that are shown beside the name: of USUAL, and settings.",
-    )
+    topics = param.String(doc="Address of the topics of a run, without its name; empty: no links.")
+    heads = param.List(doc="Name, heading and explanation of each column that is shown.")
     settings = param.Dict(
         default={},
         doc="Setting in which runs differ → what it is called; one of the link → the same.",
     )
+    colours = param.Dict(default={}, doc="Name → colour of the runs that are drawn.")
+    query = param.String(
+        doc="What is looked for: words, and key:value as in engine:cgs k:10 tag:paper.",
+    )
+    columns = param.List(
+        default=list(USUAL),
+        doc="The columns that are shown beside the name: of USUAL, and settings.",
+    )
 
-    _esm = code("finding", "table")
-    _stylesheets = style("table")
+    _esm = code("table")
+    _stylesheets: ClassVar = [TABULATOR.read_text(encoding="utf-8"), *style("table")]
 
     def __init__(self, on_draw=lambda name: None, **settings):
         super().__init__(**settings)
-        self._on_draw = on_draw
-        self._known: dict[str, tuple[Reading, dict]] = {}  # last reading and row of every run
+        self._on_draw, self._n_news = on_draw, 0
+        self._known: dict[str, tuple[Reading, dict]] = {}  # last reading and cells of every run
         self._settings: dict[str, dict] = {}  # of every run
-        self._n_news = 0
+        self._sent: dict[str, dict] = {}  # rows as the browser has them
+        self.search = styled(
+            pn.widgets.TextInput(
+                label="Find runs", placeholder=FIND, css_classes=["wb-unlabelled", "wb-grow"]
+            )
+        )
+        self.groups = styled(
+            pn.widgets.Select(label="Group runs by", width=150, css_classes=["wb-unlabelled"])
+        )
+        self.shown = styled(Toggles(label="Columns of the table"))
+        self.said = text(css_classes=["wb-mid"])
+        self.tools = column(
+            self.search, labelled(self.groups), self.shown, self.said, kind="wb-bar"
+        )
+        self._offer()
+        for widget, name, own in (
+            (self.search, "value_input", "query"),
+            (self.groups, "value", "group"),
+            (self.shown, "value", "columns"),
+        ):
+            widget.param.watch(lambda event, own=own: setattr(self, own, event.new), name)
+        self.param.watch(self._find, "query")
+        self.param.watch(self._offer, ["settings", "group", "columns"])
+        self.param.watch(self._send, "colours")
+        self.param.watch(self._describe, ["rows", "found", "chosen"])
 
     def _handle_msg(self, said) -> None:
-        name = said.get("draw") if isinstance(said, dict) else None
-        if isinstance(name, str):
+        if not isinstance(said, dict):
+            return
+        if isinstance(name := said.get("draw"), str):
             self._on_draw(name)
+        if isinstance(query := said.get("find"), str):
+            self.query = query
 
     def show(self, readings: tuple[Reading, ...]) -> None:
-        """Set the rows to the readings; only changed rows are sent to the browser."""
-        before = self._known
-        if list(before) != [reading.name for reading in readings]:
+        """Set the rows to the readings; only changed cells are sent to the browser."""
+        if list(self._known) != [reading.name for reading in readings]:
             self._settings = {reading.name: self._settings_of(reading) for reading in readings}
             self.settings = {name: called(name) for name in differing(self._settings.values())}
         self._known = {reading.name: (reading, self._row(reading)) for reading in readings}
-        if list(before) != list(self._known):
-            self.rows = [
-                row | {"settings": self._differing(name)} for name, (_, row) in self._known.items()
-            ]
+        self._send()
+        self._find()
+        self.chosen = [name for name in self.chosen if name in self._known]
+
+    def _send(self, *events) -> None:
+        """Send all rows if the browser has other runs, else the cells that have changed."""
+        before = self._sent
+        self._sent = {
+            name: cells | {"settings": self._differing(name), "drawn": self.colours.get(name)}
+            for name, (_, cells) in self._known.items()
+        }
+        if list(before) != list(self._sent):
+            self.rows = list(self._sent.values())
         elif changed := [
-            row | {"settings": self._differing(name)}
-            for name, (_, row) in self._known.items()
-            if row != before[name][1]
+            {"name": name}
+            | {key: value for key, value in row.items() if value != before[name][key]}
+            for name, row in self._sent.items()
+            if row != before[name]
         ]:
             self._n_news += 1
             self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
-        self.chosen = [name for name in self.chosen if name in self._known]
 
     def _row(self, reading: Reading) -> dict:
         """Return the cells of a run; the same object if nothing new was read."""
@@ -108,13 +180,49 @@ class RunTable(Drawn):
         """Return the settings of a run by key of the table, see `key_of`."""
         known = self._settings.get(reading.name)
         if known is None and reading.spec is not None:
-            found = settings_of(reading.spec)
-            known = {key_of(name): value for name, value in found.items()}
+            known = {key_of(name): value for name, value in settings_of(reading.spec).items()}
         return known or {}
 
     def _differing(self, name: str) -> dict:
         own = self._settings[name]
         return {setting: own[setting] for setting in self.settings if setting in own}
+
+    def _find(self, *events) -> None:
+        """Find the runs that match the search, and mark a search that no run can match."""
+        if self.query != self.search.value_input:  # else the visitor may be typing on
+            self.search.param.update(value=self.query, value_input=self.query)
+        terms = terms_of(self.query)
+        rows = [cells for _, cells in self._known.values()]
+        self.found = [one["name"] for one in rows if fits(one, terms)] if terms else None
+        self._describe()
+
+    def _describe(self, *events) -> None:
+        """Write how many runs there are, are found and are chosen."""
+        n, found = len(self._known), self.found
+        said = counted(n) if found is None else f"{len(found)} of {counted(n)} found"
+        if self.chosen:
+            away = 0 if found is None else len(set(self.chosen) - set(found))
+            said += f"; {len(self.chosen)} chosen"
+            said += f", {away} of them not among those found" if away else ""
+        self.said.object = message(said)
+        self.tools.visible = bool(self._known)
+
+    def _offer(self, *events) -> None:
+        """Offer the columns and groups that there are and those of the link; send the headings of the columns."""
+        own = {name: called(name) for name in (self.group, *self.columns) if is_setting(name)}
+        groups = {title: name for name, title in (own | self.settings).items()} | GROUPS
+        self.groups.param.update(options=GROUPS | groups, value=self.group)
+        titles = TITLES | {
+            name: title for name, title in (own | self.settings).items() if name not in TITLES
+        }
+        self.shown.param.update(
+            options={title: name for name, title in titles.items()}, value=self.columns
+        )
+        self.heads = [["run", "Run", ""]] + [
+            [name, title, HINTS.get(name, "")]
+            for name, title in titles.items()
+            if name in self.columns
+        ]
 
     def parts(self) -> dict[str, Part]:
         """Return search, order, groups and columns as parts of the link."""
@@ -139,6 +247,31 @@ class RunTable(Drawn):
             "group": attribute_part(self, "group", lambda text: not text or is_setting(text)),
             "columns": Part(lambda: ",".join(self.columns), usual, take),
         }
+
+
+def terms_of(query: str) -> list[tuple[str, str, str]]:
+    """Return the terms of a search as (not, key, value); a key without a value yet is left out."""
+    found = [
+        (minus, key, phrase or word)
+        for minus, key, phrase, word in TERM.findall(query.lower())
+        if phrase or word
+    ]
+    return [term for term in found if term[1] or not re.fullmatch("[a-z_]+:", term[2])]
+
+
+def fits(cells: dict, terms: list[tuple[str, str, str]]) -> bool:
+    """Return whether a run matches all terms of a search."""
+
+    def has(key: str, value: str) -> bool:
+        if not key:
+            own = (*cells["run"], *(cells[part] for part in ("name", "corpus", "state")))
+            return value in " ".join(map(str, own)).lower()
+        if key not in KEYS:
+            return f"{key}={value}" in cells["label"].lower().split()
+        text = str(cells[KEYS[key]]).lower()
+        return value in (re.findall(r"[^\s()]+", text) if key in EXACT else text)
+
+    return all(has(key, value) != bool(minus) for minus, key, value in terms)
 
 
 def key_of(setting: str) -> str:
@@ -178,20 +311,25 @@ def row(reading: Reading) -> dict:
     iteration = min(
         max(status["iteration"], int(latest[0]) if math.isfinite(latest[0]) else 0), n_iterations
     )
+    note = " ".join(reading.notes.note.split())[:LONGEST]
+    tags = list(reading.notes.tags)
+    about = [describe_changes(spec), learnt(reading)] if spec else []
     return {
         "name": reading.name,
+        "run": [
+            reading.label,
+            "".join(f" · {one}" for one in [*about, note] if one),
+            why(status),
+            *tags,
+        ],
         "label": reading.label,
         "engine": spec.engine if spec else DASH,
         "corpus": spec.corpus if spec else DASH,
-        "note": " ".join(reading.notes.note.split())[:LONGEST],
-        "tags": list(reading.notes.tags),
-        "changes": describe_changes(spec) if spec else "",
-        "learns": learnt(reading) if spec else "",
+        "note": note,
+        "tags": tags,
         "K": told_topics,
         "seed": str(spec.seed) if spec else DASH,
         "state": status["state"],
-        "why": why(status),
-        "share": round(100 * iteration / n_iterations, 1) if n_iterations else 0,
         "progress": f"{iteration} / {n_iterations}"
         if n_iterations and reading.has_course
         else DASH,

@@ -151,6 +151,7 @@ class LiveView:
             self.steering.said,
             self.awaited,
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0),
+            self.table.tools,
             self.table,
             kind="wb-card",
         )
