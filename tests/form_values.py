@@ -9,16 +9,13 @@ from toys import data_for, dated, placed, sequenced, simulated
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.options import (
-    SharedOption,
     options_of,
-    shared_option,
-    shared_options,
     split_options,
 )
 from workbench.errors import InputError
 from workbench.models.options import OptionError, checked_option
 from workbench.records import Records
-from workbench.runs.request import request_fields, written
+from workbench.runs.request import RequestField, RunRequest, request_fields, written
 
 DOCUMENTS = sequenced(placed(dated(simulated(40))))
 ROWS = "text,body,name,kind,day,han\n" + (
@@ -174,7 +171,12 @@ def is_allowed(engine, options: dict) -> bool:
     return True
 
 
-def needed_beside(option: SharedOption, value) -> dict | None:
+def every_option() -> list[RequestField]:
+    """The fields of all options of all engines."""
+    return [one for one in request_fields().values() if one.part == "options"]
+
+
+def needed_beside(option: RequestField, value) -> dict | None:
     """Key of an option → value that each engine of a option needs beside a value of it; None where one other is not enough."""
     needed = {}
     for engine in map(get_engine, option.engines):
@@ -190,11 +192,12 @@ def needed_beside(option: SharedOption, value) -> dict | None:
         row = next(rows, None)
         if row is None:
             return None
-        needed |= {shared_option(engine.name, name).key: other for name, other in row.items()}
+        request = RunRequest(engines=(engine.name,))
+        needed |= {request.key_of(name, engine.name): other for name, other in row.items()}
     return needed
 
 
-def option_value(option: SharedOption) -> tuple:
+def option_value(option: RequestField) -> tuple:
     """(what is chosen or typed, what the runs have, what it needs beside it) for an option."""
     for value in unusual_values(option.field):
         beside = needed_beside(option, value)
@@ -208,7 +211,7 @@ def option_value(option: SharedOption) -> tuple:
 
 def field_values() -> dict[str, tuple]:
     """Name of a field → (what is chosen or typed, …) for every field but the button, number of seeds and parallel runs."""
-    values = {one.key: option_value(one) for one in shared_options()} | REST
+    values = {one.key: option_value(one) for one in every_option()} | REST
     missing = {*request_fields(), "corpus", "path", "engines"} - {*values, "start", "seeds", "jobs"}
     assert not missing, (
         f"the form has new fields {sorted(missing)}: write an unusual value of each into REST in tests/form_values.py"

@@ -19,11 +19,11 @@ from workbench.dashboard.shared.run_monitor import Follower
 from workbench.dashboard.shared.snapshots import labels_now, moment_of
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.options import options_of, shared_option
+from workbench.engines.options import options_of
 from workbench.errors import InputError
 from workbench.runs.execution.memory_check import predict_memory
 from workbench.runs.execution.run import Run
-from workbench.runs.request import FILE
+from workbench.runs.request import FILE, RunRequest
 from workbench.runs.spec import make_spec
 from workbench.runs.store.archive import CORPORA, get_corpus
 from workbench.runs.store.notes import read_notes
@@ -172,7 +172,7 @@ def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, sa
     ],
 )
 def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, value):
-    form, key = Settings(), name if name == "super" else shared_option(engine, name).key
+    form, key = Settings(), RunRequest(engines=(engine,)).key_of(name, engine) or name
     form.fields["engines"].value, form.fields["n_iterations"].value = [engine], "10"
     if engine == "bn-vb":
         form.fields["corpus"].value = "votes"

@@ -2,37 +2,26 @@
 
 import pytest
 from form_values import field_values
-from missing import skip_without_pgmpy
 from pytest import approx
 
 from workbench.corpus import CorpusError
 from workbench.corpus.formats.readers import FORMATS
 from workbench.dashboard.compare.mistakes import mistakes_in
-from workbench.dashboard.compare.settings import Settings
+from workbench.dashboard.compare.settings import FOLDED, Settings
 from workbench.dashboard.compare.starting import start_runs
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.options import options_of, shared_option, shared_options
-from workbench.models.bayes_nets.bayes_net import PRIOR
-from workbench.models.networks.network import Network
-from workbench.records import Records
+from workbench.engines.options import options_of
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import open_runs
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import named_sets
-from workbench.runs.request import FILE, SPLIT, RunRequest, request_fields, written
-from workbench.runs.spec import PRIORS, model_fields
+from workbench.runs.request import FILE, RunRequest, request_fields, written
 
 
 def mistakes(form: Settings) -> dict[str, str]:
     """What is wrong with the request of a form."""
     return mistakes_in(form.request())
-
-
-def reading(of_records: bool) -> set[str]:
-    """The fields that say how a file is read."""
-    known = request_fields().items()
-    return {name for name, one in known if (one.part, one.of_records) == ("read", of_records)}
 
 
 def fill(form: Settings, **values) -> None:
@@ -47,9 +36,7 @@ def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_value
     options = form.request().options
     for name in ENGINES:
         for field in options_of(get_engine(name)).values():
-            shared = shared_option(name, field.name)
-            widget = form.fields[shared.key]
-            assert name in shared.engines
+            widget = form.fields[form.request().key_of(field.name, name)]
             menu = field.metadata["choices"] and not field.metadata["otherwise"]
             value = options[name][field.name]
             assert value == (
@@ -58,70 +45,26 @@ def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_value
             assert not menu or [*widget.options.values()] == [
                 *map(written, field.metadata["choices"])
             ]
-    assert len({one.key for one in shared_options()}) == len(shared_options())
 
 
-def test_an_option_that_means_another_thing_to_another_engine_is_another_field():
-    keys = {
-        name: shared_option(name, "learn_alpha").key for name in ("cgs", "vb", "cv-hdp", "g-hdp")
-    }
-    assert keys["cgs"] == keys["vb"] == "learn_alpha"
-    assert keys["cv-hdp"] == keys["g-hdp"] == "cv-hdp.learn_alpha"
-    assert shared_option("cgs", "r") is None
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"engines": ["cgs"]},
+        {"engines": ["cgs", "network-gibbs"], "model": "hpam2"},
+        {"engines": ["bn-vb"], "corpus": "votes"},
+        {"engines": ["bn-vb"], "corpus": FILE},
+        {"engines": ["cv-hdp", "svb-cgs"], "corpus": FILE},
+    ],
+)
+def test_fields_with_an_effect_are_shown_and_no_others(values):
     form = Settings()
-    fill(form, engines=["cgs", "cv-hdp", "g-hdp"], learn_alpha="sampled")
-    form.fields["cv-hdp.learn_alpha"].value = "False"
-    told = {engine: own["learn_alpha"] for engine, own in form.request().options.items()}
-    assert told == {"cgs": "sampled", "cv-hdp": False, "g-hdp": False}
-    assert not mistakes(form)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_form_as_it_is_can_be_started_with_any_engine_alone(engine):
-    form, records = Settings(), get_engine(engine).model.data is Records
-    fill(form, engines=[engine], **({"corpus": "votes"} if records else {}))
-    assert not mistakes(form)
-    seen, has = form.form.seen, set(model_fields(get_engine(engine)))
-    assert ("n_topics" in seen) == ("n_topics" in has)
-    for name in PRIORS:
-        assert (f"records.{name}" in seen) == (name in has and records)
-        assert (name in seen) == (name in has and not records)
-
-
-NETWORKS = [name for name in ENGINES if get_engine(name).model is Network]
-
-
-@pytest.mark.parametrize("engine", NETWORKS)
-def test_a_network_is_chosen_where_an_engine_of_networks_is_ticked(engine):
-    form = Settings()
-    assert {"model", "super"}.isdisjoint(form.form.seen)
-    fill(form, engines=["cgs", engine])
-    assert "model" in form.form.seen and "super" not in form.form.seen
-    fill(form, model="hpam2", super="3")
-    assert "super" in form.form.seen and form.request().sizes == {"super": 3} and not mistakes(form)
-    fill(form, super="0")
-    assert list(mistakes(form)) == ["super"]
-    fill(form, model="author-topic")
-    assert "super" not in form.form.seen and form.request().sizes is None and not mistakes(form)
-
-
-def keys_of(engine: str) -> set[str]:
-    """The keys of the options of an engine that are not about priors and have no place of their own."""
-    return {
-        one.key
-        for one in shared_options()
-        if engine in one.engines and not one.is_hyper and one.key != SPLIT
-    }
-
-
-@pytest.mark.parametrize("engine", ["cgs", "svb"])
-def test_only_options_of_the_chosen_engines_are_shown_and_told(engine):
-    form, keys = Settings(), {one.key for one in shared_options()}
-    fill(form, engines=[engine])
-    assert keys.isdisjoint(form.form.seen)
-    form.fields["fold:options"].unfold()
-    assert keys.intersection(form.form.seen) == keys_of(engine) != set()
-    assert set(form.request().options[engine]) == set(options_of(get_engine(engine)))
+    fill(form, **values)
+    for section in FOLDED:
+        assert not form.fields[f"fold:{section}"].is_open
+        form.fields[f"fold:{section}"].unfold()
+    seen = [name for name in form.form.seen if name in request_fields()]
+    assert {*seen} == {*form.request().used_fields()} and len(seen) == len({*seen})
 
 
 def test_a_mistake_in_a_folded_option_unfolds_it():
@@ -149,25 +92,6 @@ def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get
     assert "docword.kos.txt.gz" in form.form.wrong["corpus"]
     fill(form, corpus="docstrings")
     assert not form.form.wrong
-
-
-def test_what_means_nothing_to_records_is_neither_shown_nor_handed_over():
-    form, usual = Settings(), RunRequest()
-    of_documents = {"top_words": "2000", "merge": "2", "repeat": "2", "singletons": "train"}
-    fill(form, **of_documents, holdout_per="half", engines=["bn-vb"], corpus="votes")
-    form.fields["fold:preprocessing"].unfold()
-    form.fields["fold:options"].unfold()
-    assert {*of_documents, "holdout_per", "start"}.isdisjoint(form.form.seen)
-    assert "records.holdout_per" in form.form.seen
-    request = form.request()
-    assert all(getattr(request, name) == getattr(usual, name) for name in of_documents)
-    assert request.holdout_per == "cell"
-    fill(form, corpus=FILE, records__missing="NA")
-    assert reading(True) <= {*form.form.seen} and reading(False).isdisjoint(form.form.seen)
-    assert form.request().read == {"missing": "NA"}
-    fill(form, engines=["cgs"])
-    assert "holdout_per" in form.form.seen and "records.holdout_per" not in form.form.seen
-    assert form.request().read == {}
 
 
 @pytest.mark.parametrize(
@@ -209,31 +133,10 @@ def test_records_are_started_by_their_name(tmp_path, queued):
     assert (run.spec.corpus, run.spec.engine, run.spec.split["per"]) == ("votes", "bn-vb", "record")
 
 
-def test_priors_of_records_are_those_of_their_networks_and_a_published_network_has_its_own():
-    skip_without_pgmpy()
-    form = Settings()
-    fill(form, engines=["bn-vb"], corpus="alarm")
-    assert {f"records.{name}" for name in ("model", *PRIORS)} <= {*form.form.seen}
-    assert "alpha" not in form.form.seen
-    assert (form.request().alpha, form.request().model) == (PRIOR, None)
-    fill(form, records__beta="0")
-    form.start.clicks += 1
-    assert list(form.form.wrong) == ["records.beta"]
-    fill(form, records__model="alarm")
-    assert "records.alpha" not in form.form.seen and not mistakes(form)
-    request = form.request()
-    assert (request.alpha, request.beta, request.model, request.sizes) == (
-        None,
-        None,
-        "alarm",
-        None,
-    )
-
-
 def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_differs_is_handed_over():
     form = Settings()
     fill(form, text="body")
-    assert form.request().read == {} and reading(False).isdisjoint(form.form.seen)
+    assert form.request().read == {} and "format" not in form.form.seen
     fill(form, corpus=FILE)
     of_file = ["upload", "path", "format", "text", "title", "label", "file.time"]
     assert form.form.seen[:9] == ["corpus", *of_file, "fold:preprocessing"]

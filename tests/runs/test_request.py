@@ -3,19 +3,20 @@
 from pathlib import Path
 
 import pytest
-from form_values import CELLS, REST, ROWS, data_of_engine, option_value
+from form_values import CELLS, REST, ROWS, data_of_engine, every_option, option_value
 from missing import skip_without_budoux, skip_without_pgmpy
 from toys import simulated
 
 import workbench as wb
 from workbench.corpus import Corpus
-from workbench.engines import get_engine
-from workbench.engines.options import shared_options
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.options import options_of
 from workbench.models.options import checked_option
 from workbench.records import Records
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.loading import load_data
 from workbench.runs.request import FILE, OF_RECORDS, RunRequest, written
+from workbench.runs.spec import PRIORS
 
 DATA_SETS = {Corpus: "docstrings", Records: "votes"}
 
@@ -45,7 +46,7 @@ def engines_of(option, kind) -> list[str]:
     ("option", "kind"),
     [
         pytest.param(option, kind, id=f"{option.key}-of-{kind.__name__}")
-        for option in shared_options()
+        for option in every_option()
         for kind in DATA_SETS
         if engines_of(option, kind)
     ],
@@ -129,6 +130,63 @@ def test_cells_are_every_combination_of_the_values_engine_by_engine():
     assert len(cells) == request.n_runs() == 12
     assert len({cell.spec.hash for cell in cells}) == 12
     assert len({id(cell.train) for cell in cells}) == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_only_settings_of_the_engine_are_used_and_their_defaults_are_right(engine):
+    chosen = get_engine(engine)
+    request = request_of({"engines": engine, "corpus": DATA_SETS[chosen.model.data]})
+    used, records = request.used_fields(), chosen.model.data is Records
+    options = {one.field.name for one in used.values() if one.part == "options"}
+    assert options == {*request.options[engine]} == {*options_of(chosen)}
+    for name in PRIORS:
+        assert (f"records.{name}" in used) == (name in chosen.model.takes and records)
+        assert (name in used) == (name in chosen.model.takes and not records)
+    for name in ("start", "top_words", "holdout_per"):
+        assert (name in used) != records
+    assert ("n_topics" in used) == ("n_topics" in chosen.model.takes)
+    assert ("model" in used) == chosen.model.is_network and "super" not in used
+
+
+def test_an_option_that_means_another_thing_to_another_engine_is_another_field():
+    engines = ("cgs", "vb", "cv-hdp", "g-hdp")
+    request = RunRequest(engines=engines)
+    keys = [request.key_of("learn_alpha", engine) for engine in engines]
+    assert keys == ["learn_alpha"] * 2 + ["cv-hdp.learn_alpha"] * 2
+    assert request.key_of("r", "cgs") is None
+    texts = {"engines": engines, "learn_alpha": "sampled", "cv-hdp.learn_alpha": "False"}
+    options = RunRequest.from_query({name: written(text) for name, text in texts.items()}).options
+    assert [options[engine]["learn_alpha"] for engine in engines] == ["sampled"] * 2 + [False] * 2
+
+
+def test_a_network_has_the_number_of_its_super_topics_and_no_other():
+    texts = {"engines": "cgs,network-gibbs", "model": "hpam2", "super": "3"}
+    assert request_of(texts).sizes == {"super": 3}
+    wrong = RunRequest.from_query(texts | {"super": "0"})
+    assert {name for name, _ in wrong.mistakes()} == {"super", *wrong.settings_of("cgs")}
+    other = RunRequest.from_query(texts | {"model": "author-topic"})
+    assert other.sizes is None and "super" not in other.to_query()
+
+
+def test_what_means_nothing_to_records_is_not_handed_over():
+    of_documents = {"top_words": "2000", "merge": "2", "repeat": "2", "singletons": "train"}
+    texts = of_documents | {"holdout_per": "half", "corpus": FILE, "path": "a.csv"}
+    texts |= {"records.missing": "NA", "text": "body"}
+    records = RunRequest.from_query(texts | {"engines": "bn-vb"})
+    assert all(getattr(records, name) == getattr(RunRequest(), name) for name in of_documents)
+    assert (records.holdout_per, records.read) == ("cell", {"missing": "NA"})
+    documents = RunRequest.from_query(texts | {"engines": "cgs"})
+    assert (documents.holdout_per, documents.read) == ("half", {"text": "body"})
+    assert RunRequest.from_query(texts | {"corpus": "bars"}).read == {}
+
+
+def test_a_published_network_has_its_own_priors():
+    skip_without_pgmpy()
+    texts = {"engines": "bn-vb", "corpus": "alarm", "records.beta": "0"}
+    assert [name for name, _ in RunRequest.from_query(texts).mistakes()] == ["records.beta"]
+    request = RunRequest.from_query(texts | {"records.model": "alarm"})
+    assert not [*request.mistakes()] and request.alpha is request.beta is request.sizes is None
+    assert {"records.alpha", "records.beta", "network"}.isdisjoint(request.used_fields())
 
 
 def test_a_request_of_no_engine_has_one_mistake():

@@ -376,7 +376,7 @@ def engines(
 ) -> None:
     """List the engines; or describe the named engines with their options."""
     from workbench.engines import FIRST_CHOICE, get_engine
-    from workbench.engines.options import HYPERPARAMETERS
+    from workbench.engines.options import is_hyperparameter
 
     for engine_name in name or ():
         get_engine(engine_name)  # an error lists the names
@@ -401,7 +401,7 @@ def engines(
         of_hyperparameters = ""
         for option, of in facts["options"].items():
             line = f"    --option {option}={of['default']}   {of['meaning']}"
-            if HYPERPARAMETERS.fullmatch(option):
+            if is_hyperparameter(option):
                 of_hyperparameters += f"\n{line}"
             else:
                 say(line)

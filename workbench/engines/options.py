@@ -4,7 +4,6 @@ import re
 from dataclasses import Field, fields
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import NamedTuple
 
 from workbench.engines import ENGINES, get_engine
 from workbench.models.options import OptionError, checked_option, option_fields
@@ -81,27 +80,21 @@ HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentr
 """Names of the options about priors: which are learnt and how, and the values of fixed ones."""
 
 
-class SharedOption(NamedTuple):
-    """An option with the same meaning in several engines, so that one value can serve all of them."""
-
-    # name in forms and links, prefixed with an engine's if options of several meanings share it
-    key: str
-    field: Field
-    engines: tuple[str, ...]  # engines that have the option
-
-    @property
-    def is_hyper(self) -> bool:
-        """Whether the option is about priors."""
-        return HYPERPARAMETERS.fullmatch(self.field.name) is not None
+def is_hyperparameter(option: str) -> bool:
+    """Return whether the option with a name is about priors."""
+    return HYPERPARAMETERS.fullmatch(option) is not None
 
 
-def shared_options() -> tuple[SharedOption, ...]:
-    """Return the options of all engines, once per meaning; one name with different defaults or ranges comes twice."""
+def shared_options() -> dict[str, tuple[Field, tuple[str, ...]]]:
+    """Return the options of all engines, once per meaning: name in forms and links → (field, engines that have it).
+
+    One name with different defaults or ranges comes twice, the second time prefixed with the name of an engine.
+    """
     return _shared_options(tuple(ENGINES))
 
 
 @lru_cache
-def _shared_options(engines: tuple[str, ...]) -> tuple[SharedOption, ...]:
+def _shared_options(engines: tuple[str, ...]) -> dict[str, tuple[Field, tuple[str, ...]]]:
     alike: dict[tuple, tuple[Field, list[str]]] = {}
     for engine in engines:
         for field in options_of(get_engine(engine)).values():
@@ -111,15 +104,8 @@ def _shared_options(engines: tuple[str, ...]) -> tuple[SharedOption, ...]:
                 if name not in ("help", "label", "late")
             ]
             alike.setdefault((field.name, field.default, *values), (field, []))[1].append(engine)
-    made: dict[str, SharedOption] = {}
+    made: dict[str, tuple[Field, tuple[str, ...]]] = {}
     for field, having in alike.values():
         key = f"{having[0]}.{field.name}" if field.name in made else field.name
-        made[key] = SharedOption(key, field, tuple(having))
-    return tuple(made.values())
-
-
-def shared_option(engine: str, name: str) -> SharedOption | None:
-    """Return the `SharedOption` that includes an engine's option of this name; None if the engine has no such option."""
-    return next(
-        (one for one in shared_options() if one.field.name == name and engine in one.engines), None
-    )
+        made[key] = field, tuple(having)
+    return made

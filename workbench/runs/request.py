@@ -19,8 +19,8 @@ from workbench.corpus.formats.readers import FORMATS
 from workbench.corpus.splits import check_fraction
 from workbench.corpus.texts.words import ACCENTS, SEGMENTERS, WORD_PATTERN, languages
 from workbench.data.encodings import DETECT
-from workbench.engines import get_engine
-from workbench.engines.options import shared_options, split_options
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.options import is_hyperparameter, shared_options, split_options
 from workbench.errors import InputError
 from workbench.models import LDA
 from workbench.models.bayes_nets.bayes_net import PRIOR
@@ -437,6 +437,7 @@ MISSING = ("fetchable", "by hand")
 class RequestField(NamedTuple):
     """A field of a form or link, for a setting or an option of a request."""
 
+    key: str  # name in forms and links
     field: Field  # name in the request, type, label, help, choices and range
     default: object
     section: str
@@ -454,14 +455,15 @@ class RequestField(NamedTuple):
 
 def request_fields() -> dict[str, RequestField]:
     """Return all fields of a form or link by name, except corpus, path and engines, in the order of a form."""
-    return _request_fields(shared_options())
+    return _request_fields(tuple(ENGINES))
 
 
 @lru_cache
-def _request_fields(options: tuple) -> dict[str, RequestField]:
+def _request_fields(engines: tuple) -> dict[str, RequestField]:
     defaults = {name: getattr(LDA, name) for name in ("n_topics", *PRIORS)} | {"jobs": SLOTS}
     general = ModelSettings, RunSettings, SplitSettings, StartSettings, DocumentSettings
     prepared = [name for name in names(SplitSettings) if name not in ("holdout", "split_seed")]
+    groups = sorted(shared_options().items(), key=lambda one: (-len(one[1][1]), one[1][1]))
     documents, records = {"of_records": False}, {"of_records": True, "prefix": OF_RECORDS}
 
     def some(section: str, *chosen: str, of=general, prefix: str = "", **more) -> dict:
@@ -469,7 +471,7 @@ def _request_fields(options: tuple) -> dict[str, RequestField]:
         known = {each.name: each for kind in of for each in fields(kind)}
         return {
             (key := f"{prefix}{name}"): RequestField(
-                known[name], defaults.get(key, known[name].default), section, **more
+                key, known[name], defaults.get(key, known[name].default), section, **more
             )
             for name in chosen or known
         }
@@ -477,11 +479,10 @@ def _request_fields(options: tuple) -> dict[str, RequestField]:
     def of_engines(section: str) -> dict:
         """Return the options of a section, those first that most engines share."""
         return {
-            one.key: RequestField(
-                one.field, one.field.default, section, "options", None, one.engines
-            )
-            for one in sorted(options, key=lambda one: (-len(one.engines), one.engines))
-            if section == (HYPER if one.is_hyper else RUN if one.key == SPLIT else OPTIONS)
+            key: RequestField(key, about, about.default, section, "options", None, having)
+            for key, (about, having) in groups
+            if section
+            == (RUN if key == SPLIT else HYPER if is_hyperparameter(about.name) else OPTIONS)
         }
 
     return (

@@ -2,11 +2,10 @@
 
 from workbench.corpus.shards.sharded import is_sharded
 from workbench.corpus.times import times_of
-from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.compare.starting import path_of
 from workbench.dashboard.shared.uploads import Received
 from workbench.errors import DataError
 from workbench.runs.execution.bounded_reading import columns_bounded
-from workbench.runs.loading import named_set
 from workbench.runs.request import OF_FILES
 
 TIME = f"{OF_FILES}time"
@@ -36,21 +35,15 @@ LEAST_WORDS = 4
 def columns_of(
     corpus: str | Received, format: str | None, encoding: str
 ) -> dict[str, list[str]] | None:
-    """Return the first values of each column of the file in the form, by column; None if the form names no existing file.
+    """Return the first values of each column of the file in the form, by column; None if it names no file.
 
     Raises
     ------
-    DataError
-        The file exists but cannot be read.
+    DataError, PolicyError
+        The file cannot be read, or there is none.
     """
-    if isinstance(corpus, Received):
-        path = corpus.there()
-    elif (
-        not corpus or named_set(corpus) or not policy().takes_paths or policy().find(corpus) is None
-    ):
+    if (path := path_of(corpus)) is None:
         return None
-    else:
-        path = policy().place_of(corpus)
     if is_sharded(path):
         return {}  # its columns were chosen when the shards were written
     return columns_bounded(path, format=format, encoding=encoding)

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.corpus import CorpusError
+from workbench.dashboard.compare.starting import path_of
 from workbench.dashboard.compare.wording import worded
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.uploads import Received
 from workbench.errors import InputError
-from workbench.runs.loading import named_set
 from workbench.runs.request import RunRequest, as_list
 from workbench.runs.spec import SpecError
 
@@ -55,14 +55,11 @@ def _mistakes_of_files(request: RunRequest) -> Iterator[tuple[str, InputError]]:
     """Yield the error of a corpus file, by field, if there is one."""
     corpus = request.corpus
     try:
-        if isinstance(corpus, Received):
-            corpus.there()
-        elif not corpus:
+        if not corpus:
             path = ", type its path," if policy().takes_paths else ""
             needed = f"a file; upload one{path}" if policy().takes_uploads else "a path; type one"
             raise SpecError(f"the corpus needs {needed} or choose a corpus of the list")
-        elif not named_set(corpus):
-            policy().place_of(corpus)
+        path_of(corpus)
     except InputError as error:
         yield "corpus", error
 

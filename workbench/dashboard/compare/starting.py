@@ -245,13 +245,24 @@ def previewed(
     if isinstance(name_or_path, AnyCorpus | Records):
         return name_or_path, {}
     kind = get_engine(engine).model.data
-    if named_set(name_or_path if isinstance(name_or_path, Received) else str(name_or_path)):
+    if (path := path_of(name_or_path)) is None:
         return _loaded(str(name_or_path), 0, kind)
-    received = isinstance(name_or_path, Received)
-    path = name_or_path.there() if received else policy().place_of(str(name_or_path))
-    if not received and is_sharded(path):  # its columns were chosen when the shards were written
+    if is_sharded(path):  # its columns were chosen when the shards were written
         read = {name: value for name, value in read.items() if name not in COLUMNS_READ}
     return _loaded(str(path), path.stat().st_mtime_ns, kind, **read)
+
+
+def path_of(corpus: str | Path | Received) -> Path | None:
+    """Return the file or folder that a form names; None if it names a data set, or nothing.
+
+    Raises
+    ------
+    DataError, PolicyError
+        It does not exist, or this server does not read it; see `Policy.place_of`.
+    """
+    if isinstance(corpus, Received):
+        return corpus.there()
+    return policy().place_of(str(corpus)) if corpus and not named_set(str(corpus)) else None
 
 
 @lru_cache(maxsize=2)

@@ -18,12 +18,11 @@ from workbench.dashboard.notebooks.setup import Cell
 from workbench.dashboard.shared.background import in_background, in_notebook, sentence_of
 from workbench.dashboard.shared.shell import button, column, in_form, text
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.options import shared_option
 from workbench.runs.execution.run import default_store
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.request import RunRequest, request_fields
 from workbench.runs.settings import DEFAULT_HYBRID
-from workbench.runs.spec import SpecError, model_fields
+from workbench.runs.spec import SpecError
 
 PRIORS = {f"{value:g}": value for value in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)}
 """Values of alpha and beta on their sliders: two in each decade."""
@@ -108,10 +107,9 @@ class Tune:
 
     def _show_sliders(self, event=None) -> None:
         """Show the sliders for the settings that the engine has."""
-        has = model_fields(get_engine(self.engine.value))
-        for name in ("alpha", "beta"):
-            self.sliders[name].visible = name in has
-        self.sliders["r"].visible = shared_option(self.engine.value, "r") is not None
+        used = RunRequest(engines=(self.engine.value,)).used_fields()
+        for name, slider in self.sliders.items():
+            slider.visible = name in used
 
     def request(self) -> RunRequest:
         """Return the request that the sliders describe."""
