@@ -241,7 +241,7 @@ def test_a_store_keeps_the_run_and_gives_it_back(counts, tmp_path):
 def test_ctrl_c_leaves_the_estimator_as_it_was(counts, monkeypatch):
     model = TopicModel(2, max_iter=3, random_state=0).fit(counts)
     before = dict(vars(model))
-    monkeypatch.setattr("workbench.runs.execution.control.MemoryControl.interrupted", True)
+    monkeypatch.setattr("workbench.runs.loop.Control.interrupted", True)
     with pytest.raises(KeyboardInterrupt):
         model.fit(counts[:, :4])
     assert vars(model) == before

@@ -5,7 +5,7 @@ An engine is a handful of functions over data, a model, options and a state.
 A state holds exactly what the next step needs; a checkpoint is a state. `step` may reuse the arrays of
 the state that it was given. Randomness comes in as an argument, the context; an engine keeps none.
 
-The protocols below give the parameters of these functions, which are passed by position.
+The fields of `Engine` give the parameters of these functions, which are passed by position.
 
 The arrays of a state are declared before they are made, so that the bytes of a run are known before it begins.
 """
@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -164,109 +164,6 @@ class WarmStart(NamedTuple):
         return self.n_dk, np.ascontiguousarray(self.n_kw.T), self.n_kw.sum(axis=1)
 
 
-class Samples(Protocol):
-    """Signature of `Engine.samples`, which returns whether any token of the data is sampled."""
-
-    def __call__(self, data: Data, options: Options, /) -> bool: ...
-
-
-class Init(Protocol):
-    """Signature of `Engine.init`, which returns the initial state: random, or from another run's counts."""
-
-    def __call__(
-        self,
-        data: Data,
-        model: Model,
-        options: Options,
-        context: StepContext,
-        warm_start: WarmStart | None = None,
-        /,
-    ) -> State: ...
-
-
-class Step(Protocol):
-    """Signature of `Engine.step`: make one iteration; return the next state, and scalars such as the number of ``updates``."""
-
-    def __call__(
-        self, data: Data, model: Model, options: Options, state: State, context: StepContext, /
-    ) -> tuple[State, dict[str, float]]: ...
-
-
-class Watch(Protocol):
-    """Signature of `Engine.watch`, which returns the diagnostics to record after an iteration; it is not timed."""
-
-    def __call__(
-        self, data: Data, model: Model, options: Options, state: State, /
-    ) -> dict[str, float | np.ndarray]: ...
-
-
-class Counts(Protocol):
-    """Signature of `Engine.counts`, which returns the arrays of a snapshot by name."""
-
-    def __call__(
-        self, data: Data, model: Model, options: Options, state: State, /
-    ) -> dict[str, np.ndarray]: ...
-
-
-class Predict(Protocol):
-    """Signature of `Engine.predict`, which returns p(w|d) (pair,) of held-out document-word pairs given the state.
-
-    ``context`` is None where no randomness is needed.
-    """
-
-    def __call__(
-        self,
-        data: Data,
-        model: Model,
-        options: Options,
-        state: State,
-        pairs: Data,
-        context: StepContext | None = None,
-        /,
-    ) -> np.ndarray: ...
-
-
-class PredictRows(Protocol):
-    """Signature of `Engine.predict_rows`, which returns p(w|d) (row, word) of the documents with given indices."""
-
-    def __call__(
-        self,
-        data: Data,
-        model: Model,
-        options: Options,
-        state: State,
-        rows: np.ndarray,
-        context: StepContext | None,
-        /,
-    ) -> np.ndarray: ...
-
-
-class FoldIn(Protocol):
-    """Signature of `Engine.fold_in`, which returns theta (document, topic) of unseen documents."""
-
-    def __call__(
-        self, learnt: Learnt, options: Options, documents: Corpus, context: StepContext, /
-    ) -> np.ndarray: ...
-
-
-class Learn(Protocol):
-    """Signature of `Engine.learnt`, which extracts from the last snapshot the parameters that `fold_in` needs."""
-
-    def __call__(self, model: Model, last: Mapping[str, np.ndarray], topics: Any, /) -> Learnt: ...
-
-
-class Unseen(Protocol):
-    """Signature of `Engine.unseen`, which returns p(w|d) (pair,) of the pairs of unseen documents, given theta."""
-
-    def __call__(self, learnt: Learnt, theta: np.ndarray, pairs: Corpus, /) -> np.ndarray: ...
-
-
-class Forecast(Protocol):
-    """Signature of `Engine.memory`, which returns a forecast of the engine's memory in bytes."""
-
-    def __call__(self, data: Data, model: Model, options: Options, /) -> Memory: ...
-
-
 class Engine(NamedTuple):
     """A method of inference: its name, source and style in figures, and the functions that a run calls."""
 
@@ -280,15 +177,27 @@ class Engine(NamedTuple):
     state: type  # NamedTuple of arrays and floats
     # the scalars of `watch` and `step`, names of models.variables
     watches: tuple[str, ...]
-    samples: Samples
-    init: Init
-    step: Step
-    watch: Watch
-    counts: Counts
-    predict: Predict
-    fold_in: FoldIn
-    learnt: Learn = lambda model, last, topics: topics
-    unseen: Unseen | None = None  # None: sum_k theta_dk phi_kw
+    # is any token of the data sampled?
+    samples: Callable[[Data, Options], bool]
+    # (data, model, options, context, warm_start=None) -> the initial state: random, or from another run's counts
+    init: Callable[..., State]
+    # one iteration: the next state and scalars, of which ``updates`` counts the updates
+    step: Callable[[Data, Model, Options, State, StepContext], tuple[State, dict[str, float]]]
+    # the recorded diagnostics of an iteration; its time is not measured
+    watch: Callable[[Data, Model, Options, State], dict[str, float | np.ndarray]]
+    # the arrays of a snapshot by name
+    counts: Callable[[Data, Model, Options, State], dict[str, np.ndarray]]
+    # (data, model, options, state, pairs, context=None) -> p(w|d) (pair,) of held-out pairs; the context is None where no
+    # randomness is needed
+    predict: Callable[..., np.ndarray]
+    # theta (document, topic) of unseen documents
+    fold_in: Callable[[Learnt, Options, Corpus, StepContext], np.ndarray] | None
+    # (model, arrays of the last snapshot by name, topics) -> what `fold_in` needs
+    learnt: Callable[[Model, Mapping[str, np.ndarray], Any], Learnt] = lambda model, last, topics: (
+        topics
+    )
+    # (learnt, theta, pairs) -> p(w|d) (pair,) of pairs of unseen documents; None: sum_k theta_dk phi_kw
+    unseen: Callable[[Learnt, np.ndarray, Corpus], np.ndarray] | None = None
     keeps: tuple[str, ...] = ()  # arrays of `counts` in addition to the model's variables
     fixed: tuple[str, ...] = ()  # options of the model that must keep their defaults here
     when: str = ""  # one sentence: when to use it rather than another engine
@@ -307,8 +216,12 @@ class Engine(NamedTuple):
     suits: Callable[[Any], Model] = lambda model: model
     # raises OptionError for options that do not suit the data
     check_options: Callable[[Options, Data], None] = lambda options, data: None
-    predict_rows: PredictRows | None = None
-    memory: Forecast = lambda data, model, options: Memory()
+    # p(w|d) (row, word) of the rows with given indices
+    predict_rows: (
+        Callable[[Data, Model, Options, State, np.ndarray, StepContext | None], np.ndarray] | None
+    ) = None
+    # a forecast of the engine's memory in bytes
+    memory: Callable[[Data, Model, Options], Memory] = lambda data, model, options: Memory()
 
     @property
     def in_parts(self) -> bool:

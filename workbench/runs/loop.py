@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from workbench.runs.recorded import (
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import WINDOW
 from workbench.runs.store.provenance import versions
+from workbench.runs.store.writer import RunWriter
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,26 +41,27 @@ class Stopped(Exception):
     """Raised by `Control` within a step, to stop the run and discard that step."""
 
 
-class Sink(Protocol):
-    """Where the loop writes rows, snapshots and checkpoints: a store, or memory."""
+class Control:
+    """Pauses and stops the loop: here only Ctrl-C does; called between slices of a step, see `engines.engine.StepContext`."""
 
-    def record(self, row: Row) -> None: ...
-    def snapshot(self, iteration: int, counts: dict) -> None: ...
-    def checkpoint(self, position: Position, now: bool) -> None: ...
-    # (iteration, value) of a variable in the rows up to an iteration
-    def trail(self, name: str, iteration: int) -> list[tuple[int, float]]: ...
-    def settle(self, iteration: int) -> None: ...  # the stop rule ends the run here
+    waited = 0.0  # seconds spent paused so far
+    interrupted = False
 
+    def __call__(self) -> None:
+        """In the middle of a step: wait while a pause is requested, or raise `Stopped`."""
 
-class Control(Protocol):
-    """The loop's interrupt callback, called between slices of a step: it pauses and stops the run."""
+    def rest(self) -> None:
+        """Between steps: return when no pause is requested."""
 
-    waited: float  # seconds spent paused so far
+    def wants_rest(self) -> bool:
+        """Return whether a pause or a stop is requested."""
+        return self.interrupted
 
-    def __call__(self) -> None: ...  # in the middle of a step
-    def wants_rest(self) -> bool: ...  # whether a pause or a stop is requested
-    def rest(self) -> None: ...  # between steps: returns when no pause is requested
-    def stopping(self) -> bool: ...  # whether a stop is requested
+    stopping = wants_rest  # whether a stop is requested
+
+    def interrupt(self) -> None:
+        """Request a stop, as Ctrl-C does."""
+        self.interrupted = True
 
 
 OnIteration = Callable[[Position, dict], None]
@@ -77,7 +79,7 @@ def iterate(
     spec: RunSpec,
     data: Whole | LaidOut,
     position: Position,
-    sink: Sink,
+    sink: MemorySink | RunWriter,
     control: Control,
     on_iteration: OnIteration | None = None,
 ) -> Position:
@@ -126,7 +128,7 @@ def iterate(
 class _Trail:
     """The recorded values that a run's stop rule examines; empty without a rule."""
 
-    def __init__(self, spec: RunSpec, sink: Sink, iteration: int):
+    def __init__(self, spec: RunSpec, sink: MemorySink | RunWriter, iteration: int):
         self._rule, self._spec = spec.rule, spec
         trail = sink.trail(self._rule.watched, iteration) if self._rule else []
         self._seen = [point for point in trail if self._counts(point[0])]

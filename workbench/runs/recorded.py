@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-class RowsOfDocuments(Protocol):
-    """The document arrays of a state, if they are distributed over parts."""
-
-    def save(self, folder: Path) -> None: ...
-
-
 class Position(NamedTuple):
     """The position of a run: the last completed iteration and all that the next iteration needs."""
 
@@ -39,8 +32,8 @@ class Position(NamedTuple):
     elapsed: float  # seconds of inference
     cpu_time: float  # CPU seconds of inference
     updates: int
-    # the document arrays of state and average, if they are in parts; None if they are in these
-    rows: RowsOfDocuments | None = None
+    # the document arrays of state and average, if they are in parts, which save(folder) writes; None if they are in these
+    rows: Any = None
 
 
 class Row(NamedTuple):

@@ -17,12 +17,13 @@ from workbench.engines.options import named_options, options_of, split_options, 
 from workbench.errors import shown
 from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
-from workbench.runs.execution.control import MemoryControl, ending_cleanly
+from workbench.runs.execution.control import ending_cleanly
 from workbench.runs.execution.fit import fit, run_specs, warm_start_from
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.input_data import data_from, taken, whole_if_one
 from workbench.runs.loading import ROWS
+from workbench.runs.loop import Control
 from workbench.runs.progress import bars
 from workbench.runs.settings import (
     DEFAULT_ENGINES,
@@ -320,7 +321,7 @@ def work_through(
         return work_through_on(client, runs, on_progress)
     waiting, at_work = [run for run in runs if run.state != FINISHED], []
     # an exception could be raised in a destructor, which would ignore it
-    with ending_cleanly(control := MemoryControl()):
+    with ending_cleanly(control := Control()):
         while (waiting or at_work) and not control.interrupted:
             while waiting and len(at_work) < jobs:
                 at_work.append(waiting.pop(0))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
-from workbench.runs.loop import Stopped
+from workbench.runs.loop import Control, Stopped
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, requested
 
@@ -20,15 +20,14 @@ GRACE = 2.0
 """Seconds that a step may take to complete before a pause suspends it and a stop discards it."""
 
 
-class StoreControl:
-    """Interrupt callback of a stored run: it pauses or stops the run as the file `control.json` requests.
+class StoreControl(Control):
+    """The interrupt callback of a run in a store: pauses or stops the run as `control.json` requests.
 
     A thread reads that file and writes the heartbeat, also during a long step. If ``beat`` raises StoreError since the run was
     deleted, the run ends with that error. Use it as a context manager around the loop.
     """
 
     def __init__(self, path: Path, beat: Callable[[str], None]):
-        self.waited, self.interrupted = 0.0, False
         self._path, self._beat = path, beat
         self._wanted, self._state, self._wanted_since = RUNNING, RUNNING, None
         self._deleted: StoreError | None = None
@@ -79,7 +78,6 @@ class StoreControl:
         self.waited += time.monotonic() - began
 
     def interrupt(self) -> None:
-        """Request a stop, as Ctrl-C does."""
         self.interrupted, self._wanted = True, STOPPED
 
     def _read(self) -> None:
@@ -101,30 +99,9 @@ class StoreControl:
                         return
 
 
-class MemoryControl:
-    """Interrupt callback of a run in memory, which only Ctrl-C stops."""
-
-    waited = 0.0
-
-    interrupted = False
-
-    def __call__(self) -> None:
-        return
-
-    rest = __call__
-
-    def wants_rest(self) -> bool:
-        return self.interrupted
-
-    stopping = wants_rest
-
-    def interrupt(self) -> None:
-        self.interrupted = True
-
-
 @contextlib.contextmanager
-def ending_cleanly(control: MemoryControl) -> Iterator[None]:
-    """In the block, let the first Ctrl-C (or SIGTERM) request a clean end, and the second one interrupt at once."""
+def ending_cleanly(control: Control) -> Iterator[None]:
+    """Within the block, turn the first Ctrl-C (or SIGTERM) into a request to end cleanly; a second one interrupts at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -19,7 +19,7 @@ from workbench.engines import any_with
 from workbench.engines.engine import WarmStart
 from workbench.errors import InputError, Named
 from workbench.models.lda import LDA, check_topics
-from workbench.runs.execution.control import MemoryControl, ending_cleanly
+from workbench.runs.execution.control import ending_cleanly
 from workbench.runs.execution.memory_check import (
     LARGE,
     Planned,
@@ -41,7 +41,7 @@ from workbench.runs.execution.run import (
 )
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.input_data import beside, data_from, taken
-from workbench.runs.loop import MemorySink, OnIteration, initial_position, iterate
+from workbench.runs.loop import Control, MemorySink, OnIteration, initial_position, iterate
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.progress import progress_bar
 from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, named
@@ -300,7 +300,7 @@ def _in_memory(
 ) -> xr.Dataset:
     """Compute a run to its end in memory, without a store, and return its Dataset."""
     give_back_freed()
-    control, sink = MemoryControl(), MemorySink(spec, corpus)
+    control, sink = Control(), MemorySink(spec, corpus)
     try:
         with (
             progress_bar(spec, shown=progress) as on_iteration,

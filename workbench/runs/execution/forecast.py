@@ -5,10 +5,9 @@ import time
 from dataclasses import replace
 
 from workbench.numbers import format_duration, format_size
-from workbench.runs.execution.control import MemoryControl
 from workbench.runs.execution.memory_check import Planned, memory_forecast
 from workbench.runs.execution.run import Run
-from workbench.runs.loop import MemorySink, initial_position, iterate
+from workbench.runs.loop import Control, MemorySink, initial_position, iterate
 from workbench.runs.parts.laying_out import Whole
 from workbench.runs.store.status import FINISHED
 from workbench.runs.store.writer import SNAPSHOT_BUDGET, snapshot_bytes
@@ -96,7 +95,7 @@ def one_iteration(cell: Planned) -> float:
         data,
         initial_position(spec, data),
         MemorySink(spec, train),
-        MemoryControl(),
+        Control(),
         lambda position, scores: times.append(time.perf_counter()),
     )
     return times[1] - times[0]

@@ -44,11 +44,12 @@ from workbench.engines.lda import online_vb
 from workbench.engines.lda.hyperparameters import Learning
 from workbench.engines.options import split_options
 from workbench.errors import DataError, Named, nearest_or_all
-from workbench.runs.execution.control import MemoryControl, ending_cleanly
+from workbench.runs.execution.control import ending_cleanly
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.input_data import data_from
+from workbench.runs.loop import Control
 from workbench.runs.progress import bar
 from workbench.runs.recorded import priors_of
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
@@ -76,8 +77,8 @@ class Visited(NamedTuple):
     n_came: int  # documents read in the last pass, including those left out
 
 
-class _Control(MemoryControl):
-    """Interrupt callback of a stream: Ctrl-C acts at once while a document is awaited, else after the batch."""
+class _Control(Control):
+    """Handler of Ctrl-C: it interrupts at once while waiting for a document, otherwise after the batch."""
 
     waiting = False
 

@@ -21,7 +21,8 @@ from workbench.runs.execution.cluster.connecting import (
     checked,
     losses,
 )
-from workbench.runs.execution.control import MemoryControl, ending_cleanly
+from workbench.runs.execution.control import ending_cleanly
+from workbench.runs.loop import Control
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -51,7 +52,7 @@ def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) 
         Raised by ``work``.
     """
     check_workers(client)
-    control, pieces = MemoryControl(), iter(pieces)
+    control, pieces = Control(), iter(pieces)
     with ending_cleanly(control):
         flow = _Flow(client, work, shared, control)
         try:
@@ -64,7 +65,7 @@ def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) 
 class _Flow:
     """The queue of submitted tasks, in the order of the pieces of work."""
 
-    def __init__(self, client: Client, work: Callable, shared: tuple, control: MemoryControl):
+    def __init__(self, client: Client, work: Callable, shared: tuple, control: Control):
         self._client, self._work, self._shared, self._has, self._control = (
             client,
             work,

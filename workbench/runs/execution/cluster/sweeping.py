@@ -26,10 +26,11 @@ from workbench.runs.execution.cluster.connecting import (
     client_of,
 )
 from workbench.runs.execution.cluster.shared_store import ADVICE, check_shared, sees_lock
-from workbench.runs.execution.control import MemoryControl, ending_cleanly
+from workbench.runs.execution.control import ending_cleanly
 from workbench.runs.execution.queue import BEAT_EVERY, is_queued, new_lock, set_waiting
 from workbench.runs.execution.run import ENDED, Run, warn_of_other_kernels
 from workbench.runs.execution.worker import ATTACHED, start_process
+from workbench.runs.loop import Control
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.lock import Lock, LockHeld, is_held
 from workbench.runs.store.places import is_run
@@ -179,7 +180,7 @@ def work_through_on(
     if left:
         with (
             new_lock(left[0].path.resolve().parent / QUEUES) as lock,
-            ending_cleanly(control := MemoryControl()),
+            ending_cleanly(control := Control()),
         ):
             queue = _Queue(left, client, lock)
             while queue.left() and not control.interrupted:
