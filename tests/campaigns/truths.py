@@ -167,7 +167,7 @@ def look_at_hdp(corpus, model, state):
 class NearSticks(CorrelatedTopics):
     """The model with a prior without heavy tails: a chain comes back slowly from sticks that are far out."""
 
-    sticks_prior = NormalInverseWishart(
+    psi_prior = NormalInverseWishart(
         np.array([-0.5, 0.0]), 2.0, 9.0, np.array([[6.0, 1.0], [1.0, 8.0]])
     )
 
@@ -175,7 +175,7 @@ class NearSticks(CorrelatedTopics):
 class NearComponents(LogisticNormalTopics):
     """Likewise."""
 
-    components_prior = NormalInverseWishart(np.zeros(3), 2.0, 9.0, 5.0 * np.eye(3) + 1.0)
+    psi_prior = NormalInverseWishart(np.zeros(3), 2.0, 9.0, 5.0 * np.eye(3) + 1.0)
 
 
 class NearEvolving(EvolvingPrevalence):
@@ -187,8 +187,7 @@ class NearEvolving(EvolvingPrevalence):
     documents_prior = 9.0, np.array([[3.0, -0.5], [-0.5, 4.0]])
 
 
-def draw_correlated(model, prior, name: str, random):
-    """name : of psi in a state."""
+def draw_correlated(model, prior, random):
     sigma = inverse_wishart(random, prior.nu, prior.scale)
     mean = random.multivariate_normal(prior.mean, sigma / prior.kappa)
     psi = random.multivariate_normal(mean, sigma, len(LENGTHS))
@@ -196,14 +195,13 @@ def draw_correlated(model, prior, name: str, random):
         random, LENGTHS, N_WORDS, BETA * N_WORDS, one_of(random, model.theta_of(psi)[OF_TOKENS])
     )
     truth = SimpleNamespace(
-        topics=topics, mean=mean, covariance=sigma, precision=np.linalg.inv(sigma)
+        topics=topics, psi=psi, mean=mean, covariance=sigma, precision=np.linalg.inv(sigma)
     )
-    setattr(truth, name, psi)
     return corpus, model, truth
 
 
-def look_at_correlated(name: str, corpus, model, state):
-    psi, (n_dk, n_kw) = getattr(state, name), counts_of(corpus, state.topics, model.n_topics)
+def look_at_correlated(corpus, model, state):
+    psi, (n_dk, n_kw) = state.psi, counts_of(corpus, state.topics, model.n_topics)
     theta, off = model.theta_of(psi), psi - state.mean
     of_tokens = np.sum(n_dk * np.log(theta)) + dirichlet_multinomial(n_kw, model.beta)
     squares = np.sum(off @ state.precision * off)
@@ -455,12 +453,12 @@ LDS, LN_LDS = NearSystem(**SYSTEM), NearLogisticNormalSystem(**SYSTEM)
 GP, LN_GP = GaussianProcess(**PROCESS), LogisticNormalProcess(**PROCESS)
 SOFTMAX = partial(log_softmax, axis=-1)
 OF_STICKS = (
-    partial(draw_correlated, CTM, CTM.sticks_prior, "sticks"),
-    partial(look_at_correlated, "sticks"),
+    partial(draw_correlated, CTM, CTM.psi_prior),
+    look_at_correlated,
 )
 OF_COMPONENTS = (
-    partial(draw_correlated, LN_CTM, LN_CTM.components_prior, "psi"),
-    partial(look_at_correlated, "psi"),
+    partial(draw_correlated, LN_CTM, LN_CTM.psi_prior),
+    look_at_correlated,
 )
 MORE = {
     "g-hdp": case_of("g-hdp", {}, draw_of_hdp, look_at_hdp),

@@ -37,11 +37,10 @@ def state_after(engine, corpus, model, n_steps):
 def test_the_log_joint_is_that_of_scipy(engine, corpus):
     model = engine.model(4, 0.2)
     state, alpha = state_after(engine, corpus, model, 3), pad_topics(np.ones(4))
+    rows, prior = state.psi, model.psi_prior
     if engine is STICKS:
-        rows, prior = state.sticks, model.sticks_prior
         log_theta = np.log(probabilities(rows))
     else:
-        rows, prior = state.psi, model.components_prior
         log_theta = log_softmax(rows, axis=1)
     mean, kappa, nu, scale = prior
     wanted = (  # topics and words given theta: the part of LDA's log joint that is of words, and the log theta of each token
@@ -66,7 +65,7 @@ def test_the_log_joint_of_a_prior_that_is_no_distribution_is_finite(corpus):
 def test_one_topic_has_no_stick_and_every_token(corpus):
     model = CorrelatedTopics(1, 0.2)
     state = state_after(STICKS, corpus, model, 2)
-    assert state.sticks.shape == (12, 0) and state.n_k[0] == corpus.n_tokens
+    assert state.psi.shape == (12, 0) and state.n_k[0] == corpus.n_tokens
     # n! / n! of documents: nothing
     lda = log_joint(state.n_dk, state.n_wk, state.n_k, pad_topics(np.ones(1)), 0.2, 1)
     of_documents = log_documents(state.n_dk, pad_topics(np.ones(1)), 1)
@@ -83,7 +82,7 @@ def test_sticks_of_documents_without_a_token_follow_their_prior():
     options = make_options(STICKS, {})
     mean, covariance = state.mean, state.covariance
     after, _ = STICKS.step(corpus, model, options, state, StepContext(0, 2))
-    white = np.linalg.solve(np.linalg.cholesky(covariance), (after.sticks[1:] - mean).T)
+    white = np.linalg.solve(np.linalg.cholesky(covariance), (after.psi[1:] - mean).T)
     # two tests of one draw each: 1e-4 would fail once in five thousand seeds, and the seed is fixed
     for row in white:
         assert stats.kstest(row, "norm").pvalue > 1e-4
@@ -125,10 +124,10 @@ def test_two_topics_are_a_logistic_posterior(counts):
 
 def test_priors_are_those_of_the_specification(corpus):
     """Spec B.9: proper has E Sigma = I; that of the paper is no distribution and needs documents."""
-    mean, kappa, nu, scale = LogisticNormalTopics(5).components_prior
+    mean, kappa, nu, scale = LogisticNormalTopics(5).psi_prior
     assert (kappa, nu) == (0.1, 7.0) and not mean.any()
     np.testing.assert_array_equal(scale / (nu - 5 - 1), np.eye(5))
-    mean, kappa, nu, scale = LogisticNormalTopics(30, prior="paper").components_prior
+    mean, kappa, nu, scale = LogisticNormalTopics(30, prior="paper").psi_prior
     assert (kappa, nu) == (10.0, 3.0) and not mean.any()
     np.testing.assert_array_equal(scale, 3.0 * np.eye(30))
     assert LogisticNormalTopics(13, prior="paper").for_data(corpus)

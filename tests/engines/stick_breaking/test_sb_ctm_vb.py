@@ -57,7 +57,7 @@ def elbo_by_draws(corpus, model, state, n=100_000):
     """(E_q[log p - log q], its standard error) of a settled state by draws of all but z, whose expectation is exact."""
     rng, prior, q, live = (
         np.random.default_rng(1),
-        model.sticks_prior,
+        model.psi_prior,
         state.gaussian,
         slice(model.n_topics),
     )
@@ -167,7 +167,7 @@ def test_batches_come_as_far_as_all_documents_at_once():
 
 def test_natural_parameters_come_back_and_mixtures_are_positive_definite():
     rng = np.random.default_rng(0)
-    prior = CorrelatedTopics(6).sticks_prior
+    prior = CorrelatedTopics(6).psi_prior
     for _ in range(200):
         q = NormalInverseWishart(
             rng.normal(0, 5, 5),
@@ -189,7 +189,7 @@ def test_natural_parameters_come_back_and_mixtures_are_positive_definite():
 
 
 def test_the_whole_posterior_is_that_of_the_exact_update():
-    rows, prior = np.random.default_rng(1).normal(2, 1, (12, 3)), CorrelatedTopics(4).sticks_prior
+    rows, prior = np.random.default_rng(1).normal(2, 1, (12, 3)), CorrelatedTopics(4).psi_prior
     about = rows - prior.mean
     q = gaussian_posterior.moved(prior, prior, 12, 1.0, about.sum(axis=0), about.T @ about, 1.0)
     for one, other in zip(q, niw_posterior(rows, *prior), strict=True):

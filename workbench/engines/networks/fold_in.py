@@ -29,6 +29,7 @@ from workbench.engines.networks.compiled import (
 from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, OUT_OF_REACH, log_row, weigh_rows
 from workbench.kernels.networks.field import NEVER, Owners, mean_ends, mean_rest, mix
+from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.networks.vb import fit_documents, sum_rows, weigh_rest
 from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.kernels.threads import each_slice, slice_bounds
@@ -128,21 +129,12 @@ def floored(table: np.ndarray) -> np.ndarray:
     return raised / raised.sum(axis=1, keepdims=True)
 
 
-class Sampled(NamedTuple):
-    """Sampled counts of all chains, as arguments of the kernels; see `gibbs.State`."""
-
-    n_own: np.ndarray  # (chain, document, D) int32
-    n_rest: np.ndarray  # (chain, 1, C + A * authors) int64
-    n_wk: np.ndarray  # (chain, word, R) int32
-    n_k: np.ndarray  # (chain, 1, R) int64
-
-
-NO_CHAIN = Sampled(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], NOTHING_SAMPLED[2])
+NO_CHAIN = Counts(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], NOTHING_SAMPLED[2])
 """The sampled counts of an engine that samples nothing."""
 
 
 def corpus_numbers(
-    compiled: CompiledNetwork, n_rest: np.ndarray, sampled: Sampled = NO_CHAIN
+    compiled: CompiledNetwork, n_rest: np.ndarray, sampled: Counts = NO_CHAIN
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the path factors from rows that documents share, and their logs; 0 and `NEVER` at other addresses."""
     paths = compiled.paths
@@ -172,7 +164,7 @@ def word_numbers(
     logs: np.ndarray,
     weights: np.ndarray,
     context: StepContext,
-    sampled: Sampled = NO_CHAIN,
+    sampled: Counts = NO_CHAIN,
 ) -> None:
     """Compute weights (word, row) exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k of point estimates.
 

@@ -41,7 +41,6 @@ from workbench.engines.networks.compiled import (
 )
 from workbench.engines.networks.fold_in import (
     NO_CHAIN,
-    Sampled,
     by_variational_bayes,
     learnt_of,
     predictive,
@@ -143,7 +142,7 @@ def update(
         alone = not part.n_pairs
     if part.n_pairs:
         drawn = (
-            Sampled(state.n_own, state.n_rest[:, None], state.n_wk, state.n_k[:, None])
+            Counts(state.n_own, state.n_rest[:, None], state.n_wk, state.n_k[:, None])
             if n_sampled
             else NO_CHAIN
         )

@@ -52,7 +52,6 @@ from workbench.engines.networks.compiled import (
 )
 from workbench.engines.networks.fold_in import (
     NO_CHAIN,
-    Sampled,
     by_variational_bayes,
     check,
     corpus_numbers,
@@ -64,6 +63,7 @@ from workbench.engines.networks.paths import Paths, paths_of
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.document_vb import count_words
 from workbench.kernels.lda.standard_vb import log_weights
+from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.networks.vb import (
     fit_documents,
     random_cells,
@@ -245,7 +245,7 @@ def sweep(
     options: Options,
     state: State,
     context: StepContext,
-    sampled: Sampled = NO_CHAIN,
+    sampled: Counts = NO_CHAIN,
 ) -> tuple[float, int]:
     """Make one variational sweep: recompute the expected counts of a state in place, given sampled counts if any.
 

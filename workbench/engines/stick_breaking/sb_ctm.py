@@ -18,6 +18,7 @@ token depends on those of all tokens before it, so that tokens are drawn one aft
 on its own tokens, and is drawn on one thread while another draws the next tokens.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -65,7 +66,7 @@ from workbench.kernels.uniforms import (
 from workbench.models import LDA
 from workbench.models.model import Model
 from workbench.models.options import option
-from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
+from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, GaussianTopics
 
 
 def draw_in_order(
@@ -119,11 +120,13 @@ START_ALPHA = 0.1
 
 
 class State(NamedTuple):
+    """Also that of `ln_ctm`, whose psi has a component for each topic in the place of a stick for each but the last."""
+
     topics: np.ndarray  # (token,) uint16, in canonical order
     n_dk: np.ndarray  # (document, topic) int32, padded
     n_wk: np.ndarray  # (word, topic) int32, padded
     n_k: np.ndarray  # (topic,) int64, padded
-    sticks: np.ndarray  # (document, stick) float64: psi
+    psi: np.ndarray  # (document, stick) float64
     mean: np.ndarray  # (stick,) float64: mu
     covariance: np.ndarray  # (stick, stick) float64: Sigma
     precision: np.ndarray  # (stick, stick) float64: its inverse
@@ -152,11 +155,10 @@ class Options:
     start_sweeps: int = start_sweeps_option()
 
 
-def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
-    """Return the shapes and types of the arrays of a state."""
-    n = n_topics - 1
+def arrays(corpus: Corpus, n_topics: int, n: int) -> dict[str, Array]:
+    """Return the shapes and types of the arrays of a state with ``n`` sticks or components."""
     return cgs.arrays(corpus, n_topics) | {
-        "sticks": Array((corpus.n_documents, n)),
+        "psi": Array((corpus.n_documents, n)),
         "mean": Array((n,)),
         "covariance": Array((n, n)),
         "precision": Array((n, n)),
@@ -171,12 +173,12 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state: topics of `cgs` or of another run, sticks from each document's topic shares."""
-    state = State(**zeros(arrays(corpus, model.n_topics)))
+    state = State(**zeros(arrays(corpus, model.n_topics, model.n_topics - 1)))
     for array, start in zip(
         state, ordered_start(corpus, model, options, context, warm_start), strict=False
     ):
         array[:] = start
-    state.sticks[:] = sticks_of(np.log(state.n_dk[:, : model.n_topics] + START_ALPHA))
+    state.psi[:] = sticks_of(np.log(state.n_dk[:, : model.n_topics] + START_ALPHA))
     return with_gaussian(model, state, context)
 
 
@@ -224,12 +226,14 @@ def with_start(corpus: Corpus, n_topics: int, memory: Memory) -> Memory:
     return memory._replace(step=max(memory.step, start.state + start.indices + start.step))
 
 
-def with_gaussian(model: CorrelatedTopics, state: State, context: StepContext) -> State:
-    """Return the state with mu and Sigma drawn anew given the sticks of all documents."""
+def with_gaussian(
+    model: GaussianTopics, state: State, context: StepContext, stream: int = STICKS_GAUSSIAN
+) -> State:
+    """Return the state with new draws of mu and Sigma given psi of all documents."""
     posterior = niw_posterior_in_slices(
-        state.sticks, model.sticks_prior, context.n_threads, context.interrupt
+        state.psi, model.psi_prior, context.n_threads, context.interrupt
     )
-    mean, covariance, precision = draw_niw(*posterior, context.key(STICKS_GAUSSIAN))
+    mean, covariance, precision = draw_niw(*posterior, context.key(stream))
     return state._replace(mean=mean, covariance=covariance, precision=precision)
 
 
@@ -242,7 +246,7 @@ def step(
         n_dk=state.n_dk,
         precision=state.precision,
         weighted_mean=weighted(state.precision, state.mean),
-        sticks=state.sticks,
+        sticks=state.psi,
         omega_key=context.key(STICK_WEIGHTS),
         stick_key=context.key(STICKS),
     )
@@ -277,7 +281,7 @@ def draw_given_phi(
 
     def draw_some_topics(first: int, last: int):
         tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, state.topics
-        return draw_topics_given_phi(first, last, *tokens, state.n_dk, state.sticks, phi, key)
+        return draw_topics_given_phi(first, last, *tokens, state.n_dk, state.psi, phi, key)
 
     def count_some_words(first: int, last: int):
         count_words_again(
@@ -309,14 +313,20 @@ def stick_work(n_topics: int) -> int:
     return n_topics**2 // 8 + 8
 
 
-def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
+def watch(
+    corpus: Corpus,
+    model: GaussianTopics,
+    options: Options,
+    state: State,
+    log_theta: Callable[[np.ndarray], np.ndarray] = log_probabilities,
+) -> dict:
     """Return log p(w, z, psi, mu, Sigma) with phi integrated out, and the topic sizes."""
     n_topics = model.n_topics
-    of_topics = (state.n_dk[:, :n_topics] * log_probabilities(state.sticks)).sum()
-    of_sticks = log_joint_of_rows(state.sticks, state.mean, state.precision, *model.sticks_prior)
+    of_topics = (state.n_dk[:, :n_topics] * log_theta(state.psi)).sum()
+    of_psi = log_joint_of_rows(state.psi, state.mean, state.precision, *model.psi_prior)
     return {
         "log_joint": float(
-            log_topics(state.n_wk, state.n_k, model.beta, n_topics) + of_topics + of_sticks
+            log_topics(state.n_wk, state.n_k, model.beta, n_topics) + of_topics + of_psi
         ),
         "n_k": state.n_k[:n_topics],
     }
@@ -325,7 +335,7 @@ def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: Stat
 def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
     """Return the sampled counts, sticks and topics of tokens, and mu and Sigma."""
     return cgs.counts(corpus, model, options, state) | {
-        "psi": state.sticks,
+        "psi": state.psi,
         "psi_mean": state.mean,
         "psi_covariance": state.covariance,
     }
@@ -350,7 +360,7 @@ def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: topics, counts, sticks; no array is as large as n_documents × n_topics^2."""
     lanes, square = padded(model.n_topics), 3 * model.n_topics**2 * DOUBLE
     theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))
-    state, look = size(arrays(corpus, model.n_topics)), theta
+    state, look = size(arrays(corpus, model.n_topics, model.n_topics - 1)), theta
     if options.topics == "integrated":
         return with_start(corpus, model.n_topics, Memory(state, step=square, look=look))
     of_words = word_major_bytes(corpus) + corpus.n_pairs * (8 + 4)

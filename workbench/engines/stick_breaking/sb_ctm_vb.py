@@ -186,7 +186,7 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state: counts of `cgs` or of another run, sticks from each document's topic shares."""
-    prior = model.sticks_prior
+    prior = model.psi_prior
     made = zeros(arrays(corpus, model.n_topics, options))
     state = State(**made, kappa=prior.kappa, nu=prior.nu, of_documents=np.nan)
     _, n_dk, n_wk, n_k = ordered_start(corpus, model, options, context, warm_start)
@@ -211,8 +211,8 @@ def with_gaussian(state: State, q: NormalInverseWishart) -> State:
 def step(
     corpus: Corpus, model: CorrelatedTopics, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Fit q of the documents, then q(phi) and q(mu, Sigma): all documents at once, or one batch after another."""
-    prior, n_visited = model.sticks_prior, 0
+    """Fit the documents, then q(phi) and q(mu, Sigma), for all documents at once or batch by batch."""
+    prior, n_visited = model.psi_prior, 0
     state = state._replace(
         of_documents=0.0, total=np.zeros_like(state.total), scatter=np.zeros_like(state.scatter)
     )
@@ -269,7 +269,7 @@ def fit(
     Returns their sums (of the bound, of m - m0, of V + (m - m0)(m - m0)'), their expected counts (word, topic) and (topic,),
     and how many pairs were visited. The result does not depend on the number of threads.
     """
-    n_topics, lanes, prior = model.n_topics, len(state.mean_k), model.sticks_prior
+    n_topics, lanes, prior = model.n_topics, len(state.mean_k), model.psi_prior
     words = weigh_words(state.mean_wk, state.mean_k, model.beta, n_topics, context)
     precision = gaussian_posterior.expected_precision(state.gaussian)
     documents = tuple(aligned_empty((part.n_documents, lanes), np.float64) for _ in range(2))
@@ -338,7 +338,7 @@ def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: Stat
         )
         topics += ((state.fitted_wk - state.mean_wk)[:, live] * log_phi).sum()
     gaussian = gaussian_posterior.bound(
-        q, model.sticks_prior, corpus.n_documents, state.total, state.scatter
+        q, model.psi_prior, corpus.n_documents, state.total, state.scatter
     )
     return {
         "bound": float(state.of_documents + topics + gaussian),

@@ -150,7 +150,7 @@ class CorrelatedTopics(OrderedTopics):
     )
 
     @property
-    def sticks_prior(self) -> NormalInverseWishart:
+    def psi_prior(self) -> NormalInverseWishart:
         """Prior of mu and Sigma, a normal-inverse-Wishart."""
         n_sticks = self.n_topics - 1
         mean, variance = dirichlet_moments(
@@ -165,7 +165,7 @@ class CorrelatedTopics(OrderedTopics):
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
         """Return the model itself; raise ModelError for an invalid order or an improper posterior of Sigma."""
         super().for_data(corpus)
-        self.sticks_prior.check_documents(self.prior, corpus)
+        self.psi_prior.check_documents(self.prior, corpus)
         return self
 
     def recorded(self, options) -> tuple[Variable, ...]:
@@ -223,7 +223,7 @@ class LogisticNormalTopics(GaussianTopics):
     theta_of = staticmethod(partial(softmax, axis=-1))
 
     @property
-    def components_prior(self) -> NormalInverseWishart:
+    def psi_prior(self) -> NormalInverseWishart:
         """Prior of mu and Sigma, a normal-inverse-Wishart."""
         n = self.n_topics
         if self.prior == "proper":
@@ -231,8 +231,8 @@ class LogisticNormalTopics(GaussianTopics):
         return NormalInverseWishart(np.zeros(n), 10.0, 0.1 * n, 0.1 * n * np.eye(n))
 
     def for_data(self, corpus: Corpus) -> LogisticNormalTopics:
-        """Return the model itself; raise ModelError if the posterior of Sigma would be improper."""
-        self.components_prior.check_documents(self.prior, corpus)
+        """Return the model; raise ModelError if the posterior of Sigma would be improper."""
+        self.psi_prior.check_documents(self.prior, corpus)
         return self
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
