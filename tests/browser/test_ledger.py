@@ -4,8 +4,7 @@ import pytest
 from browser.desk import until
 from browser.test_names import NAMELESS
 
-from workbench.papers.ledger import PAPERS
-from workbench.papers.ledger_table import entries
+from workbench.papers.ledger_table import PAPERS, entries
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

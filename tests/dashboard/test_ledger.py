@@ -11,8 +11,7 @@ from workbench.dashboard.ledger import page as ledger
 from workbench.dashboard.ledger.page import LedgerPage
 from workbench.dashboard.ledger.rows import ledger_html, with_verdict
 from workbench.dashboard.shared.link import from_query, to_query
-from workbench.papers.ledger import ITEMS, PAPERS
-from workbench.papers.ledger_table import NOT_RUN, entries
+from workbench.papers.ledger_table import ITEMS, NOT_RUN, PAPERS, entries
 from workbench.papers.results import QUICK, WHOLE, Outcome, Result, write_result
 
 CLAIMS = (

@@ -15,7 +15,7 @@ from toys import corpus_of, simulated
 
 import workbench as wb
 from workbench.measures import MeasureError, exact, perplexity_audit
-from workbench.measures.protocols import PROTOCOLS
+from workbench.measures.perplexity_audit import PROTOCOLS
 
 NAMES = [each.name for each in PROTOCOLS]
 HELD_OUT, UNSEEN, TRAIN = (

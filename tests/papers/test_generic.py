@@ -33,9 +33,8 @@ from workbench.papers.generic import (
 )
 from workbench.papers.numbers import UNSEEN, Measured, table
 from workbench.papers.reproduce import lay_out_figure, reduced
-from workbench.papers.shown import OF_RUNS, lines_of
+from workbench.papers.shown import OF_RUNS, Line, lines_of, table_height, table_view
 from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, judge
-from workbench.views.table import Line, table_height, table_view
 
 FIGURE = FIGURES["generic-fig2"]
 TINY = Extent(1, (2, 5), sweeps=(6, 8))

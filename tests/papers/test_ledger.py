@@ -12,10 +12,11 @@ import workbench as wb
 from workbench.cli import main
 from workbench.papers import results
 from workbench.papers.figures import DRAWINGS, FIGURES, get_figure, names
-from workbench.papers.ledger import ITEMS, PAPERS
 from workbench.papers.ledger_table import (
+    ITEMS,
     NOT_RUN,
     NUMBER,
+    PAPERS,
     VERDICTS,
     counts,
     entries,

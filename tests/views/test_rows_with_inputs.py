@@ -11,7 +11,7 @@ from workbench.measures import spec_of
 from workbench.measures.rows import places_of, shares_of
 from workbench.report.drawing import draw, inline
 from workbench.views.every import draw_view, pictures
-from workbench.views.us_states import albers, inside, states_of, us_states
+from workbench.views.word_map import albers, inside, states_of, us_states
 
 pytest.importorskip("holoviews")
 

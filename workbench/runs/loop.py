@@ -42,7 +42,7 @@ class Stopped(Exception):
 
 
 class Control:
-    """Pauses and stops the loop: here only Ctrl-C does; called between slices of a step, see `engines.engine.StepContext`."""
+    """The loop's interrupt callback, called between slices of a step: here only Ctrl-C stops the run."""
 
     waited = 0.0  # seconds spent paused so far
     interrupted = False

@@ -7,7 +7,6 @@ label are repetitions of each other. Most views have a curve or a panel per labe
 """
 
 from workbench.plugins import load_plugins
-from workbench.views.against_topics import against_topics
 from workbench.views.choosing import choose_k_view
 from workbench.views.coherence import coherence_view
 from workbench.views.comparison import (
@@ -36,7 +35,7 @@ from workbench.views.progress import (
     topic_number_curves,
     topic_size_curves,
 )
-from workbench.views.settings_results import against_setting
+from workbench.views.settings_results import against_setting, against_topics
 from workbench.views.topic_map import topic_list_view, topic_map_view
 from workbench.views.topics import names_of_topics, topic_words_view
 

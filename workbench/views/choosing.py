@@ -14,7 +14,7 @@ from workbench.measures import (
     runs_by_curve,
     spec_of,
 )
-from workbench.views.elements import axis, element, no_minor_ticks, panel
+from workbench.views.elements import axis, element, mean_curve, no_minor_ticks, panel
 from workbench.views.picture import Picture, SideBySide, View, file_names, has
 from workbench.views.style import INK, Look, looks
 
@@ -57,45 +57,15 @@ def choose_k_view(
     """
     look, ks = look or looks([table.attrs["label"]])[table.attrs["label"]], table["n_topics"].values
     values, errors = table[name].values, table[f"{name}_se"].values
-    has_value, has_error = np.isfinite(values), np.isfinite(values) & np.isfinite(errors)
+    has_value = np.isfinite(values)
     if not has_value.any():
         return panel([])
     x, y = (
         axis("n_topics", "number of topics K"),
         axis(name, DRAWN[name], table[name].attrs["units"] or None),
     )
-    drawn = []
-    if has_error.any():
-        segments = (
-            ks[has_error],
-            values[has_error] - errors[has_error],
-            ks[has_error],
-            values[has_error] + errors[has_error],
-        )
-        drawn.append(
-            element(
-                "Segments",
-                segments,
-                [x, y, "same K", "high"],
-                color=look.colour,
-                linewidth=1.2,
-                show_grid=True,
-            )
-        )
-    drawn.append(
-        element(
-            "Curve",
-            (ks[has_value], values[has_value]),
-            x,
-            y,
-            color=look.colour,
-            linestyle=look.line,
-            linewidth=1.3,
-            marker=look.marker,
-            ms=4.5,
-            show_grid=True,
-        )
-    )
+    segments, curve = mean_curve(*(each[has_value] for each in (ks, values, errors)), x, y, look)
+    drawn = [*segments, curve]
     if recommended is not None:
         drawn.append(element("VLine", recommended, color=INK, linewidth=0.8, linestyle=":"))
     logarithmic = len(ks) > 1 and ks[-1] >= LOGARITHMIC_RATIO * ks[0]

@@ -1,5 +1,7 @@
 """HoloViews elements in the style of the figures; HoloViews is imported when the first one is made."""
 
+import numpy as np
+
 from workbench.errors import InputError, not_installed
 from workbench.views.style import INK, ONE_COLUMN, RC, TWO_COLUMNS
 
@@ -65,6 +67,30 @@ def band(
         alpha=alpha,
         linewidth=linewidth,
     )
+
+
+def mean_curve(xs, means, errors, x, y, look, label: str = "", linewidth: float = 1.3) -> tuple:
+    """Return the `Segments` of means ± their errors, in a list that is empty without errors, and their marked `Curve`."""
+    has_error = np.isfinite(means) & np.isfinite(errors)
+    low, high = (means - errors)[has_error], (means + errors)[has_error]
+    edges = (np.asarray(xs)[has_error], low, np.asarray(xs)[has_error], high)
+    look_of_both = {"color": look.colour, "show_grid": True}
+    curve = element(
+        "Curve",
+        (xs, means),
+        x,
+        y,
+        label=label,
+        linestyle=look.line,
+        linewidth=linewidth,
+        marker=look.marker,
+        ms=4.5,
+        **look_of_both,
+    )
+    if not has_error.any():
+        return [], curve
+    dims = [x, y, "same place", "high"]
+    return [element("Segments", edges, dims, linewidth=1.2, **look_of_both)], curve
 
 
 def text_labels(

@@ -10,7 +10,6 @@ from workbench.measures import data_of, each_run, in_papers_order
 from workbench.measures.selection import Runs, grouped
 from workbench.runs.afterwards.heldout_by_document import Pooled, Scored
 from workbench.views import progress
-from workbench.views.against_topics import draw_against_topics
 from workbench.views.bayes_nets import (
     distribution_controls,
     draw_class_profiles,
@@ -49,7 +48,7 @@ from workbench.views.row_scores import draw_courses, draw_gain_marks
 from workbench.views.rows_by_year import draw_rows_by_year, place_controls
 from workbench.views.running_text import draw_text, text_controls
 from workbench.views.sequence_gains import draw_gains
-from workbench.views.settings_results import draw_settings
+from workbench.views.settings_results import draw_against_topics, draw_settings
 from workbench.views.topic_map import draw_maps
 from workbench.views.topics import draw_words
 from workbench.views.word_map import draw_word_map, map_controls

@@ -1,4 +1,4 @@
-"""Final numbers of runs against the settings in which the runs differ."""
+"""Final numbers of runs against the settings in which the runs differ, and against their number of topics."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -6,14 +6,24 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.measures import differing, each_run, final, settings_of, spec_of
+from workbench.measures import (
+    DERIVED,
+    differing,
+    each_run,
+    final,
+    quantity,
+    runs_by_curve,
+    settings_of,
+    spec_of,
+)
+from workbench.measures import against_topics as curves_against_topics
 from workbench.measures.curves import mean_and_error
 from workbench.measures.learning import REPEATED
 from workbench.measures.selection import Runs, by_size, grouped
 from workbench.runs.spec import RunSpec
-from workbench.views.curves import dimension
-from workbench.views.elements import axis, element, panel
-from workbench.views.picture import WHOSE, Picture, SideBySide, View
+from workbench.views.curves import SHORT, dimension
+from workbench.views.elements import axis, element, mean_curve, panel
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, capital, has, rows_of
 from workbench.views.style import looks
 
 OTHERS = ("engine", "corpus", "iterations", *REPEATED)
@@ -68,34 +78,9 @@ def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, t
         means, errors_of_means = np.array(
             [mean_and_error(last[by_place[place]]) for place in used_places]
         ).T
-        if (has_error := np.isfinite(errors_of_means)).any():
-            low, high = (means - errors_of_means)[has_error], (means + errors_of_means)[has_error]
-            x_errors = np.array(used_places)[has_error]
-            errors.append(
-                element(
-                    "Segments",
-                    (x_errors, low, x_errors, high),
-                    [x, y, "same setting", "high"],
-                    color=look.colour,
-                    linewidth=1.2,
-                    show_grid=True,
-                )
-            )
-        lines.append(
-            element(
-                "Curve",
-                (used_places, means),
-                x,
-                y,
-                label=label,
-                color=look.colour,
-                linestyle=look.line,
-                linewidth=1.1,
-                marker=look.marker,
-                ms=4.5,
-                show_grid=True,
-            )
-        )
+        segments, line = mean_curve(used_places, means, errors_of_means, x, y, look, label, 1.1)
+        errors += segments
+        lines.append(line)
     options = {
         "legend_position": "best",
         "show_legend": True,
@@ -117,7 +102,7 @@ def _series(run_settings: dict, settings: list[dict], setting: str) -> str:
 def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Draw final perplexities against each setting in which runs of the same engine differ."""
     results = [
-        Result(label, run.attrs["name"], spec_of(run), _last(run))
+        Result(label, run.attrs["name"], spec_of(run), _last(run, "test_perplexity", np.nan))
         for label, run in zip(shown.labels, shown.runs, strict=True)
     ]
     if picture := settings_picture(view, results):
@@ -172,6 +157,72 @@ def _within_an_engine(settings: list[dict], name: str) -> bool:
     return any(name in differing(engine_settings) for engine_settings in by_engine.values())
 
 
-def _last(run: xr.Dataset) -> float:
-    """Return a run's final held-out perplexity; NaN without held-out tokens."""
-    return float(run["test_perplexity"].values[-1]) if "test_perplexity" in run else np.nan
+DRAWN_MEASURES = ("log_likelihood", "bound_per_token")
+"""Measures that the view draws against the number of topics."""
+
+
+def against_topics(runs: Runs, measure: str = "log_likelihood", title: str = ""):
+    """Draw the final value of a measure against the number of topics, one curve per label.
+
+    ``measure`` is ``log_likelihood``, ``bound_per_token``, ``test_perplexity`` or another number of each iteration. Returns an
+    overlay of a `Curve` for each label over `Segments` of ± one standard error if there are several runs; empty if no run
+    has the number. See `workbench.measures.against_topics`.
+    """
+    runs = each_run(runs)
+    curves, style = curves_against_topics(runs, measure), looks(runs_by_curve(runs))
+    x, y = axis("topics", "number of topics"), dimension(measure)
+    errors, lines = [], []
+    for curve in curves:
+        segments, line = mean_curve(
+            curve.x, curve.y, curve.error, x, y, style[curve.label], curve.label
+        )
+        errors += segments
+        lines.append(line)
+    return panel(
+        errors + lines, title=title, legend_position="best", show_legend=True, padding=0.05
+    )
+
+
+def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Draw log likelihood and bound per token against the requested number of topics, if runs differ in it."""
+    runs = [run for run in shown.runs if has(run, "model.n_topics")]
+    n_topics = [spec_of(run).n_topics for run in runs]
+    drawn = (
+        {name: curves for name in DRAWN_MEASURES if (curves := curves_against_topics(runs, name))}
+        if len(set(n_topics)) > 1
+        else {}
+    )
+    if not any(len(curve.x) > 1 for curves in drawn.values() for curve in curves):
+        return
+    meanings = "; ".join(
+        f"{SHORT[name]}: {DERIVED[name].meaning} ({DERIVED[name].unit})" for name in drawn
+    )
+    rows = [
+        row
+        for label, members in runs_by_curve(runs).items()
+        for run in members
+        for row in rows_of(
+            label,
+            run,
+            [
+                [
+                    spec_of(run).n_topics,
+                    *(_last(run, name) for name in ("n_active_topics", *DRAWN_MEASURES)),
+                ]
+            ],
+        )
+    ]
+    yield view.picture(
+        f"{capital(meanings)}. At the last iteration of each run, against the requested number of topics; samplers of the "
+        "HDP, which infer it, are at their mean number of topics with a token after burn-in. Marks are means over runs ± one "
+        "standard error.",
+        [against_topics(runs, name) for name in drawn],
+        [*WHOSE, "topics requested", "n_active_topics", *DRAWN_MEASURES],
+        rows,
+    )
+
+
+def _last(run: xr.Dataset, name: str, otherwise: float | str = "") -> float | str:
+    """Return the final value of a quantity; ``otherwise`` if the run lacks it."""
+    values = quantity(run, name)
+    return otherwise if values is None else float(values.values[-1])

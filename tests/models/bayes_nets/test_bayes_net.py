@@ -230,7 +230,7 @@ def test_a_broken_file_is_told_with_its_path(tmp_path):
 
 
 def test_cliques_that_are_too_large_are_refused_with_the_largest(monkeypatch):
-    monkeypatch.setattr("workbench.models.bayes_nets.cliques.MOST_CLIQUE_CELLS", 60)
+    monkeypatch.setattr("workbench.models.bayes_nets.plan.MOST_CLIQUE_CELLS", 60)
     wide = BayesNet(
         "wide",
         (

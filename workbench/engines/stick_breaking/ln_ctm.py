@@ -72,7 +72,7 @@ def step(
     state: sb_ctm.State,
     context: StepContext,
 ) -> tuple[sb_ctm.State, dict]:
-    """Draw every token's topic in canonical order, each document's components, then their mean and covariance."""
+    """Draw all tokens' topics in canonical order, the components psi of each document, then mu and Sigma."""
     draw_own = partial(
         draw_components,
         n_dk=state.n_dk,

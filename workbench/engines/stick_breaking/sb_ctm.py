@@ -229,7 +229,7 @@ def with_start(corpus: Corpus, n_topics: int, memory: Memory) -> Memory:
 def with_gaussian(
     model: GaussianTopics, state: State, context: StepContext, stream: int = STICKS_GAUSSIAN
 ) -> State:
-    """Return the state with new draws of mu and Sigma given psi of all documents."""
+    """Return the state with mu and Sigma drawn anew given psi of all documents."""
     posterior = niw_posterior_in_slices(
         state.psi, model.psi_prior, context.n_threads, context.interrupt
     )

@@ -211,7 +211,7 @@ def with_gaussian(state: State, q: NormalInverseWishart) -> State:
 def step(
     corpus: Corpus, model: CorrelatedTopics, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Fit the documents, then q(phi) and q(mu, Sigma), for all documents at once or batch by batch."""
+    """Fit q of the documents, then q(phi) and q(mu, Sigma): all documents at once, or one batch after another."""
     prior, n_visited = model.psi_prior, 0
     state = state._replace(
         of_documents=0.0, total=np.zeros_like(state.total), scatter=np.zeros_like(state.scatter)

@@ -231,7 +231,7 @@ class LogisticNormalTopics(GaussianTopics):
         return NormalInverseWishart(np.zeros(n), 10.0, 0.1 * n, 0.1 * n * np.eye(n))
 
     def for_data(self, corpus: Corpus) -> LogisticNormalTopics:
-        """Return the model; raise ModelError if the posterior of Sigma would be improper."""
+        """Return the model itself; raise ModelError if the posterior of Sigma would be improper."""
         self.psi_prior.check_documents(self.prior, corpus)
         return self
 

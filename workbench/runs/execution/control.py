@@ -21,7 +21,7 @@ GRACE = 2.0
 
 
 class StoreControl(Control):
-    """The interrupt callback of a run in a store: pauses or stops the run as `control.json` requests.
+    """Interrupt callback of a stored run: it pauses or stops the run as the file `control.json` requests.
 
     A thread reads that file and writes the heartbeat, also during a long step. If ``beat`` raises StoreError since the run was
     deleted, the run ends with that error. Use it as a context manager around the loop.
@@ -101,7 +101,7 @@ class StoreControl(Control):
 
 @contextlib.contextmanager
 def ending_cleanly(control: Control) -> Iterator[None]:
-    """Within the block, turn the first Ctrl-C (or SIGTERM) into a request to end cleanly; a second one interrupts at once."""
+    """In the block, let the first Ctrl-C (or SIGTERM) request a clean end, and the second one interrupt at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

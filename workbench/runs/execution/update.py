@@ -78,7 +78,7 @@ class Visited(NamedTuple):
 
 
 class _Control(Control):
-    """Handler of Ctrl-C: it interrupts at once while waiting for a document, otherwise after the batch."""
+    """Interrupt callback of a stream: Ctrl-C acts at once while a document is awaited, else after the batch."""
 
     waiting = False
 

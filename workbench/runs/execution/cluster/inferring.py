@@ -76,7 +76,7 @@ def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) 
 
 
 def _result(client: Client, task: Future, control: Control):
-    """Wait for a task and return its result."""
+    """Wait for a task and return the result."""
     from distributed import KilledWorker, wait
 
     while True:
@@ -98,7 +98,7 @@ def _result(client: Client, task: Future, control: Control):
 
 @contextlib.contextmanager
 def _seeing_losses() -> Iterator[None]:
-    """Turn Dask's exceptions for a lost scheduler into ClusterError."""
+    """Turn Dask's exceptions in the block for a lost scheduler into ClusterError."""
     try:
         yield
     except (*losses(), KeyError, TimeoutError) as error:
