@@ -93,31 +93,50 @@ def check_corpus(network, corpus) -> None:
             raise ModelError(f"{document} ({title!r}) names an author twice; name each once")
 
 
+def _where(*cases: tuple[object, str]) -> Iterator[str]:
+    """Yield the sentence of each case whose condition is true."""
+    return (sentence for wrong, sentence in cases if wrong)
+
+
 def _in_names(network) -> Iterator[str]:
-    for what, parts in (("variable", network.variables), ("level", network.levels)):
-        for part in parts:
-            if not isinstance(part.name, str) or not NAME.fullmatch(part.name):
-                yield f": the name of a {what} is letters, digits and _, a letter first; got {part.name!r}"
-    for what, parts in (("variables", network.variables), ("levels", network.levels)):
-        for name, n in Counter(part.name for part in parts).items():
-            if n > 1:
-                yield f": two {what} are called '{name}'; rename one"
+    named = (("variable", network.variables), ("level", network.levels))
+    yield from (
+        f": the name of a {what} is letters, digits and _, a letter first; got {part.name!r}"
+        for what, parts in named
+        for part in parts
+        if not isinstance(part.name, str) or not NAME.fullmatch(part.name)
+    )
+    yield from (
+        f": two {what}s are called '{name}'; rename one"
+        for what, parts in named
+        for name, n in Counter(part.name for part in parts).items()
+        if n > 1
+    )
     for part in network.variables:
-        where = f": variable '{part.name}'"
-        if part.name in TAKEN:
-            yield f": a variable cannot be called '{part.name}', which means something else; rename it"
-        if part.size != AUTHORS and not _is_whole(part.size, 1, MOST_TOPICS):
-            yield f'{where} must have a size from 1 to {MOST_TOPICS}, or "{AUTHORS}"; got {part.size!r}'
-        if part.values and len(part.values) != part.size:
-            yield f"{where} has {part.size} values; got {len(part.values)} names for them"
-        if len(set(part.values)) < len(part.values):
-            yield f": two values of variable '{part.name}' have one name; rename one"
-    for level in network.levels:
-        if {f"n_{level.name}", f"alpha_{level.name}"} & set(VARIABLES):
-            yield (
-                f": a level cannot be called '{level.name}', since n_{level.name} or alpha_{level.name} means something "
-                "else; rename it"
-            )
+        where, size, n_named = f": variable '{part.name}'", part.size, len(part.values)
+        yield from _where(
+            (
+                part.name in TAKEN,
+                f": a variable cannot be called '{part.name}', which means something else; rename it",
+            ),
+            (
+                size != AUTHORS and not _is_whole(size, 1, MOST_TOPICS),
+                f'{where} must have a size from 1 to {MOST_TOPICS}, or "{AUTHORS}"; got {size!r}',
+            ),
+            (
+                n_named and n_named != size,
+                f"{where} has {size} values; got {n_named} names for them",
+            ),
+            (
+                len(set(part.values)) < n_named,
+                f": two values of variable '{part.name}' have one name; rename one",
+            ),
+        )
+    yield from (
+        f": a level cannot be called '{level.name}', since n_{level.name} or alpha_{level.name} means something else; rename it"
+        for level in network.levels
+        if {f"n_{level.name}", f"alpha_{level.name}"} & set(VARIABLES)
+    )
 
 
 def _in_order(network) -> Iterator[str]:
@@ -126,37 +145,49 @@ def _in_order(network) -> Iterator[str]:
     unknown = f"which is no variable; there are {', '.join(known) or 'none'}"
     for level in network.levels:
         where, draws = f": level '{level.name}'", level.draws
-        if draws != WORD and draws not in known:
-            yield f"{where} draws '{draws}', {unknown}"
-        if draws != WORD and network.is_open(draws) and level.table != AUTHORS:
-            yield f"{where} draws '{draws}', authors; make it observed, with table = \"{AUTHORS}\""
-        if draws in drawn:
-            yield (
-                f": levels '{drawn[draws]}' and '{level.name}' both draw '{draws}'; a variable is drawn once, so make them "
-                "one level, whose rows are for different paths (when)"
-            )
-        if WORD in drawn:
-            yield f": '{level.name}' is below level '{drawn[WORD]}', which draws the word; put that last"
-        if not level.rows:
-            yield f"{where} has no rows; for a single one write rows = [{{ by = [] }}]"
+        yield from _where(
+            (draws != WORD and draws not in known, f"{where} draws '{draws}', {unknown}"),
+            (
+                draws in known and network.is_open(draws) and level.table != AUTHORS,
+                f"{where} draws '{draws}', authors; make it observed, with table = \"{AUTHORS}\"",
+            ),
+            (
+                draws in drawn,
+                f": levels '{drawn.get(draws)}' and '{level.name}' both draw '{draws}'; a variable is drawn once, so make them "
+                "one level, whose rows are for different paths (when)",
+            ),
+            (
+                WORD in drawn,
+                f": '{level.name}' is below level '{drawn.get(WORD)}', which draws the word; put that last",
+            ),
+            (
+                not level.rows,
+                f"{where} has no rows; for a single one write rows = [{{ by = [] }}]",
+            ),
+        )
         for name in (
             name for rows in level.rows for name in (*rows.by, *(limit[0] for limit in rows.when))
         ):
-            if name in (WORD, draws):
-                yield f"{where} draws '{draws}' given '{name}' itself; number its rows by what is drawn before"
-            if name not in (*known, DOCUMENT):
-                yield f": the rows of level '{level.name}' are numbered by '{name}', {unknown}"
-            if name not in (*drawn, DOCUMENT):
-                yield (
-                    f": the rows of level '{level.name}' are numbered by '{name}', which is not drawn before; put the level "
-                    f"that draws '{name}' above it"
-                )
+            by_it = f": the rows of level '{level.name}' are numbered by '{name}',"
+            yield from _where(
+                (
+                    name in (WORD, draws),
+                    f"{where} draws '{draws}' given '{name}' itself; number its rows by what is drawn before",
+                ),
+                (name not in (*known, DOCUMENT), f"{by_it} {unknown}"),
+                (
+                    name not in (*drawn, DOCUMENT),
+                    f"{by_it} which is not drawn before; put the level that draws '{name}' above it",
+                ),
+            )
         drawn[draws] = level.name
     if WORD not in drawn:
         yield f': no level draws the word; let the last one have draws = "{WORD}"'
-    for name in known:
-        if name not in drawn:
-            yield f": no level draws variable '{name}'; remove it, or add a level with draws = \"{name}\""
+    yield from (
+        f": no level draws variable '{name}'; remove it, or add a level with draws = \"{name}\""
+        for name in known
+        if name not in drawn
+    )
 
 
 def _in_level(network, level) -> Iterator[str]:
@@ -165,14 +196,22 @@ def _in_level(network, level) -> Iterator[str]:
         f": level '{level.name}'",
         next((each.draws for each in network.levels if each.table == AUTHORS), None),
     )
-    for name, value, choices in (("kind", level.kind, KINDS), ("learn", level.learn, LEARNING)):
-        if value not in choices:
-            yield f"{where} must have a {name} of {', '.join(choices)}; got {value!r}"
+    yield from (
+        f"{where} must have a {name} of {', '.join(choices)}; got {value!r}"
+        for name, value, choices in (("kind", level.kind, KINDS), ("learn", level.learn, LEARNING))
+        if value not in choices
+    )
     for rows in level.rows:
-        if len(set(rows.by)) < len(rows.by):
-            yield f"{where} has rows by {', '.join(rows.by)}; name each once"
-        if len({name for name, *_ in rows.when}) < len(rows.when):
-            yield f"{where} limits a variable twice in one when; give one span"
+        yield from _where(
+            (
+                len(set(rows.by)) < len(rows.by),
+                f"{where} has rows by {', '.join(rows.by)}; name each once",
+            ),
+            (
+                len({name for name, *_ in rows.when}) < len(rows.when),
+                f"{where} limits a variable twice in one when; give one span",
+            ),
+        )
         for name, first, last in rows.when:
             if name in (DOCUMENT, author):
                 yield f"{where} is limited to certain values of '{name}', which cannot be; limit another variable"
@@ -181,29 +220,49 @@ def _in_level(network, level) -> Iterator[str]:
                 yield f"{where}: '{name}' has the values 0 to {most}; got when {name} is {first!r} to {last!r}"
             if first > last:
                 yield f"{where}: when {name} is {first} to {last} never holds; the first value comes first"
-        if author in level.groups:
-            yield f"{where} groups its priors by '{author}', which the corpus defines; group by something else"
         by = [name for name in rows.by if name != DOCUMENT]
-        if len(set(level.groups)) < len(level.groups):
-            yield f"{where} groups its priors twice by the same variable; got {', '.join(level.groups)}; name each once"
-        for name in level.groups:
-            if name not in by:
-                yield (
-                    f"{where} groups its priors by '{name}', by which its rows are not numbered; they are by "
-                    f"{', '.join(by) or 'nothing'}"
-                )
+        yield from _where(
+            (
+                author in level.groups,
+                f"{where} groups its priors by '{author}', which the corpus defines; group by something else",
+            ),
+            (
+                len(set(level.groups)) < len(level.groups),
+                f"{where} groups its priors twice by the same variable; got {', '.join(level.groups)}; name each once",
+            ),
+        )
+        yield from (
+            f"{where} groups its priors by '{name}', by which its rows are not numbered; they are by "
+            f"{', '.join(by) or 'nothing'}"
+            for name in level.groups
+            if name not in by
+        )
     for whose, name in (("a document", DOCUMENT), ("an author", author)):
         has = [name in rows.by for rows in level.rows]
-        if any(has) and not all(has):
-            yield f"{where} has rows of {whose} and others that are not; make them two levels"
-        if any(has) and level.draws == WORD and name == DOCUMENT:
-            yield f"{where} draws words from rows by document, which share nothing; number them by a variable"
-    if any(DOCUMENT in rows.by and author in rows.by for rows in level.rows):
-        yield f"{where} has rows by document and by '{author}'; take one of them"
-    if level.of_documents and level.kind == "point":
-        yield f"{where} has rows by document, which cannot be point estimates; make it dirichlet"
-    if level.kind != "dirichlet" and level.learn != "none":
-        yield f"{where} is {level.kind} and has no prior to learn; leave learn out"
+        yield from _where(
+            (
+                any(has) and not all(has),
+                f"{where} has rows of {whose} and others that are not; make them two levels",
+            ),
+            (
+                any(has) and level.draws == WORD and name == DOCUMENT,
+                f"{where} draws words from rows by document, which share nothing; number them by a variable",
+            ),
+        )
+    yield from _where(
+        (
+            any(DOCUMENT in rows.by and author in rows.by for rows in level.rows),
+            f"{where} has rows by document and by '{author}'; take one of them",
+        ),
+        (
+            level.of_documents and level.kind == "point",
+            f"{where} has rows by document, which cannot be point estimates; make it dirichlet",
+        ),
+        (
+            level.kind != "dirichlet" and level.learn != "none",
+            f"{where} is {level.kind} and has no prior to learn; leave learn out",
+        ),
+    )
 
 
 def _in_paths(network) -> Iterator[str]:
@@ -228,12 +287,11 @@ def _in_paths(network) -> Iterator[str]:
                 yield f": two rows of '{level.name}' are for {route}; let their when differ"
             for rows in here:
                 visited.add((level.name, rows))
-                for name in rows.by:
-                    if name not in drawn_apart and name not in spans:
-                        yield (
-                            f": the rows of level '{level.name}' are by '{name}', which {route} do not have; limit the rows "
-                            "(when)"
-                        )
+                yield from (
+                    f": the rows of level '{level.name}' are by '{name}', which {route} do not have; limit the rows (when)"
+                    for name in rows.by
+                    if name not in drawn_apart and name not in spans
+                )
                 if level.draws in region.spans:
                     spans[level.draws] = region.spans[level.draws]
             if not here and level.draws == WORD:
@@ -262,30 +320,45 @@ def _in_prior(network, level) -> Iterator[str]:
     if level.draws == WORD:
         yield f"{where} must be one number, the same for every word; got {len(flat)} numbers"
     n_values, n_groups = network.size(level.draws), network.n_groups(level)
-    if given.shape not in ((n_values,), (n_groups, n_values)):
-        yield (
+    yield from _where(
+        (
+            given.shape not in ((n_values,), (n_groups, n_values)),
             f"{where} must be one number, one for each of the {n_values} values of '{level.draws}', or {n_groups} (its "
-            f"groups) x {n_values}; got {' x '.join(map(str, given.shape))}"
-        )
-    if level.learn == "scalar" and len(set(flat)) > 1:
-        yield f"{where} is learnt as one number, but begins as {len(flat)}; give one, or learn a vector"
+            f"groups) x {n_values}; got {' x '.join(map(str, given.shape))}",
+        ),
+        (
+            level.learn == "scalar" and len(set(flat)) > 1,
+            f"{where} is learnt as one number, but begins as {len(flat)}; give one, or learn a vector",
+        ),
+    )
 
 
 def _in_table(network, level) -> Iterator[str]:
     where = f": level '{level.name}'"
-    if level.draws == WORD and level.kind == "observed":
-        yield f"{where} draws the word and cannot be observed; make it dirichlet"
-    if level.draws == WORD and level.learn == "vector":
-        yield f"{where} draws the word and cannot learn a prior per word; make it scalar"
-    if level.kind != "observed":
-        if level.table is not None:
-            yield f"{where} is {level.kind} and has a table; leave it out, or make the level observed"
-        return
-    if level.table == AUTHORS:
-        if any(rows.by != (DOCUMENT,) or rows.when for rows in level.rows):
-            yield f"{where} describes the authors of documents; let its rows be by document alone, for every path"
-        if sum(each.table == AUTHORS for each in network.levels) > 1:
-            yield f'{where} is not the only one with table = "{AUTHORS}"; keep one of them'
+    observed, of_authors = level.kind == "observed", level.table == AUTHORS
+    yield from _where(
+        (
+            level.draws == WORD and observed,
+            f"{where} draws the word and cannot be observed; make it dirichlet",
+        ),
+        (
+            level.draws == WORD and level.learn == "vector",
+            f"{where} draws the word and cannot learn a prior per word; make it scalar",
+        ),
+        (
+            not observed and level.table is not None,
+            f"{where} is {level.kind} and has a table; leave it out, or make the level observed",
+        ),
+        (
+            of_authors and any(rows.by != (DOCUMENT,) or rows.when for rows in level.rows),
+            f"{where} describes the authors of documents; let its rows be by document alone, for every path",
+        ),
+        (
+            of_authors and sum(each.table == AUTHORS for each in network.levels) > 1,
+            f'{where} is not the only one with table = "{AUTHORS}"; keep one of them',
+        ),
+    )
+    if not observed or of_authors:
         return
     by = {name for rows in level.rows for name in rows.by}
     if network.is_open(level.draws) or DOCUMENT in by or any(map(network.is_author, by)):
@@ -299,9 +372,11 @@ def _in_table(network, level) -> Iterator[str]:
         uneven = "no table" if level.table is None else "rows of other lengths"
         came = " x ".join(map(str, table.shape)) if table.ndim == 2 else uneven
         yield f"{where} is observed and needs a table of {wanted[0]} rows x {wanted[1]} values; got {came}"
-    for i, row in enumerate(table):
-        if not ((row >= 0).all() and abs(row.sum() - 1) < 1e-9):
-            yield f"{where}: each row of its table must be probabilities that sum to 1; row {i} is {row.tolist()}"
+    yield from (
+        f"{where}: each row of its table must be probabilities that sum to 1; row {i} is {row.tolist()}"
+        for i, row in enumerate(table)
+        if not ((row >= 0).all() and abs(row.sum() - 1) < 1e-9)
+    )
 
 
 def _flat(values) -> Iterator:
