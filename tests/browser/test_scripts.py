@@ -269,7 +269,6 @@ def test_in_links(store, served, hostile):
     for name, parts, drawn, known in pages:
         texts = [parameter for parameter, part in parts.items() if part.take(STRINGS[0])]
         assert known in texts
-        page = hostile(served.replace("compare", name))
         # a server refuses addresses beyond 64 kB, and a page draws each field that it is given
         room = min(len(texts), 40)
         # twice, and as often as each field of a text wants a pack; packs go on from page to page
@@ -283,9 +282,10 @@ def test_in_links(store, served, hostile):
                 texts[at % len(texts)]: packs[next(turn) % len(packs)]
                 for at in range(visit * room, (visit + 1) * room)
             }
-            page.goto(served.replace("compare", f"{name}?{urlencode(query)}"))
+            page = hostile(served.replace("compare", f"{name}?{urlencode(query)}"))
             page.get_by_label(drawn, exact=True).filter(visible=True).wait_for()
             check_nothing_ran(page)
+            page.close()
 
 
 def test_in_names_of_uploaded_files(served, hostile):

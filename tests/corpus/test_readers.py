@@ -58,40 +58,6 @@ def test_spaces_blank_lines_order_and_repeated_pairs_do_not_matter(tmp_path, row
     assert corpus.content_hash == read_corpus(put(tmp_path, "docword.toy.txt", UCI)).content_hash
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        ("3\n4\n4\n1 1 2\n1 3 1\n3 2 5\n", "docword.toy.txt: the header promises 4 rows and 3 came, fewer: "
-         "the file is truncated, fetch it again"),
-        ("3\n4\n2\n1 1 2\n1 3 1\n3 2 5\n", "docword.toy.txt: the header promises 2 rows and 3 came, more: correct line 3"),
-        ("3\n4\n3\n1 1 2\n1 5 1\n3 2 5\n", "docword.toy.txt, line 5: the word id must lie in 1..4; it is 5"),
-        ("3\n4\n3\n1 1 2\n\n1 3 1\n4 2 5\n", "docword.toy.txt, line 7: the document id must lie in 1..3; it is 4"),
-        ("3\n4\n3\n0 1 2\n1 3 1\n3 2 5\n", "docword.toy.txt, line 4: the document id must lie in 1..3; it is 0"),
-        ("3\n4\n3\n1 1 2\n1 3 1.5\n3 2 5\n", "docword.toy.txt, line 5: the count must be a whole number, not '1.5'"),
-        ("3\n4\n3\n1 1 2\n1 3 1\n3 2 -5\n", "docword.toy.txt, line 6: the count must be a whole number, not '-5'"),
-        ("3\n4\n3\n1 1 2\n1 x 1\n3 2 5\n", "docword.toy.txt, line 5: the word must be a whole number, not 'x'"),
-        ("3\n4\n3\n1 1 2\n1 3 1 7\n3 2 5\n", "docword.toy.txt, line 5: three numbers were wanted, document, "
-         "word and count; 4 came: '1 3 1 7'"),
-        ("3\n4\n3\n1 1 2\n1 3 1\n3 2", "docword.toy.txt, line 6: three numbers were wanted, document, word "
-         "and count; 2 came: '3 2'"),
-        ("3\n4\n1\n1 1 2 9\n", "docword.toy.txt, line 4: three numbers were wanted, document, word and count; "
-         "4 came: '1 1 2 9'"),
-        ("3\n4\n1\n1 1 99999999999999999999\n", "docword.toy.txt, line 4: the count must be a whole number, "
-         "not '99999999999999999999'"),
-        ("3\n4\n1\n1 1 9999999999\n", "docword.toy.txt: a count may not exceed 2147483647; the largest is 9999999999"),
-        ("3\n4\n0\n", "docword.toy.txt: a corpus needs at least one token; none came"),
-        ("0\n4\n0\n", "docword.toy.txt: the header must give between 1 and 2147483647 documents; it gives 0"),
-        ("3\n4\nx\n1 1 1\n", "docword.toy.txt, line 3: a UCI bag of words begins with three lines of one whole number each, "
-         "documents, words and rows; this line is none of them"),
-        ("3\n", "docword.toy.txt, line 2: a UCI bag of words begins with three lines of one whole number each, "
-         "documents, words and rows; this line is none of them"),
-        ("", "docword.toy.txt is empty; a file with data was wanted"),
-    ],
-)  # fmt: skip
-def test_a_wrong_bag_of_words_is_refused_with_file_and_line(tmp_path, content, sentence):
-    assert refusal(put(tmp_path, "docword.toy.txt", content)) == sentence
-
-
 def test_a_truncated_packed_file_is_refused_with_the_line_it_ends_in(tmp_path):
     rows = "".join(f"1 {word} {word * 7919 % 1000 + 1}\n" for word in range(1, 5001))
     whole = gzip.compress(f"1\n5000\n5000\n{rows}".encode())
@@ -149,14 +115,6 @@ def test_a_size_that_must_be_a_mistake_is_refused_before_memory_runs_out(tmp_pat
     )
     assert refusal(put(tmp_path, "docword.toy.txt", "2000000000\n3\n1\n1 1 2\n")) == (
         "docword.toy.txt: 2000000000 documents with 1 counts must be a mistake; correct their number"
-    )
-
-
-def test_options_of_text_are_refused_for_a_bag_of_words(tmp_path):
-    path = put(tmp_path, "docword.toy.txt", UCI)
-    assert (
-        refusal(path, min_documents=2)
-        == "docword.toy.txt is a bag of words, already counted; leave out min_documents"
     )
 
 
@@ -251,58 +209,6 @@ def test_csv_keeps_backslashes_blanks_and_doubled_quotes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "sentence"),
-    [
-        (
-            "sep=;\ntitle;text\none;ibis;heron\n",
-            {},
-            "a.csv, line 3: 2 columns were wanted and 3 came; put double quotes around a "
-            "text that contains ';'",
-        ),
-        (
-            "#\ntitle,text\n#\n\none,ibis\ntwo,a,b\n",
-            {"comment": "#"},
-            "a.csv, line 6: 2 columns were wanted and 3 came; put "
-            "double quotes around a text that contains ','",
-        ),
-        (
-            'title,text\none,"a \\"b\\", "c\n',
-            {},
-            "a.csv, line 2: not a CSV row (',' expected after '\"'); check the quotes",
-        ),
-        (
-            "#\n#\n",
-            {"comment": "#"},
-            "a.csv holds nothing but comments; a header and rows were wanted",
-        ),
-        (
-            "title,text\n",
-            {"separator": "::"},
-            "separator must be one character, tab, space or none; got '::'",
-        ),
-        (
-            "sep=\r\ntitle,text\n",
-            {"quote": ","},
-            "the characters of a CSV file must differ; separator=',', quote=','",
-        ),
-        (
-            "title,text\n",
-            {"separator": "|", "quote": "|"},
-            "the characters of a CSV file must differ; separator='|', quote='|'",
-        ),
-    ],
-)
-def test_a_wrong_row_of_a_dialect_is_refused_with_its_line(tmp_path, content, options, sentence):
-    assert refusal(put(tmp_path, "a.csv", content), format="csv", **options) == sentence
-
-
-def test_a_dialect_is_of_csv_alone(tmp_path):
-    assert refusal(put(tmp_path, "a.jsonl", '{"text": "ibis"}\n'), separator=";") == (
-        "a.jsonl is a file with one JSON object a line, and separator, quote, escape, comment are of CSV files; leave them out"
-    )
-
-
-@pytest.mark.parametrize(
     ("name", "separator"),
     [("a.csv", ","), ("a.csv.gz", ","), ("a.csv", ";"), ("a.tsv", "\t"), ("a", ",")],
 )
@@ -348,49 +254,286 @@ def test_options_of_text_reach_the_counting(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "sentence"),
+    ("name", "content", "options", "sentence"),
     [
-        ("head,body\na,b\n", {}, "a.csv, line 1: no column 'text' for the text; there are 'head', 'body'; say "
-         "which with text=…"),
-        ("text\nibis\n", {"label": "kind"}, "a.csv, line 1: no column 'kind' for the label; there are 'text'; "
-         "say which with label=…"),
-        ("text,title\nibis,a\nheron,b,c\n", {}, "a.csv, line 3: 2 columns were wanted and 3 came; "
-         "put double quotes around a text that contains ','"),
-        ("text,title\nibis\n", {}, "a.csv, line 2: 2 columns were wanted and 1 came; put double quotes around "
-         "a text that contains ','"),
-        ("text\n\"ibis\n", {}, "a.csv, line 2: not a CSV row (unexpected end of data); check the quotes"),
-        ("text\n", {}, "a.csv holds no document; at least one was wanted"),
-        ("", {}, "a.csv is empty; a file with data was wanted"),
-        ("text\nibis\nété été\n".encode() + b"\xe9\n", {}, "a.csv, line 4: byte 0xe9 is not UTF-8; save the file with the "
-         "encoding UTF-8, or say which it has with encoding=…"),
-        (b"text\nibis\n\xe9t\xe9\n", {"encoding": "utf-8"}, "a.csv, line 3: byte 0xe9 is not UTF-8; save the file with the "
-         "encoding UTF-8"),
-        (b"text\n\x9d\n", {"encoding": "cp1252"}, "a.csv, line 2: byte 0x9d is not CP1252; save the file with the encoding "
-         "UTF-8"),
-        (b"text\nibis\n", {"encoding": "latin-x"}, "encoding must be the name of an encoding, as utf-8, cp1252 or utf-16; "
-         "got 'latin-x'"),
-        (b"text\nibis\n", {"encoding": "base64"}, "encoding must be the name of an encoding, as utf-8, cp1252 or utf-16; "
-         "got 'base64'"),
-        ("text,day\nibis,2020-01-31\nheron,2020-02-31\n", {"time": "day"}, "a.csv, line 3: 'day' must be a date, as "
-         "2024-07-31, or a whole number, as 2024; it is '2020-02-31'"),
-        ("text,day\nibis,1\n", {"time": "date"}, "a.csv, line 1: no column 'date' for the time; there are 'text', 'day'; say "
-         "which with time=…"),
-        ("text\nibis\n", {"keep_text": "yes"}, "keep_text must be true or false; got 'yes'"),
-        ("text\nthe\n", {}, r"a.csv: no word left in 1 text(s) after stop words and token_pattern='[^\\W\\d_]{2,}'; "
-         "give longer texts, stop_words=None or another pattern"),
-        ("text\nibis\n", {"vocabulary": ["ibis"]}, "a.csv is raw text and makes its own vocabulary; "
-         "leave vocabulary out, or prune with max_words"),
-        ("text\nibis\n", {"min_docs": 2}, "no reader option 'min_docs'; for raw text there are stop_words, min_documents, "
-         "max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer, more_stop_words, segmenter"),
-        ("text\nibis\n", {"format": "orc"}, f"no format 'orc'; there are {', '.join(FORMATS)}"),
-        ("text\nibis\n", {"format": "folder"}, "a.csv is a file; format='folder' wants a folder of .txt files"),
-        ("text\nibis\n", {"format": "uci"}, "a.csv, line 1: a UCI bag of words begins with three lines of one "
-         "whole number each, "
-         "documents, words and rows; this line is none of them"),
+        *(
+            ("docword.toy.txt", content, {}, sentence)
+            for content, sentence in [
+                (
+                    "3\n4\n4\n1 1 2\n1 3 1\n3 2 5\n",
+                    "docword.toy.txt: the header promises 4 rows and 3 came, fewer: "
+                    "the file is truncated, fetch it again",
+                ),
+                (
+                    "3\n4\n2\n1 1 2\n1 3 1\n3 2 5\n",
+                    "docword.toy.txt: the header promises 2 rows and 3 came, more: correct line 3",
+                ),
+                (
+                    "3\n4\n3\n1 1 2\n1 5 1\n3 2 5\n",
+                    "docword.toy.txt, line 5: the word id must lie in 1..4; it is 5",
+                ),
+                (
+                    "3\n4\n3\n1 1 2\n\n1 3 1\n4 2 5\n",
+                    "docword.toy.txt, line 7: the document id must lie in 1..3; it is 4",
+                ),
+                (
+                    "3\n4\n3\n0 1 2\n1 3 1\n3 2 5\n",
+                    "docword.toy.txt, line 4: the document id must lie in 1..3; it is 0",
+                ),
+                (
+                    "3\n4\n3\n1 1 2\n1 3 1.5\n3 2 5\n",
+                    "docword.toy.txt, line 5: the count must be a whole number, not '1.5'",
+                ),
+                (
+                    "3\n4\n3\n1 1 2\n1 3 1\n3 2 -5\n",
+                    "docword.toy.txt, line 6: the count must be a whole number, not '-5'",
+                ),
+                (
+                    "3\n4\n3\n1 1 2\n1 x 1\n3 2 5\n",
+                    "docword.toy.txt, line 5: the word must be a whole number, not 'x'",
+                ),
+                (
+                    "3\n4\n3\n1 1 2\n1 3 1 7\n3 2 5\n",
+                    "docword.toy.txt, line 5: three numbers were wanted, document, "
+                    "word and count; 4 came: '1 3 1 7'",
+                ),
+                (
+                    "3\n4\n3\n1 1 2\n1 3 1\n3 2",
+                    "docword.toy.txt, line 6: three numbers were wanted, document, word "
+                    "and count; 2 came: '3 2'",
+                ),
+                (
+                    "3\n4\n1\n1 1 2 9\n",
+                    "docword.toy.txt, line 4: three numbers were wanted, document, word and count; "
+                    "4 came: '1 1 2 9'",
+                ),
+                (
+                    "3\n4\n1\n1 1 99999999999999999999\n",
+                    "docword.toy.txt, line 4: the count must be a whole number, "
+                    "not '99999999999999999999'",
+                ),
+                (
+                    "3\n4\n1\n1 1 9999999999\n",
+                    "docword.toy.txt: a count may not exceed 2147483647; the largest is 9999999999",
+                ),
+                ("3\n4\n0\n", "docword.toy.txt: a corpus needs at least one token; none came"),
+                (
+                    "0\n4\n0\n",
+                    "docword.toy.txt: the header must give between 1 and 2147483647 documents; it gives 0",
+                ),
+                (
+                    "3\n4\nx\n1 1 1\n",
+                    "docword.toy.txt, line 3: a UCI bag of words begins with three lines of one whole number each, "
+                    "documents, words and rows; this line is none of them",
+                ),
+                (
+                    "3\n",
+                    "docword.toy.txt, line 2: a UCI bag of words begins with three lines of one whole number each, "
+                    "documents, words and rows; this line is none of them",
+                ),
+                ("", "docword.toy.txt is empty; a file with data was wanted"),
+            ]
+        ),
+        (
+            "docword.toy.txt",
+            UCI,
+            {"min_documents": 2},
+            "docword.toy.txt is a bag of words, already counted; leave out min_documents",
+        ),
+        *(
+            ("a.csv", content, options | {"format": "csv"}, sentence)
+            for content, options, sentence in [
+                (
+                    "sep=;\ntitle;text\none;ibis;heron\n",
+                    {},
+                    "a.csv, line 3: 2 columns were wanted and 3 came; put double quotes around a "
+                    "text that contains ';'",
+                ),
+                (
+                    "#\ntitle,text\n#\n\none,ibis\ntwo,a,b\n",
+                    {"comment": "#"},
+                    "a.csv, line 6: 2 columns were wanted and 3 came; put "
+                    "double quotes around a text that contains ','",
+                ),
+                (
+                    'title,text\none,"a \\"b\\", "c\n',
+                    {},
+                    "a.csv, line 2: not a CSV row (',' expected after '\"'); check the quotes",
+                ),
+                (
+                    "#\n#\n",
+                    {"comment": "#"},
+                    "a.csv holds nothing but comments; a header and rows were wanted",
+                ),
+                (
+                    "title,text\n",
+                    {"separator": "::"},
+                    "separator must be one character, tab, space or none; got '::'",
+                ),
+                (
+                    "sep=\r\ntitle,text\n",
+                    {"quote": ","},
+                    "the characters of a CSV file must differ; separator=',', quote=','",
+                ),
+                (
+                    "title,text\n",
+                    {"separator": "|", "quote": "|"},
+                    "the characters of a CSV file must differ; separator='|', quote='|'",
+                ),
+            ]
+        ),
+        *(
+            ("a.csv", content, options, sentence)
+            for content, options, sentence in [
+                (
+                    "head,body\na,b\n",
+                    {},
+                    "a.csv, line 1: no column 'text' for the text; there are 'head', 'body'; say "
+                    "which with text=…",
+                ),
+                (
+                    "text\nibis\n",
+                    {"label": "kind"},
+                    "a.csv, line 1: no column 'kind' for the label; there are 'text'; "
+                    "say which with label=…",
+                ),
+                (
+                    "text,title\nibis,a\nheron,b,c\n",
+                    {},
+                    "a.csv, line 3: 2 columns were wanted and 3 came; "
+                    "put double quotes around a text that contains ','",
+                ),
+                (
+                    "text,title\nibis\n",
+                    {},
+                    "a.csv, line 2: 2 columns were wanted and 1 came; put double quotes around "
+                    "a text that contains ','",
+                ),
+                (
+                    'text\n"ibis\n',
+                    {},
+                    "a.csv, line 2: not a CSV row (unexpected end of data); check the quotes",
+                ),
+                ("text\n", {}, "a.csv holds no document; at least one was wanted"),
+                ("", {}, "a.csv is empty; a file with data was wanted"),
+                (
+                    "text\nibis\nété été\n".encode() + b"\xe9\n",
+                    {},
+                    "a.csv, line 4: byte 0xe9 is not UTF-8; save the file with the "
+                    "encoding UTF-8, or say which it has with encoding=…",
+                ),
+                (
+                    b"text\nibis\n\xe9t\xe9\n",
+                    {"encoding": "utf-8"},
+                    "a.csv, line 3: byte 0xe9 is not UTF-8; save the file with the encoding UTF-8",
+                ),
+                (
+                    b"text\n\x9d\n",
+                    {"encoding": "cp1252"},
+                    "a.csv, line 2: byte 0x9d is not CP1252; save the file with the encoding UTF-8",
+                ),
+                (
+                    b"text\nibis\n",
+                    {"encoding": "latin-x"},
+                    "encoding must be the name of an encoding, as utf-8, cp1252 or utf-16; "
+                    "got 'latin-x'",
+                ),
+                (
+                    b"text\nibis\n",
+                    {"encoding": "base64"},
+                    "encoding must be the name of an encoding, as utf-8, cp1252 or utf-16; "
+                    "got 'base64'",
+                ),
+                (
+                    "text,day\nibis,2020-01-31\nheron,2020-02-31\n",
+                    {"time": "day"},
+                    "a.csv, line 3: 'day' must be a date, as "
+                    "2024-07-31, or a whole number, as 2024; it is '2020-02-31'",
+                ),
+                (
+                    "text,day\nibis,1\n",
+                    {"time": "date"},
+                    "a.csv, line 1: no column 'date' for the time; there are 'text', 'day'; say "
+                    "which with time=…",
+                ),
+                (
+                    "text\nibis\n",
+                    {"keep_text": "yes"},
+                    "keep_text must be true or false; got 'yes'",
+                ),
+                (
+                    "text\nthe\n",
+                    {},
+                    r"a.csv: no word left in 1 text(s) after stop words and token_pattern='[^\\W\\d_]{2,}'; "
+                    "give longer texts, stop_words=None or another pattern",
+                ),
+                (
+                    "text\nibis\n",
+                    {"vocabulary": ["ibis"]},
+                    "a.csv is raw text and makes its own vocabulary; "
+                    "leave vocabulary out, or prune with max_words",
+                ),
+                (
+                    "text\nibis\n",
+                    {"min_docs": 2},
+                    "no reader option 'min_docs'; for raw text there are stop_words, min_documents, "
+                    "max_share, max_words, token_pattern, lowercase, accents, min_letters, "
+                    "ngrams, tokenizer, more_stop_words, segmenter",
+                ),
+                (
+                    "text\nibis\n",
+                    {"format": "orc"},
+                    f"no format 'orc'; there are {', '.join(FORMATS)}",
+                ),
+                (
+                    "text\nibis\n",
+                    {"format": "folder"},
+                    "a.csv is a file; format='folder' wants a folder of .txt files",
+                ),
+                (
+                    "text\nibis\n",
+                    {"format": "uci"},
+                    "a.csv, line 1: a UCI bag of words begins with three lines of one "
+                    "whole number each, "
+                    "documents, words and rows; this line is none of them",
+                ),
+            ]
+        ),
+        *(
+            ("a.jsonl", content, {}, sentence)
+            for content, sentence in [
+                (
+                    '{"text": "ibis"}\n{"text": "heron"\n',
+                    "a.jsonl, line 2: not JSON (Expecting ',' delimiter, column 17); "
+                    "one JSON object a line was wanted",
+                ),
+                (
+                    '[{"text": "ibis"}]\n',
+                    "a.jsonl, line 1: one JSON object a line was wanted; a value of type list came",
+                ),
+                (
+                    '{"text": "ibis"}\n{"body": "x", "id": 1}\n',
+                    "a.jsonl, line 2: no field 'text' for the text; "
+                    "there are 'body', 'id'; say which with text=…",
+                ),
+                (
+                    '{"text": null}\n',
+                    "a.jsonl, line 1: 'text' must be a string; it is null; "
+                    'leave the line out, or write "" for an empty document',
+                ),
+            ]
+        ),
+        (
+            "a.jsonl",
+            '{"text": "ibis"}\n',
+            {"separator": ";"},
+            "a.jsonl is a file with one JSON object a line, and separator, quote, escape, comment are of "
+            "CSV files; leave them out",
+        ),
     ],
-)  # fmt: skip
-def test_a_wrong_csv_file_is_refused_with_file_and_line(tmp_path, content, options, sentence):
-    assert refusal(put(tmp_path, "a.csv", content), **options) == sentence
+)
+def test_a_wrong_file_is_refused_with_file_and_line(tmp_path, name, content, options, sentence):
+    assert refusal(put(tmp_path, name, content), **options) == sentence
 
 
 # ---------------------------------------------------------------------- JSON lines
@@ -413,22 +556,6 @@ def test_json_lines_have_text_title_and_label(tmp_path, name):
 def test_json_lines_without_titles_and_labels_are_read(tmp_path):
     corpus = read_corpus(put(tmp_path, "a.jsonl", '{"body": "ibis"}\n'), text="body")
     assert (corpus.titles, corpus.labels) == (("document 0",), None)
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        ('{"text": "ibis"}\n{"text": "heron"\n', "a.jsonl, line 2: not JSON (Expecting ',' delimiter, column 17); "
-         "one JSON object a line was wanted"),
-        ('[{"text": "ibis"}]\n', "a.jsonl, line 1: one JSON object a line was wanted; a value of type list came"),
-        ('{"text": "ibis"}\n{"body": "x", "id": 1}\n', "a.jsonl, line 2: no field 'text' for the text; "
-         "there are 'body', 'id'; say which with text=…"),
-        ('{"text": null}\n', "a.jsonl, line 1: 'text' must be a string; it is null; "
-         'leave the line out, or write "" for an empty document'),
-    ],
-)  # fmt: skip
-def test_wrong_json_lines_are_refused_with_file_and_line(tmp_path, content, sentence):
-    assert refusal(put(tmp_path, "a.jsonl", content)) == sentence
 
 
 # ---------------------------------------------------------------------- none of these

@@ -240,90 +240,97 @@ def test_arrays_cannot_be_changed_and_hashes_are_those_of_the_content():
 
 
 @pytest.mark.parametrize(
-    ("columns", "options", "sentence"),
+    ("made", "sentence"),
     [
-        ({}, {}, "records need at least one field; none came"),
-        ({"f": []}, {}, "records need at least one record; none came"),
-        ({"f": "ab", "g": "a"}, {}, "every field must have one value per record (2); 'g' has 1"),
-        (
-            {"f": [None, float("nan"), ""]},
-            {},
-            "the field 'f' has no known value, so its levels are unknown; name them with levels=…, or leave the field out",
+        *(
+            (
+                lambda columns=columns, options=options: Records.from_columns(columns, **options),
+                sentence,
+            )
+            for columns, options, sentence in [
+                ({}, {}, "records need at least one field; none came"),
+                ({"f": []}, {}, "records need at least one record; none came"),
+                (
+                    {"f": "ab", "g": "a"},
+                    {},
+                    "every field must have one value per record (2); 'g' has 1",
+                ),
+                (
+                    {"f": [None, float("nan"), ""]},
+                    {},
+                    "the field 'f' has no known value, so its levels are unknown; name them with levels=…, or leave "
+                    "the field out",
+                ),
+                (
+                    {"f": "abc"},
+                    {"levels": {"f": "ab"}},
+                    "record 2 (counted from 0): 'c' is no level of 'f'; there are 'a', 'b'",
+                ),
+                ({"f": "ab"}, {"levels": {"g": "ab"}}, "there is no column 'g'; there are 'f'"),
+                (
+                    {"f": "ab"},
+                    {"levels": {"f": "aba"}},
+                    "two levels of the field 'f' have the name 'a'; rename one of them",
+                ),
+                ({"f": "ab"}, {"fields": ["f", "h"]}, "there is no column 'h'; there are 'f'"),
+                ({"f": "ab"}, {"multiplicity": "n"}, "there is no column 'n'; there are 'f'"),
+                (
+                    {"f": "ab", "n": [1, 0]},
+                    {"multiplicity": "n"},
+                    "record 1 (counted from 0): 'n' must be a whole number of at least 1, not '0'",
+                ),
+                (
+                    {"f": ["a", ["b"]]},
+                    {},
+                    "record 1 (counted from 0): 'f' must hold text, numbers or None; it holds ['b']",
+                ),
+                ({" ": "ab"}, {}, "every field of the records needs a name; one has ' '"),
+            ]
         ),
-        (
-            {"f": "abc"},
-            {"levels": {"f": "ab"}},
-            "record 2 (counted from 0): 'c' is no level of 'f'; there are 'a', 'b'",
+        *(
+            (lambda given=given: Records(*given[:2], ["f"], given[2]), sentence)
+            for *given, sentence in [
+                (
+                    np.zeros((0, 1), int),
+                    [],
+                    [["a"]],
+                    "values must be whole numbers, (record, field), with at least one record and one "
+                    "field; got the shape (0, 1) of "
+                    "type int64",
+                ),
+                (
+                    [[0.5]],
+                    [1],
+                    [["a"]],
+                    "values must be whole numbers, (record, field), with at least one record and one "
+                    "field; got the shape (1, 1) of "
+                    "type float64",
+                ),
+                (
+                    [[0]],
+                    [1],
+                    [["a"], ["b"]],
+                    "fields, levels and columns of values must agree; they are 1, 2 and 1",
+                ),
+                ([[0]], [0], [["a"]], "multiplicities must be at least 1; the smallest is 0"),
+                ([[0]], [1, 1], [["a"]], "there must be one multiplicity per record (1); 2 came"),
+                (
+                    [[1]],
+                    [1],
+                    [["a"]],
+                    "the field 'f' has 1 levels, so its values must lie in -1..0; found 1..1",
+                ),
+                (
+                    [[-2]],
+                    [1],
+                    [["a"]],
+                    "the field 'f' has 1 levels, so its values must lie in -1..0; found -2..-2",
+                ),
+            ]
         ),
-        ({"f": "ab"}, {"levels": {"g": "ab"}}, "there is no column 'g'; there are 'f'"),
-        (
-            {"f": "ab"},
-            {"levels": {"f": "aba"}},
-            "two levels of the field 'f' have the name 'a'; rename one of them",
-        ),
-        ({"f": "ab"}, {"fields": ["f", "h"]}, "there is no column 'h'; there are 'f'"),
-        ({"f": "ab"}, {"multiplicity": "n"}, "there is no column 'n'; there are 'f'"),
-        (
-            {"f": "ab", "n": [1, 0]},
-            {"multiplicity": "n"},
-            "record 1 (counted from 0): 'n' must be a whole number of at least 1, not '0'",
-        ),
-        (
-            {"f": ["a", ["b"]]},
-            {},
-            "record 1 (counted from 0): 'f' must hold text, numbers or None; it holds ['b']",
-        ),
-        ({" ": "ab"}, {}, "every field of the records needs a name; one has ' '"),
     ],
 )
-def test_wrong_columns_are_refused_with_a_sentence(columns, options, sentence):
+def test_wrong_columns_and_arrays_are_refused_with_a_sentence(made, sentence):
     with pytest.raises(DataError) as refused:
-        Records.from_columns(columns, **options)
-    assert str(refused.value) == sentence
-
-
-@pytest.mark.parametrize(
-    ("values", "multiplicities", "levels", "sentence"),
-    [
-        (
-            np.zeros((0, 1), int),
-            [],
-            [["a"]],
-            "values must be whole numbers, (record, field), with at least one record and one field; got the shape (0, 1) of "
-            "type int64",
-        ),
-        (
-            [[0.5]],
-            [1],
-            [["a"]],
-            "values must be whole numbers, (record, field), with at least one record and one field; got the shape (1, 1) of "
-            "type float64",
-        ),
-        (
-            [[0]],
-            [1],
-            [["a"], ["b"]],
-            "fields, levels and columns of values must agree; they are 1, 2 and 1",
-        ),
-        ([[0]], [0], [["a"]], "multiplicities must be at least 1; the smallest is 0"),
-        ([[0]], [1, 1], [["a"]], "there must be one multiplicity per record (1); 2 came"),
-        (
-            [[1]],
-            [1],
-            [["a"]],
-            "the field 'f' has 1 levels, so its values must lie in -1..0; found 1..1",
-        ),
-        (
-            [[-2]],
-            [1],
-            [["a"]],
-            "the field 'f' has 1 levels, so its values must lie in -1..0; found -2..-2",
-        ),
-    ],
-)
-def test_arrays_that_do_not_fit_are_refused_with_a_sentence(
-    values, multiplicities, levels, sentence
-):
-    with pytest.raises(DataError) as refused:
-        Records(values, multiplicities, ["f"], levels)
+        made()
     assert str(refused.value) == sentence

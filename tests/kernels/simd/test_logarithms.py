@@ -243,13 +243,6 @@ def test_exp_digamma_meets_its_40_digit_values(oracles):
         assert exp_digamma(float(x)) == pytest.approx(exact, rel=SERIES_ERROR)
 
 
-def test_exp_digamma_is_the_exponential_of_digamma():
-    """scipy rounds psi, so that its exponential has an error of 2e-16 of psi."""
-    np.testing.assert_allclose(
-        values(exp_digamma, ARGUMENTS), np.exp(psi(ARGUMENTS)), rtol=SERIES_ERROR
-    )
-
-
 def test_exp_digamma_rises_from_zero_without_nan():
     found = values(exp_digamma, np.geomspace(1e-8, 1, 2001))
     assert found[0] == 0.0
@@ -269,11 +262,17 @@ def test_a_ratio_of_exp_digammas_needs_no_more_than_three_series():
     np.testing.assert_allclose(found, np.exp(psi(x) + psi(y) - psi(z)), rtol=3 * SERIES_ERROR)
 
 
-def test_digamma_is_right_to_the_error_of_the_series():
-    """Absolute, since it is the logarithm of the series; 1e-15 of the value is rounding."""
-    np.testing.assert_allclose(
-        values(digamma, ARGUMENTS), psi(ARGUMENTS), rtol=1e-15, atol=SERIES_ERROR
-    )
+@pytest.mark.parametrize(
+    ("function", "exact", "errors"),
+    [
+        # scipy rounds psi, so that its exponential has an error of 2e-16 of psi
+        (exp_digamma, np.exp(psi(ARGUMENTS)), {"rtol": SERIES_ERROR}),
+        # absolute, since it is the logarithm of the series; 1e-15 of the value is rounding
+        (digamma, psi(ARGUMENTS), {"rtol": 1e-15, "atol": SERIES_ERROR}),
+    ],
+)
+def test_digamma_and_its_exponential_are_right_to_the_error_of_the_series(function, exact, errors):
+    np.testing.assert_allclose(values(function, ARGUMENTS), exact, **errors)
 
 
 def test_reciprocals_share_one_division():
