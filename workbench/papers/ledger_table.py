@@ -572,26 +572,26 @@ def counts(rows: Iterable[Entry]) -> dict[str, int]:
     return {name: counter[name] for name in names if counter[name]}
 
 
-def to_markdown(rows: list[Entry]) -> str:
-    """Return the ledger as a page of Markdown."""
-    text = [
-        "# Ledger",
-        "",
-        "Every figure, table and number of the papers that has a target, with the results of our runs. This page is written by",
-        "`workbench ledger --out FILE` from the results of `workbench reproduce NAME`, never by hand. *Quick* and *part* are",
-        "smaller than the paper's experiment and no verdict on it: the whole can have another result. The commit is that of",
-        "the code that compared the claims with the runs.",
-        "",
-        Table(
-            [*texts("verdict"), *numbers("lines"), *texts("meaning")],
-            [(name, n, VERDICTS[name.split(" (")[0]]) for name, n in counts(rows).items()],
-        ).markdown(),
-    ]
+HEAD = """# Ledger
+
+Every figure, table and number of the papers that has a target, with the results of our runs. This page is written by
+`workbench ledger --out FILE` from the results of `workbench reproduce NAME`, never by hand. *Quick* and *part* are
+smaller than the paper's experiment and no verdict on it: the whole can have another result. The commit is that of
+the code that compared the claims with the runs.
+
+"""
+
+
+def to_markdown(rows: list[Entry], head: str = HEAD) -> str:
+    """Return the ledger as Markdown, after the text ``head``."""
+    columns = [*texts("verdict"), *numbers("lines"), *texts("meaning")]
+    meanings = [(name, n, VERDICTS[name.split(" (")[0]]) for name, n in counts(rows).items()]
+    text = [Table(columns, meanings).markdown()]
     for paper, paper_entries in by_paper(rows).items():
         text += [f"## {paper}", ""]
         for entry in paper_entries:
             text += _item_markdown(entry)
-    return "\n".join(text).rstrip("\n") + "\n"
+    return head + "\n".join(text).rstrip("\n") + "\n"
 
 
 def _item_markdown(entry: Entry) -> list[str]:

@@ -1,14 +1,16 @@
 """The Ledger page: each figure, table and number of the papers, the results of our runs for it, and what was not run."""
 
+from collections.abc import Iterable
 from functools import lru_cache, partial
-from html import escape
 from pathlib import Path
 
+import pandas as pd
 import panel as pn
+from markdown_it import MarkdownIt
 
-from workbench.dashboard.ledger.rows import ledger_file, ledger_html, with_verdict
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.link import follow_address, widget_part, write_address
 from workbench.dashboard.shared.shell import (
     begin_session,
@@ -19,12 +21,19 @@ from workbench.dashboard.shared.shell import (
     text,
 )
 from workbench.errors import InputError
-from workbench.papers.ledger_table import VERDICTS, Entry, counts, entries
+from workbench.papers.ledger_table import (
+    VERDICTS,
+    Entry,
+    describe_result,
+    entries,
+    to_markdown,
+)
 from workbench.papers.results import FILE, SHIPPED
 from workbench.runs.store.places import default_store
 
 TITLE = "workbench · Ledger"
 ALL = "All"
+MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "image"])
 OWN = f"{FILE} of this store"
 NOTE = (
     "Results come from <code>workbench reproduce NAME</code>: those that come with the package, and those of the store of this "
@@ -46,9 +55,7 @@ class LedgerPage:
             pn.widgets.Select(label="Verdict", options=options, value="", width=200)
         )
         self.said = text(sizing_mode="stretch_width", visible=False)
-        self.counts, self.table = (
-            text("", "ledger.css", sizing_mode="stretch_width") for _ in range(2)
-        )
+        self.table = text("", "ledger.css", sizing_mode="stretch_width")
         self.handover = Handover()
         self.downloads = Downloads(
             self.handover,
@@ -79,11 +86,8 @@ class LedgerPage:
         write_address(self.parts)
 
     def _show(self) -> None:
-        listed = "".join(
-            f"<li>{escape(name)} <b>{n}</b></li>" for name, n in counts(self._rows).items()
-        )
-        self.counts.object = f'<ul aria-label="rows by verdict">{listed}</ul>'
-        self.table.object = ledger_html(self.shown)
+        written = to_markdown(self.shown, "") if self.shown else "No row has this verdict."
+        self.table.object = MARKDOWN.render(written)
 
     @property
     def shown(self) -> list[Entry]:
@@ -99,7 +103,6 @@ class LedgerPage:
             text("<h2>What the papers have, and what came out here</h2>"),
             text(f'<p class="muted">{NOTE}</p>', sizing_mode="stretch_width"),
             self.said,
-            self.counts,
             self.verdict,
             *self.downloads.row("Download", "download the ledger"),
             kind="wb-card ledger-head",
@@ -131,3 +134,41 @@ def _entries(own: Path | None, of_own, of_shipped) -> tuple[Entry, ...]:
     return tuple(
         row._replace(source=OWN) if own and row.source == str(own) else row for row in entries(own)
     )
+
+
+def with_verdict(rows: Iterable[Entry], verdict: str) -> list[Entry]:
+    """Return the entries that have lines with a verdict, with only these lines; all entries if ``verdict`` is empty."""
+    if not verdict:
+        return list(rows)
+    chosen = [
+        row._replace(lines=tuple(line for line in row.lines if line.verdict == verdict))
+        for row in rows
+    ]
+    return [row for row in chosen if row.lines]
+
+
+def ledger_file(rows: list[Entry], form: str) -> File:
+    """Return the ledger as a file: CSV with a row for each line, or a page of Markdown."""
+    if form == "md":
+        return File("ledger.md", to_markdown(rows).encode())
+    table = pd.DataFrame(
+        [
+            {
+                "id": row.item.id,
+                "paper": row.item.paper,
+                "where": row.item.where,
+                "target": row.item.target,
+                "figure": row.figure,
+                "verdict": line.verdict,
+                "extent": row.extent,
+                "claim": line.says,
+                "ours": line.ours,
+                "result": describe_result(row),
+                "command": row.command,
+                "source": row.source,
+            }
+            for row in rows
+            for line in row.lines
+        ]
+    )
+    return File("ledger.csv", table.to_csv(index=False, lineterminator="\n").encode())
