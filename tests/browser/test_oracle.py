@@ -83,7 +83,7 @@ def test_numbers_are_those_of_the_enumeration(url, new_page):
     page.get_by_label("Toy", exact=True).select_option("Unequal alpha (toy A)")
     check(page, unequal)
     assert evidence(page) == pytest.approx(-11.259462, abs=SIX)  # printed, spec E.4
-    fill(page, "document 1, word 1", 2)
+    fill(page, "Counts", "2 1 0\n1 1 3")
     check(page, unequal._replace(counts="2,1,0;1,1,3"))
     assert page.get_by_label("Toy", exact=True).input_value() == "My own"
     address = page.url

@@ -87,7 +87,8 @@ class LedgerPage:
 
     def _show(self) -> None:
         written = to_markdown(self.shown, "") if self.shown else "No row has this verdict."
-        self.table.object = MARKDOWN.render(written)
+        html = MARKDOWN.render(written)
+        self.table.object = html.replace("<table>", '<table aria-label="verdicts">')
 
     @property
     def shown(self) -> list[Entry]:

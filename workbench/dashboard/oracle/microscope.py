@@ -38,7 +38,7 @@ SAID = (
 
 
 class Asked(NamedTuple):
-    """The count and the function that the card shows."""
+    """The toy, and the values of the fields in their order."""
 
     toy: Toy | None
     kind: str
@@ -72,8 +72,8 @@ class MicroscopeCard(Card):
         kind = self.fields["count"].value
         hidden = OF_ENGINE if kind == TYPED else ("q", "which") if kind == "all" else ("q",)
         self.form.show([name for name in self.fields if name not in hidden])
-        asked = self._asked(kind)
-
+        values = [field.value for field in self.fields.values()]
+        asked = Asked(None if kind == TYPED else self._toy, *values)
         self.bring(asked, partial(seen_of, asked))
 
     def show(self, found: Live | None, error: Exception | None = None) -> None:
@@ -81,20 +81,6 @@ class MicroscopeCard(Card):
         field = getattr(error, "field", None)
         self.form.wrong = {field: sentence_of(error)} if field in self.fields else {}
         super().show(found, None if self.form.wrong else error)
-
-    def _asked(self, kind: str) -> Asked:
-        held = {name: field.value for name, field in self.fields.items()}
-        toy = None if kind == TYPED else self._toy
-        return Asked(
-            toy,
-            kind,
-            held["responsibilities"],
-            held["which"],
-            held["topic"],
-            held["q"],
-            held["a"],
-            held["function"],
-        )
 
 
 def microscope_fields() -> dict[str, pn.widgets.Widget]:

@@ -12,16 +12,14 @@ from workbench.dashboard.oracle.answers import (
     exact_shown,
     toy_of,
 )
-from workbench.dashboard.oracle.counts import Counts
 from workbench.dashboard.oracle.microscope import MicroscopeCard
-from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of, name_of, written
+from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of, name_of
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.card import Card, Live, Shown, live
 from workbench.dashboard.shared.downloads import Handover
-from workbench.dashboard.shared.form import Form, line, menu, whole_number
+from workbench.dashboard.shared.form import WIDE, Form, line, menu, whole_number
 from workbench.dashboard.shared.link import (
     LONGEST,
-    Part,
     follow_address,
     widget_part,
     write_address,
@@ -29,6 +27,7 @@ from workbench.dashboard.shared.link import (
 from workbench.dashboard.shared.shell import (
     begin_session,
     column,
+    in_form,
     lay_out,
     message,
     page_or_sentence,
@@ -50,22 +49,14 @@ class OraclePage:
         # the shown toy, and the results of the engines on it
         self._known, self._answers = None, []
         first = next(iter(TOYS.values()))
-        self._counts, self.handover = first.counts, Handover()
-        self.fields = _fields(first)
-        self.form, self.counts = (
-            Form(self.fields),
-            Counts(first.counts, self._typed),
-        )
+        self.fields, self.handover = _fields(first), Handover()
+        self.form = Form(self.fields)
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.exact = Card("Exact posterior", self.handover)
         self.engines = Card("Engines beside it", self.handover)
         self.microscope = MicroscopeCard(self.handover)
         own = {name: widget_part(field) for name, field in self.fields.items() if name != "toy"}
-        self.parts = (
-            {"counts": Part(lambda: self._counts, first.counts, self._take_counts)}
-            | own
-            | self.microscope.parts
-        )
+        self.parts = own | self.microscope.parts
         if refused := follow_address(self.parts):
             self.said.say(refused, "bad")
         self._show_toy()
@@ -77,8 +68,8 @@ class OraclePage:
     @property
     def toy(self) -> Toy:
         """Return the toy that the fields describe."""
-        n_topics, alpha, beta = (self.fields[name].value for name in Toy._fields[1:])
-        return Toy(self._counts, n_topics, alpha, beta)
+        counts, *others = (self.fields[name].value for name in Toy._fields)
+        return Toy(";".join(map(",".join, cells_of(counts))), *others)
 
     def tick(self) -> None:
         """Compute the results for the toy if it has changed."""
@@ -87,25 +78,15 @@ class OraclePage:
 
     # ------------------------------------------------------------------ what the visitor does
 
-    def _typed(self, counts: str) -> None:
-        self._counts = counts
-        self.counts.show(counts)
-        self._changed()
-
-    def _take_counts(self, counts: str) -> bool:
-        """Set the counts from a link; return True for any text, since the page shows mistakes in it later."""
-        self._counts = written(cells_of(counts[:LONGEST]))
-        self.counts.show(self._counts)
-        return True
-
     def _choose(self, event) -> None:
         """Fill the fields with the chosen example."""
         chosen = TOYS.get(self.fields["toy"].value)
         if chosen is None or chosen == self.toy:
             return
-        self._take_counts(chosen.counts)
-        for name in Toy._fields[1:]:
-            self.fields[name].value = getattr(chosen, name)
+        for name, value in (
+            chosen._replace(counts=chosen.counts.replace(";", "\n"))._asdict().items()
+        ):
+            self.fields[name].value = value
         self._changed()
 
     def _changed(self, event=None) -> None:
@@ -130,11 +111,11 @@ class OraclePage:
             self._latest.reset()
             self._show_wrong(error)
         else:
-            self.form.wrong, self.counts.wrong = {}, ""
+            self.form.wrong = {}
             self._latest.submit(
                 toy, lambda: live(exact_shown(exact_of(toy))), partial(self._take_exact, toy)
             )
-        self.microscope.take(None if self.form.wrong or self.counts.wrong else toy)
+        self.microscope.take(None if self.form.wrong else toy)
 
     def _take_exact(self, toy: Toy, found: Live | None, error: Exception | None) -> None:
         if error is not None:
@@ -144,29 +125,21 @@ class OraclePage:
         self.exact.show(found)
         self._next(toy)
 
-    def _next(self, toy: Toy) -> None:
-        """Show the engines that have run, and run the next one."""
-        self.engines.show(live(answers_shown(self._answers)))
-        engines, n = lda_engines(), len(self._answers)
-        if n < len(engines):
-            self._latest.submit(
-                (toy, engines[n]),
-                partial(answer_of, toy, engines[n]),
-                partial(self._take_answer, toy),
-            )
-
-    def _take_answer(self, toy: Toy, answer, error: Exception | None) -> None:
+    def _next(self, toy: Toy, answer=None, error: Exception | None = None) -> None:
+        """Show the engines that have run, with a new answer, and run the next one; or show the error."""
         if error is not None:
             self.engines.show(None, error)
             return
-        self._answers.append(answer)
-        self._next(toy)
+        self._answers += [] if answer is None else [answer]
+        self.engines.show(live(answers_shown(self._answers)))
+        for engine in lda_engines()[len(self._answers) :][:1]:
+            work = partial(answer_of, toy, engine)
+            self._latest.submit((toy, engine), work, partial(self._next, toy))
 
     def _show_wrong(self, error: Exception) -> None:
         """Show the error under its field, and clear the results."""
         field = getattr(error, "field", None)
-        self.form.wrong = {field: sentence_of(error)} if field in self.fields else {}
-        self.counts.wrong = "" if self.form.wrong else sentence_of(error)
+        self.form.wrong = {field if field in self.fields else "counts": sentence_of(error)}
         self.exact.show(None)
         said = "There is nothing to compute until the toy is mended."
         self.engines.show((Shown(message(said)), []))
@@ -179,14 +152,7 @@ class OraclePage:
             text("<h2>Toy corpus</h2>"),
             self.said,
             self.form,
-            self.counts,
-            text(
-                message(
-                    "A row for each document, a column for each word. All that is typed is computed at once and kept "
-                    "nowhere."
-                ),
-                sizing_mode="stretch_width",
-            ),
+            text(message("All that is typed is computed at once and kept nowhere.")),
             kind="wb-card wb-form",
             width=316,
             sizing_mode=None,
@@ -211,6 +177,17 @@ def _fields(first: Toy) -> dict[str, pn.widgets.Widget]:
             next(iter(TOYS)),
             "What to begin with.",
             wide=True,
+        ),
+        "counts": in_form(
+            pn.widgets.TextAreaInput(
+                label="Counts",
+                value=first.counts.replace(";", "\n"),
+                description="A row for each document, in it a count for each word, separated by commas or blanks.",
+                rows=3,
+                auto_grow=True,
+                max_length=LONGEST,
+                css_classes=[WIDE],
+            )
         ),
         "n_topics": whole_number(label_of("n_topics"), first.n_topics, f"From 1 to {MOST_TOPICS}."),
         "alpha": line(

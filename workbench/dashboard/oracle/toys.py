@@ -1,5 +1,7 @@
 """The toy corpus of the Oracle page: the examples, the text form of a table of counts, and checks of it."""
 
+import re
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ MOST_ROWS, MOST_COLUMNS = 8, 8
 MOST_TOPICS, MOST_TOKENS = 16, 64
 """Limits of a toy, besides the number of assignments: that stays small for one topic, or for one token."""
 LONGEST = 12
-"""Maximum number of letters of a cell."""
+"""Letters shown of a wrong count."""
 
 
 class Toy(NamedTuple):
@@ -35,21 +37,12 @@ TOYS = {
 
 
 def cells_of(counts: str) -> list[list[str]]:
-    """Return the cells of a table as texts [document][word], cut to the largest size, short rows filled with zeros."""
-    rows = [
-        [cell.strip()[:LONGEST] for cell in row.split(",")[:MOST_COLUMNS]]
-        for row in counts.split(";")[:MOST_ROWS]
-    ]
-    width = max(map(len, rows))
-    return [row + ["0"] * (width - len(row)) for row in rows]
+    """Return the counts of each document as texts, short rows filled with zeros.
 
-
-def written(cells: list[list[str]]) -> str:
-    """Return the text form of a table."""
-    return ";".join(
-        ",".join(cell.replace(",", " ").replace(";", " ").strip()[:LONGEST] for cell in row)
-        for row in cells
-    )
+    counts : rows by lines or semicolons, and in a row counts by commas or blanks
+    """
+    rows = [re.split(r"\s*,\s*|\s+", row.strip()) for row in re.split("[;\n]", counts.strip())]
+    return [list(row) for row in zip(*zip_longest(*rows, fillvalue="0"), strict=True)]
 
 
 def corpus_of(counts: str) -> Corpus:
@@ -58,18 +51,22 @@ def corpus_of(counts: str) -> Corpus:
     Raises
     ------
     InputError
-        One sentence on the first invalid count, on a table without tokens, or on more tokens than a toy may have.
+        One sentence on the first invalid count, on a table without tokens, or on more of something than a toy may have.
     """
+    cells = cells_of(counts)
+    if len(cells) > MOST_ROWS or len(cells[0]) > MOST_COLUMNS:
+        said = f"a toy has at most {MOST_ROWS} documents and {MOST_COLUMNS} words"
+        raise InputError(f"{said}; these are {len(cells)} and {len(cells[0])}", field="counts")
     table = np.array(
         [
             [_count(cell, d, w) for w, cell in enumerate(row, start=1)]
-            for d, row in enumerate(cells_of(counts), start=1)
+            for d, row in enumerate(cells, start=1)
         ]
     )
     n_tokens = int(table.sum())
     if not n_tokens:
         raise InputError(
-            "the table has no token; type a count of at least 1 into one of its cells",
+            "the table has no token; type a count of at least 1",
             field="counts",
         )
     if n_tokens > MOST_TOKENS:
@@ -113,7 +110,7 @@ def _count(cell: str, d: int, w: int) -> int:
     found = parse_number(cell)
     if isinstance(found, int) and 0 <= found <= 10**6:
         return found
-    came = f"got {cell!r}" if cell else "the cell is empty"
+    came = f"got {cell[:LONGEST]!r}" if cell else "there is none"
     raise InputError(
         f"the count of word {w} in document {d} must be a whole number of at least 0; {came}",
         field="counts",

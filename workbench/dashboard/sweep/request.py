@@ -12,7 +12,7 @@ import numpy as np
 from workbench.corpus.formats.interface import stem_of
 from workbench.corpus.formats.readers import FORMATS
 from workbench.corpus.shards.sharded import ShardedCorpus, is_sharded
-from workbench.dashboard.compare.starting import ELAPSED
+from workbench.dashboard.compare.starting import paces
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
@@ -149,21 +149,19 @@ def runs_alike(
     ]
 
 
-def progress_of(runs: Iterable[Reading], wanted: dict[Place, int], jobs: int) -> Progress:
+def progress_of(runs: Collection[Reading], wanted: dict[Place, int], jobs: int) -> Progress:
     """Return the progress of runs; ``wanted``: the iterations of each run that the form describes.
 
-    The time left is estimated from the seconds per topic and iteration of runs with the same label, else of all runs.
+    The time left is estimated from the `paces` of the engines, of an engine without one from their mean.
     """
     there = {place_of(one): one for one in runs}
-    rates: dict[str, float] = {}
-    for place, one in there.items():
-        if one.latest[0] > 0:
-            rates[place.label] = one.latest[ELAPSED] / (one.latest[0] * (place.n_topics or 1))
-    usual = sum(rates.values()) / len(rates) if rates else 0.0
+    pace = {engine: each for (engine, _), each in paces(runs).items()}
+    usual = sum(pace.values()) / max(1, len(pace))
     reached = {place: one.status["iteration"] for place, one in there.items()}
     to_come = {place: max(0, end - reached.get(place, 0)) for place, end in wanted.items()}
     seconds = sum(
-        rates.get(place.label, usual) * (place.n_topics or 1) * n for place, n in to_come.items()
+        pace.get(place.label.split()[0], usual) * (place.n_topics or 1) * n
+        for place, n in to_come.items()
     )
     at_once = min(jobs, os.cpu_count() or 1, max(1, sum(n > 0 for n in to_come.values())))
     ended = [place for place, one in there.items() if one.state == FINISHED]
@@ -172,7 +170,7 @@ def progress_of(runs: Iterable[Reading], wanted: dict[Place, int], jobs: int) ->
         len(ended),
         sum(reached[place] < wanted.get(place, 0) for place in ended),
         sum(one.state in ALIVE for one in there.values()),
-        seconds / at_once if rates else None,
+        seconds / at_once if pace else None,
         tuple(one.status["message"] for one in there.values() if one.state in (FAILED, LOST)),
     )
 
