@@ -69,8 +69,8 @@ class Unseen:
             )
         )
         kinds = (
-            f".txt (one document), .csv or .jsonl (a column or field “text”), {MOST_TOKENS:,} tokens, "
-            f"{format_size(MOST_READ)} of memory once it is read, {format_size(most_bytes())} for documents times topics"
+            f".txt (one document), .csv or .jsonl (a column or field “text”), of at most {MOST_TOKENS:,} tokens, "
+            f"{format_size(MOST_READ)} of memory once it is read and {format_size(most_bytes())} for documents times topics"
         )
         label = "File of documents that the run has not seen"
         self.file = Upload(label, kinds, endings=KINDS)
