@@ -39,7 +39,6 @@ from workbench.dashboard.shared.run_monitor import (
 )
 from workbench.dashboard.shared.shell import (
     LOOK,
-    begin_session,
     button,
     column,
     lay_out,
@@ -52,7 +51,6 @@ from workbench.dashboard.shared.ui_events import with_lock
 from workbench.runs.execution.run import default_store
 from workbench.runs.request import RunRequest
 
-TITLE = "workbench · Compare"
 RUNS, READING = "<h2>Runs</h2>", "The runs are being read …"
 
 
@@ -294,10 +292,9 @@ class ComparePage:
             self.figure.highlight,
             kind="wb-main",
         )
-        begin_session(self, TITLE, figures, self.tick)
-        if not change:
-            return lay_out("workbench", f"{said} {LOOK}", [main], figures, "compare")
-        return lay_out("workbench", said, [self.settings.view(), main], figures, "compare")
+        parts = [self.settings.view(), main] if change else [main]
+        said += "" if change else f" {LOOK}"
+        return lay_out(self, "compare", said, *parts, figures=figures)
 
 
 def page() -> pn.Column:

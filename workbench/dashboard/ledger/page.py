@@ -13,7 +13,6 @@ from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.link import follow_address, widget_part, write_address
 from workbench.dashboard.shared.shell import (
-    begin_session,
     column,
     lay_out,
     page_or_sentence,
@@ -31,7 +30,6 @@ from workbench.papers.ledger_table import (
 from workbench.papers.results import FILE, SHIPPED
 from workbench.runs.store.places import default_store
 
-TITLE = "workbench · Ledger"
 ALL = "All"
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "image"])
 OWN = f"{FILE} of this store"
@@ -111,8 +109,7 @@ class LedgerPage:
         main = column(
             head, column(self.table, kind="wb-card ledger"), self.handover, kind="wb-main"
         )
-        begin_session(self, TITLE, [], self.tick)
-        return lay_out("workbench", "every figure and number of the papers", [main], [], "ledger")
+        return lay_out(self, "ledger", "every figure and number of the papers", main)
 
 
 def page() -> pn.Column:

@@ -25,7 +25,6 @@ from workbench.dashboard.shared.link import (
     write_address,
 )
 from workbench.dashboard.shared.shell import (
-    begin_session,
     column,
     in_form,
     lay_out,
@@ -36,7 +35,6 @@ from workbench.dashboard.shared.shell import (
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
 
-TITLE = "workbench · Oracle"
 OWN = ""
 """Value of the menu for a toy that equals no example."""
 
@@ -159,8 +157,7 @@ class OraclePage:
         )
         cards = (self.exact, self.engines, self.microscope)
         main = column(*(card.view for card in cards), self.handover, kind="wb-main")
-        begin_session(self, TITLE, [], self.tick)
-        return lay_out("workbench", "engines beside the exact answer", [toy, main], [], "oracle")
+        return lay_out(self, "oracle", "engines beside the exact answer", toy, main)
 
 
 def page() -> pn.Column:

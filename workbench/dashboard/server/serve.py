@@ -245,7 +245,7 @@ def make_server(serving: Serving):
                 ),
                 (f"/{ROUTE}", UploadHandler),
             ],
-            title=compare.TITLE,
+            title="workbench",
             show=False,
             start=False,
             verbose=False,

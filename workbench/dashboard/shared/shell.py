@@ -6,7 +6,7 @@ A plain Panel layout with style sheets of our own. Why, and what was measured: d
 import contextvars
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
@@ -226,11 +226,22 @@ def _template():
     )
 
 
-def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) -> pn.Column:
-    """Return the page with its header: title, links to `PAGES` (``here`` is this page's address), copy link, theme."""
-    theme = _browser_button("Light / dark", TOGGLE, figures=figures)
+def lay_out(view, here: str, subtitle: str, *parts, figures: Sequence = ()) -> pn.Column:
+    """Return the page with its header (links to `PAGES`, copy link, theme), after setting up the session of ``view``.
+
+    here : address of the page
+    figures : figures that are painted anew in another theme
+    """
+    begin_session(view, here, figures)
+    theme = _browser_button("Light / dark", TOGGLE, figures=list(figures))
     link = _browser_button("Copy link", COPY_LINK)
-    html = f"<h1>{escape(title)} <small>{escape(subtitle)}</small></h1>{links(PAGES, here)}"
+    links = "".join(
+        f'<a href="{address}"{" aria-current=page" if address == here else ""}>{name}</a>'
+        for address, name in PAGES.items()
+    )
+    html = (
+        f'<h1>workbench <small>{escape(subtitle)}</small></h1><nav aria-label="pages">{links}</nav>'
+    )
     heading = text(html, "head.css", css_classes=["wb-grow"])
     body = column(*parts, kind="wb-body", html_attributes={"role": "main"})
     head = column(heading, link, theme, kind="wb-head", html_attributes={"role": "banner"})
@@ -255,15 +266,6 @@ def page_or_sentence(make: Callable[[], pn.Column]) -> pn.Column:
     return column(text(f"<p>{escape(said)}</p>"), kind="wb-page")
 
 
-def links(pages: dict[str, str], here: str) -> str:
-    """Return HTML links to the pages, with the present page marked; empty for a single page."""
-    listed = "".join(
-        f'<a href="{escape(address)}"{" aria-current=page" if address == here else ""}>{escape(name)}</a>'
-        for address, name in pages.items()
-    )
-    return f'<nav aria-label="pages">{listed}</nav>' if len(pages) > 1 else ""
-
-
 def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:
     """Return a button whose click is handled in the browser, where it is called ``button``.
 
@@ -285,8 +287,8 @@ def start_busy_cleanup() -> None:
     context.run(setattr, model, "active", True)
 
 
-def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:
-    """Set up the session of a page: set title and theme, and call ``tick`` every second once the page is drawn.
+def begin_session(view, here: str, figures: Sequence) -> None:
+    """Set title and theme, and call ``view.tick()`` every second once the page is drawn.
 
     Nothing of this outlives the session. Without a session (an import, a test) nothing happens.
     """
@@ -295,13 +297,15 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
         return
     VIEWS.add(view)
     start_busy_cleanup()
-    document.title, document.template = title, _template()
+    document.title, document.template = f"workbench · {PAGES[here]}", _template()
     document.config.reconnect_session = False  # a restarted server does not know the old session
-    document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
+    document.js_on_event(DocumentReady, CustomJS(args={"figures": list(figures)}, code=ON_READY))
     document.js_on_event(ConnectionLost, CustomJS(code=LOST))
 
     def drawn() -> None:
-        tick()
-        document.add_periodic_callback(tick, TICK)  # Bokeh removes the callback with the session
+        view.tick()
+        document.add_periodic_callback(
+            view.tick, TICK
+        )  # Bokeh removes the callback with the session
 
     when_drawn(document, drawn)

@@ -26,9 +26,7 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Listing, monitor_of
 from workbench.dashboard.shared.shell import (
     LOOK,
-    PAGES,
     Choice,
-    begin_session,
     button,
     column,
     lay_out,
@@ -277,9 +275,8 @@ class SweepPage:
             sizing_mode=None,
         )
         main = column(*self.stacks.values(), self.handover, kind="wb-main")
-        begin_session(self, f"workbench · {PAGES['sweep']}", [], self.tick)
         said = f"many runs, one question{'' if change else f' {LOOK}'}"
-        return lay_out("workbench", said, [form, main], [], "sweep")
+        return lay_out(self, "sweep", said, form, main)
 
 
 def page() -> pn.Column:

@@ -25,7 +25,6 @@ from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_
 from workbench.dashboard.shared.shell import (
     LOOK,
     Choice,
-    begin_session,
     column,
     lay_out,
     page_or_sentence,
@@ -47,7 +46,6 @@ from workbench.dashboard.topics.words import Words
 from workbench.runs.execution.run import default_store
 from workbench.runs.store.notes import FILE as NOTES
 
-TITLE = "workbench · Topics"
 NEWEST, NO_RUN = "the newest run", "no run"
 MOST_WORDS = 50
 EVERY = 3.0
@@ -386,10 +384,9 @@ class TopicsPage:
 
     def view(self) -> pn.Column:
         """Return the page, after setting up its session."""
-        begin_session(self, TITLE, [], self.tick)
         main = column(*self._cards, self.handover, kind="wb-main")
         said = f"what the topics are about{f' {LOOK}' if policy().read_only else ''}"
-        return lay_out("workbench", said, [main], [], "topics")
+        return lay_out(self, "topics", said, main)
 
 
 def page() -> pn.Column:
