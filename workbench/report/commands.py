@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from itertools import chain
 
 from workbench.corpus.splits import rows_as_asked
 from workbench.engines import get_engine
@@ -156,33 +157,34 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
     for member in plan:
         model |= member.model
         options |= _changed(member)
-    words = ["workbench", *head, *_model_words(spec, model)]
-    words += ["--iterations", str(spec.n_iterations), "--seed", str(seed)]
-    if n_seeds > 1:
-        words += ["--seeds", str(n_seeds)]
     split = spec.split or {}
+    is_drawn = spec.test is not None and bool(split) and "rows" not in split
+    has_own_rows = is_drawn and getattr(named_set(spec.corpus), "held_out_rows", None)
+    flags = {
+        "--iterations": spec.n_iterations,
+        "--seed": seed,
+        "--seeds": n_seeds if n_seeds > 1 else None,
+        "--holdout": _value(split.get("fraction", 0.1)) if is_drawn else None,
+        "--holdout-per": split.get("per") if is_drawn else None,
+        "--split-seed": split.get("seed") or None if is_drawn else None,
+        "--holdout-rows": "none" if has_own_rows else None,
+        **{
+            SETTINGS[name].metadata["flags"]: split.get(name)
+            for name in ("top_words", "merge", "repeat", "singletons")
+        },
+        "--burn-in": spec.burn_in if spec.burn_in != DEFAULT_BURN_IN else None,
+        "--start": spec.start["name"] if spec.start else None,
+    }
     if spec.test is None:
-        words += ["--holdout", "0"]
+        flags["--holdout"] = 0
     elif "rows" in split:
-        words += ["--holdout-rows", rows_as_asked(split["rows"])]
-    elif split:
-        words += ["--holdout", _value(split.get("fraction", 0.1))]
-        words += (
-            ["--holdout-per", split["per"]]
-            if split.get("per", "corpus") not in ("corpus", "cell")
-            else []
-        )
-        if split.get("seed"):
-            words += ["--split-seed", str(split["seed"])]
-        if getattr(named_set(spec.corpus), "held_out_rows", None):
-            words += ["--holdout-rows", "none"]
-    for name in ("top_words", "merge", "repeat", "singletons"):
-        if name in split:
-            words += [SETTINGS[name].metadata["flags"], str(split[name])]
-    if spec.burn_in != DEFAULT_BURN_IN:
-        words += ["--burn-in", str(spec.burn_in)]
-    if spec.start:
-        words += ["--start", spec.start["name"]]
+        flags["--holdout-rows"] = rows_as_asked(split["rows"])
+    if flags["--holdout-per"] in ("corpus", "cell"):
+        flags["--holdout-per"] = None
+    words = ["workbench", *head, *_model_words(spec, model)]
+    words += chain.from_iterable(
+        (flag, str(value)) for flag, value in flags.items() if value is not None
+    )
     for name, value in options.items():
         words += ["--option", f"{name}={_value(value)}"]
     return shlex.join(words)

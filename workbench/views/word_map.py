@@ -343,15 +343,6 @@ def albers(longitude: np.ndarray, latitude: np.ndarray) -> tuple[np.ndarray, np.
     return radius * np.sin(theta), origin - radius * np.cos(theta)
 
 
-def inside(polygon: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return which points (x, y) are inside a polygon (point, 2), by the parity of edges to their right."""
-    is_inside, (x0, y0) = np.zeros(len(x), bool), polygon.T
-    for xa, ya, xb, yb in zip(x0, y0, np.roll(x0, -1), np.roll(y0, -1), strict=True):
-        if ya != yb:
-            is_inside ^= ((ya > y) != (yb > y)) & (x < xa + (y - ya) * (xb - xa) / (yb - ya))
-    return is_inside
-
-
 def states_of(
     names: Sequence[str], longitude: np.ndarray, latitude: np.ndarray
 ) -> list[str | None]:
@@ -359,15 +350,20 @@ def states_of(
 
     Coordinates are not used for several places in one state, which are taken for cities.
     """
+    from matplotlib.path import Path as Outline
+
     states = us_states()
     codes = {state.name.casefold(): code for code, state in states.items()} | {
         code.casefold(): code for code in states
     }
     codes_by_name = [codes.get(name.strip().casefold()) for name in names]
-    codes_by_place = np.full(len(codes_by_name), "", object)
+    codes_by_place, places = (
+        np.full(len(codes_by_name), "", object),
+        np.column_stack([longitude, latitude]),
+    )
     for code, state in states.items():
         for polygon in state.polygons:
-            codes_by_place[inside(polygon, longitude, latitude)] = code
+            codes_by_place[Outline(polygon).contains_points(places)] = code
     all_codes = [
         code or place_code for code, place_code in zip(codes_by_name, codes_by_place, strict=True)
     ]
