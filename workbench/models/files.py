@@ -2,6 +2,9 @@
 
 import json
 import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, fields
+from difflib import get_close_matches
 from pathlib import Path
 
 from workbench.data.opening import read_text
@@ -32,3 +35,19 @@ def read_settings(path: str | Path, what: str, keys: str) -> dict:
     if not isinstance(table, dict):
         raise ModelError(f"{path} must hold one table with {keys}; got {type(table).__name__}")
     return table
+
+
+def check_table(given: Mapping, kind: type, whose: str, lists: Iterable[str] = ()) -> None:
+    """Raise ModelError for keys of a table that are no fields of a dataclass, for required ones that miss, and for no lists."""
+    known = [each.name for each in fields(kind)]
+    for name in given:
+        if name not in known:
+            near = get_close_matches(str(name), known, 1, 0.5)
+            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
+            raise ModelError(f"{whose} has no '{name}'; {hint}")
+    required = [each.name for each in fields(kind) if each.default is MISSING]
+    if missing := [name for name in (*required, *lists) if name not in given]:
+        raise ModelError(f"{whose} needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")
+    for name in lists:
+        if not isinstance(given[name], list | tuple):
+            raise ModelError(f"{whose}: '{name}' must be a list of tables; got {given[name]!r}")

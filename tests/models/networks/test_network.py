@@ -370,7 +370,7 @@ def net(variables, *levels):
         ),
         (
             lambda: Network("net", ({"name": "topic"},), ()),
-            "variable 'topic' needs 'size'; got name",
+            "variable 'topic' of a network needs 'size'; got name",
         ),
     ],
 )

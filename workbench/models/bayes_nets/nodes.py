@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from graphlib import CycleError, TopologicalSorter
 
+from workbench.models.files import check_table
 from workbench.models.model import ModelError
 
 MOST_CELLS = 2**27
@@ -81,13 +82,10 @@ def node_of(node) -> Node:
     """Return a Node from a Node or a dict of its fields."""
     if isinstance(node, Node):
         return node
-    known = [field.name for field in fields(Node)]
     if not isinstance(node, Mapping):
-        raise ModelError(f"a node must be a table with {', '.join(known)}; got {node!r}")
-    if unknown := [name for name in node if name not in known]:
-        raise ModelError(f"a node has no {unknown[0]!r}; it has {', '.join(known)}")
-    if missing := [name for name in ("name", "states") if name not in node]:
-        raise ModelError(f"a node needs {missing[0]!r}; got {', '.join(node) or 'nothing'}")
+        known = ", ".join(field.name for field in fields(Node))
+        raise ModelError(f"a node must be a table with {known}; got {node!r}")
+    check_table(node, Node, "a node")
     return Node(**node)
 
 

@@ -8,12 +8,12 @@ level of several blocks of rows has one dim for all of them, ``<level>_row``.
 import itertools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from workbench.models.files import check_table
 from workbench.models.model import ModelError
 from workbench.models.variables import Variable as StoredVariable
 
@@ -105,16 +105,6 @@ class Level:
         return any(DOCUMENT in rows.by for rows in self.rows)
 
 
-def no_others(kind: type, given: Mapping, where: str) -> None:
-    """Raise ModelError if a dict has keys that are no fields of the dataclass ``kind``."""
-    known = [f.name for f in fields(kind)]
-    for name in given:
-        if name not in known:
-            near = get_close_matches(str(name), known, 1, 0.5)
-            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
-            raise ModelError(f"{where} has no '{name}'; {hint}")
-
-
 def part(kind: type, given):
     """Return a Variable, Level or Rows from an instance or from a dict as read from a file, with lists as tuples."""
     what, known = kind.__name__.lower(), [f.name for f in fields(kind)]
@@ -124,12 +114,8 @@ def part(kind: type, given):
         raise ModelError(
             f"each {what} of a network is a table of {', '.join(known)}; got {given!r}"
         )
-    no_others(kind, given, f"a {what} of a network")
-    missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in given]
-    if missing:
-        raise ModelError(
-            f"{what} '{given.get('name', '')}' needs '{missing[0]}'; got {', '.join(given) or 'nothing'}"
-        )
+    named = f"{what} '{given['name']}'" if "name" in given else f"a {what}"
+    check_table(given, kind, f"{named} of a network")
     given = {name: _tuples(value) for name, value in given.items()}
     for name, value in given.items():
         if name in NAMES and isinstance(value, tuple | Mapping):

@@ -21,6 +21,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.models.files import check_table
 from workbench.models.model import ModelError, TopicModel, bag_coords, tiny_bag
 from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
@@ -32,7 +33,6 @@ from workbench.models.networks.levels import (
     Rows,
     Variable,
     level_of,
-    no_others,
     part,
     sizes_of,
     variables_of,
@@ -131,17 +131,7 @@ class Network(TopicModel):
     def _of_description(cls, given) -> Network:
         where, parts = described(given)
         try:
-            no_others(cls, parts, "a network")
-            for name in ("name", "variables", "levels"):
-                if name not in parts:
-                    raise ModelError(
-                        f"a network needs '{name}'; got {', '.join(parts) or 'nothing'}"
-                    )
-            for name in ("variables", "levels"):
-                if not isinstance(parts[name], (list, tuple)):
-                    raise ModelError(
-                        f"a network: '{name}' must be a list of tables; got {parts[name]!r}"
-                    )
+            check_table(parts, cls, "a network", ("variables", "levels"))
             return cls(**parts)
         except ModelError as error:
             raise error.within(where) from None
