@@ -135,8 +135,8 @@ def compare_page(page: Page, live: str) -> None:
 
 def topics_page(page: Page) -> None:
     """Waits until each card has what it shows."""
-    page.locator(".listed tbody tr").nth(SETTINGS["n_topics"] - 1).wait_for()
-    for card in ("documents", "sizes", "scores", "matching"):
+    page.locator(".topics tbody tr").nth(SETTINGS["n_topics"] - 1).wait_for()
+    for card in ("documents", "sizes", "map", "matching"):
         page.locator(f".{card} :is(td, li, [role=figure])").first.wait_for()
 
 
@@ -298,7 +298,7 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
             frame("live", page.locator(".bk-Figure"))
             page.locator("[data-run] span.state.finished").nth(1).wait_for()
             page.get_by_role("link", name="Topics of news-cgs").click()
-            page.locator(".listed tbody tr").nth(4).click()
+            page.locator(".topics tbody tr").nth(4).click()
             for card in ("documents", "sizes"):
                 page.locator(f".{card} :is(td, li, [role=figure])").first.wait_for()
             frame("topics")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser.desk import figure, press, until
+from browser.desk import field, figure, press, until
 from playwright.sync_api import expect
 
 from workbench.corpus import hold_out_tokens
@@ -15,10 +15,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROLES = "button|textbox|spinbutton|searchbox|combobox|slider|checkbox|group|figure|img|table|link"
 NAMELESS = re.compile(rf"^ *- ({ROLES})\b(?! [\"/])")
 COMPARE = """
-- heading "workbench compare engines, live" [level=1]
-- navigation "pages"
-- button "Copy link"
-- button "Light / dark"
+- banner:
+  - heading "workbench compare engines, live" [level=1]
+  - navigation "pages"
+  - button "Copy link"
+  - button "Light / dark"
 - main:
   - group "Engines"
   - button "Start"
@@ -56,28 +57,26 @@ COMPARE = """
     - link "Topics of one"
 """
 TOPICS = """
-- heading "workbench what the topics are about" [level=1]
-- navigation "pages"
+- banner:
+  - heading "workbench what the topics are about" [level=1]
+  - navigation "pages"
 - main:
   - combobox "Topics of"
-  - textbox "Words"
-  - button "increase Words"
-  - button "decrease Words"
-  - slider "Relevance λ"
-  - table "topics of one"
-  - group "download the map":
+  - textbox "Find words"
+  - figure "Map of the topics, one"
+  - group "download the map of the topics":
     - button "SVG"
+  - slider "Words"
+  - slider "Relevance λ"
   - group "download the words":
     - button "SVG"
+  - heading "Topics" [level=2]
+  - table "topics of one"
   - heading "Documents" [level=2]
   - group "download the documents":
     - button "CSV"
-  - group "Sizes as":
-    - button "Stacked shares" [pressed]
-    - button "Lines" [pressed=false]
-  - group "download the sizes":
-    - button "SVG"
-  - group "download the scores":
+  - combobox "Sizes as"
+  - group "download the sizes over the iterations":
     - button "SVG"
   - combobox "Match with"
 """
@@ -97,7 +96,7 @@ def home(url, store):
     "address, wanted, last",
     [
         ("compare", COMPARE, "comparison"),
-        ("topics", TOPICS, "coherence"),
+        ("topics", TOPICS, "topics of one"),
     ],
 )
 def test_every_control_of_a_page_has_a_name_and_those_that_are_chosen_say_so(
@@ -142,13 +141,15 @@ def test_what_is_pressed_follows_the_choice_and_groups_that_are_drawn_anew(home,
 
 
 def test_tab_goes_from_a_number_to_what_follows_it_and_its_arrows_are_for_the_mouse(home, new_page):
-    page = new_page(f"{home}/topics")
-    words = page.get_by_label("Words", exact=True)
-    words.focus()
+    page = new_page(f"{home}/oracle")
+    topics = field(page, "n_topics")
+    before = int(topics.input_value())
+    topics.focus()
     page.keyboard.press("ArrowUp")
-    until(lambda: words.input_value() == "31", "the field itself counts up")
-    page.get_by_role("button", name="decrease Words").click()
-    until(lambda: words.input_value() == "30", "the arrow counts down")
-    words.focus()
+    until(lambda: topics.input_value() == f"{before + 1}", "the field itself counts up")
+    label = topics.get_attribute("aria-label") or page.locator(".field-n_topics label").inner_text()
+    page.get_by_role("button", name=f"decrease {label}").click()
+    until(lambda: topics.input_value() == f"{before}", "the arrow counts down")
+    topics.focus()
     page.keyboard.press("Tab")
-    expect(page.get_by_role("slider", name="Relevance λ")).to_be_focused()
+    expect(field(page, "alpha")).to_be_focused()

@@ -41,9 +41,9 @@ def test_compare_starts_a_run_and_draws_it(url, new_page, store):
 
 def test_topics_lists_the_topics_and_their_words(url, new_page):
     page = new_page(url.replace("compare", "topics?run=seen"))
-    page.locator(".listed tbody tr").nth(2).wait_for()
-    page.locator(".listed button").nth(1).click()
-    page.locator(".worded tbody th button").first.wait_for()
+    page.locator(".topics tbody tr").nth(2).click()
+    page.locator(".topics tr.chosen").wait_for()
+    page.locator(".words").get_by_text("of one run (seed").wait_for()
 
 
 @pytest.mark.parametrize(

@@ -196,8 +196,12 @@ def test_on_the_topics_page(served, hostile):
     page = hostile(served.replace("compare", "topics?run=one&with=two&topic=3&document=2"))
     page.get_by_text("20 topics of one, finished.").wait_for()
     page.get_by_text(STRINGS[30][:20]).first.wait_for(state="attached")
-    for circle in page.locator("[data-topic]").all()[:5]:
-        circle.hover(force=True)
+    box = page.locator(".map").get_by_role("figure").bounding_box()
+    for step in range(1, 12):
+        # its tooltips
+        page.mouse.move(box["x"] + box["width"] * step / 12, box["y"] + box["height"] / 2)
+    for line in page.locator(".topics tr[data-key]").all()[:5]:
+        line.hover(force=True)
     page.get_by_label("Text of a document that the run has not seen").fill("\n".join(STRINGS))
     page.get_by_role("button", name="Infer topics").click()
     page.locator(".unseen [role=status]").first.wait_for()

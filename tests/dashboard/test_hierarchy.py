@@ -1,17 +1,17 @@
 """The Model card of the Topics page: picture, rows and topics as the browser gets them."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
-from workbench.dashboard.shared.files import FileError
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.snapshots import moment_of
-from workbench.dashboard.topics import files, hierarchy
-from workbench.dashboard.topics.hierarchy import SAID, hierarchy_content, level_content
+from workbench.dashboard.topics import hierarchy
+from workbench.dashboard.topics.hierarchy import model_shown
+from workbench.dashboard.topics.overview import topics_of
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.measures import mixture_table, mixtures
 from workbench.models.networks.network import Network
@@ -38,58 +38,63 @@ def path(tmp_path_factory):
     return store / "of-levels"
 
 
-def moment(path):
-    """The last snapshot of the run in a folder."""
-    return moment_of(
-        next(one for one in RunMonitor(path.parent).look().readings if one.path == path)
-    )
+@pytest.fixture
+def topics(path):
+    """The topics of the run."""
+    readings = RunMonitor(path.parent).look().readings
+    return topics_of(moment_of(next(one for one in readings if one.path == path)), 0)
 
 
-def test_rows_come_with_most_tokens_first_and_values_with_the_topics_they_lead_to(path):
-    run = open_run(path)
-    told, found = (
-        {level["name"]: level for level in hierarchy_content(moment(path), {})["levels"]},
-        mixtures(run),
-    )
-    level, own = told["theta1"], found["theta1"]
-    totals = dict(zip(own["row"].values, own["tokens"].values.sum(axis=1), strict=True))
-    assert [row[0] for row in level["rows"]] == sorted(totals, key=totals.get, reverse=True)
-    assert (level["by"], level["draws"], told["theta0"]["by"]) == (["super"], "sub", ["document"])
-    for name, tokens, node, values, rest, left in level["rows"]:
-        counts = own["tokens"].sel(row=name).values
-        assert tokens == pytest.approx(counts.sum(), abs=0.06) and node == int(name[-1])
-        assert [value for value, *_ in values] == sorted(
-            range(4), key=lambda value: -counts[value]
-        )[: len(values)]
-        assert [topic for _, topic, _ in values] == [
-            int(own["topic"].sel(row=name)[value]) for value, *_ in values
-        ]
-        assert rest == 4 - len(values) and sum(n for *_, n in values) + left == pytest.approx(
-            tokens, abs=0.4
+def rows_of(html: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Name of each row and, of each of its values, name and share."""
+
+    def text(part: str) -> str:
+        return re.sub("<[^>]*>", "", part)
+
+    return [
+        (
+            text(head.partition(" <small>")[0]),
+            [
+                (text(value), text(share).strip())
+                for value, share in re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', body)
+            ],
         )
-
-
-def test_only_the_largest_values_of_a_row_and_the_largest_rows_are_told(monkeypatch):
-    found = xr.Dataset(
-        {
-            "tokens": (("row", "value"), [[1.0, 96, 3], [0, 0, 0], [200, 1, 0]]),
-            "topic": (("row", "value"), np.tile([0, 1, -1], (3, 1))),
-            "own": ("row", [-1, -1, -1]),
-        },
-        {"row": ["a", "b", "c"], "value": ["x", "y", "z"]},
-        {"by": ("author",), "draws": "kind"},
-    )
-    told = level_content("theta", found, "")
-    assert told["rows"] == [
-        ["c", 201.0, -1, [[0, 0, 200.0]], 2, 1.0],
-        ["a", 100.0, -1, [[1, 1, 96.0], [2, -1, 3.0]], 1, 1.0],
-        ["b", 0.0, -1, [], 3, 0.0],
+        for head, body in re.findall("<summary>(.*?)</summary>(.*?)</details>", html)
     ]
+
+
+def test_rows_come_with_most_tokens_first_and_values_with_their_shares(path, topics):
+    found = mixtures(open_run(path))
+    wanted = []
+    for level in found.values():
+        totals = level["tokens"].sum("value")
+        for at in np.argsort(-totals.values, kind="stable"):
+            row = level.isel(row=at)
+            shares = row["tokens"].values / totals.values[at]
+            named = [
+                (topics.names.get(int(topic), str(value)), f"{100 * share:.1f} %")
+                for value, topic, share in zip(
+                    row["value"].values, row["topic"].values, shares, strict=True
+                )
+                if share > hierarchy.LEAST
+            ]
+            named = [named[one] for one in np.argsort(-shares[shares > hierarchy.LEAST])]
+            wanted.append((str(row["row"].values), named))
+    told = rows_of(model_shown(topics, "").table)
+    assert [name for name, _ in told] == [name for name, _ in wanted]
+    for (_, values), (_, expected) in zip(told, wanted, strict=True):
+        assert values[: len(expected)] == expected
+
+
+def test_rows_are_found_by_a_part_of_their_names_and_only_the_largest_are_told(topics, monkeypatch):
+    every = [name for name, _ in rows_of(model_shown(topics, "").table)]
+    assert [name for name, _ in rows_of(model_shown(topics, " SUPER 2").table)] == ["super 2"]
     monkeypatch.setattr(hierarchy, "MOST_ROWS", 1)
-    told = level_content("theta", found, "")
-    assert (
-        [row[0] for row in told["rows"]] == ["c"] and told["n_rows"] == 3 and told["tokens"] == 301
-    )
+    assert [name for name, _ in rows_of(model_shown(topics, "").table)] == [every[0], every[1]]
+    monkeypatch.setattr(hierarchy, "MOST_VALUES", 1)
+    (_, ((_, largest), (rest, left))), _ = rows_of(model_shown(topics, "").table)
+    assert rest == "2 more"
+    assert float(largest[:-2]) + float(left[:-2]) == pytest.approx(100, abs=0.1)
 
 
 @pytest.fixture
@@ -106,33 +111,25 @@ def test_the_card_is_there_for_networks_only_and_a_choice_in_it_is_the_pages(pag
     if not (path.parent / "plain").exists():
         fit(corpus, "cgs", 2, n_iterations=3, store=path.parent, name="plain", progress=False)
     page.tick()
-    said = []
     page.run.value = "plain"
-    page.hierarchy.param.watch(lambda event: said.append(event.new), "said")
+    assert not page.model.view.visible
     page.run.value = "of-levels"
-    assert said == ["Reading the levels …", SAID]
-    assert page.network.view.visible and page.network.picture.name == "of-levels-model"
-    page.hierarchy.chosen = 3
-    assert page.overview.chosen == 3 == page.sizes.chosen
+    assert page.model.view.visible and page.model.picture.name == "of-levels-model"
+    page.model.clicked("topic", "3")
+    assert page.map.chosen == 3 == page.sizes.chosen
     page.run.value = "plain"
-    assert (
-        not page.network.view.visible
-        and page.network.picture is None
-        and page.hierarchy.levels == []
-    )
+    assert not page.model.view.visible and page.model.picture is None
 
 
 def test_the_picture_and_the_counts_are_taken_away(page, path):
     page.run.value = "of-levels"
-    page.network.files.buttons["SVG"].clicks += 1
+    page.model.files.buttons["SVG"].clicks += 1
     name, content = page.handover.file["name"], page.handover.file["content"]
     assert name == "of-levels-model.svg" and content.startswith(b"<?xml")
     assert b"<desc>Mixture levels (ellipses" in content and b'width="244.8pt"' in content
-    table = files.model_file(files.Shown(moment(path), {}))
-    table = pd.read_csv(io.BytesIO(table.content), keep_default_na=False)
+    page.model.files.buttons["CSV"].clicks += 1
+    table = pd.read_csv(io.BytesIO(page.handover.file["content"]), keep_default_na=False)
     expected = mixture_table(open_run(path))
     assert table.columns.tolist() == expected.columns.tolist() and len(table) == len(expected)
     np.testing.assert_allclose(table["tokens"], expected["tokens"])
     assert table["node"].tolist() == expected["node"].tolist()
-    with pytest.raises(FileError, match="there is no run"):
-        files.model_file(files.Shown(None, {}))

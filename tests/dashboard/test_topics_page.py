@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import panel as pn
 import pytest
+import xarray as xr
 from bokeh.models import Title
 
 from workbench import corpus_of
@@ -21,18 +22,22 @@ from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
-from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
+from workbench.dashboard.shared.snapshots import counts_of, moment_of
 from workbench.dashboard.topics import (
     document_rows,
     documents,
     files,
-    matching,
     overview,
     recorded,
-    scores,
     unseen,
 )
-from workbench.dashboard.topics.overview import NONE, map_of, topic_entries, word_entries
+from workbench.dashboard.topics.overview import (
+    map_of,
+    map_shown,
+    table_of,
+    topics_of,
+    words_shown,
+)
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.dashboard.topics.sizes import sizes_of
 from workbench.dashboard.topics.unseen import folded, listing_of, unseen_document
@@ -50,6 +55,7 @@ from workbench.measures import (
     topic_sizes,
     topics_by_size,
 )
+from workbench.numbers import format_number
 from workbench.report.drawing import WIDTHS
 from workbench.runs.afterwards.infer import inference_bytes
 from workbench.runs.execution.fit import fit, resume
@@ -59,6 +65,8 @@ from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.layout import open_group
 from workbench.runs.store.places import DATA
 from workbench.views.elements import TOPIC
+from workbench.views.live import NONE
+from workbench.views.style import topic_colour
 
 
 @pytest.fixture
@@ -94,76 +102,62 @@ def moment(path):
     )
 
 
-def test_topics_are_told_largest_first_with_their_places_and_words(new_run):
-    path = new_run("one", "cgs")
-    run = open_run(path)
-    told = topic_entries(moment(path), {2: "named"})
-    assert [one["topic"] for one in told] == topics_by_size(run)
-    places, words = topic_map(run), top_words(run, 6)["word"]
-    for one in told:
-        assert one["share"] == pytest.approx(
-            float(topic_sizes(run)["share"].sel(topic=one["topic"]))
-        )
-        assert (one["x"], one["y"]) == pytest.approx(
-            (
-                float(places["x"].sel(topic=one["topic"])),
-                float(places["y"].sel(topic=one["topic"])),
-            ),
-            abs=1e-5,
-        )
-        assert one["words"] == list(words.sel(topic=one["topic"]).values)
-        assert one["label"] == ("named" if one["topic"] == 2 else "")
+def cells(html: str) -> list[list[str]]:
+    """The text of each cell of the rows of a table."""
+    rows = ElementTree.fromstring(f"<div>{html}</div>").iterfind(".//tbody/tr")
+    return [["".join(cell.itertext()) for cell in row] for row in rows]
 
 
-def test_words_of_a_topic_have_its_phi_their_share_and_the_topics_they_lie_in(new_run):
-    path = new_run("one", "cgs", seed=4)
-    run, now = open_run(path), moment(path)
-    assert topics_by_size(run) != [0, 1, 2, 3]  # else an order could be forgotten
-    told = word_entries(now, 1, 5, 0.6)
+def test_topics_are_told_largest_first_with_their_sizes_and_words(new_run):
+    run = open_run(path := new_run("one", "cgs"))
+    topics = topics_of(moment(path), 0)._replace(names={2: "named"})
+    told, words = cells(table_of(topics, "", False).table), top_words(run, 6)["word"]
+    assert [int(row[0]) for row in told] == list(topics.numbers) == topics_by_size(run)
+    for topic, size, label, few, *scores in told:
+        share = float(topic_sizes(run)["share"].sel(topic=int(topic)))
+        assert size == f"{100 * share:.1f} %" and label == ("named" if topic == "2" else "")
+        assert few.split() == list(words.sel(topic=int(topic)).values) and scores == ["–"] * 4
+
+
+def test_words_of_a_topic_have_its_phi_and_circles_can_have_the_sizes_of_a_word(new_run):
+    run = open_run(path := new_run("one", "cgs", seed=4))
+    now = moment(path)
+    picture = words_shown(now, 0, 1, 5.0, 0.6).picture
     ranked = top_words(run, 5, 0.6).sel(topic=1)
-    assert (told["of"], [row["word"] for row in told["rows"]]) == (1, list(ranked["word"].values))
-    share, order = topic_sizes(run)["share"], topics_by_size(run)
-    for row in told["rows"]:
-        phi = run["phi"].sel(word=row["word"]).values
-        given = phi * share.values / (phi @ share.values)
-        assert row["bar"] == pytest.approx(phi[1])
-        assert row["spread"] == pytest.approx(given[order], abs=1e-4) and sum(
-            row["spread"]
-        ) == pytest.approx(1, abs=1e-3)
-        assert row["share"] == pytest.approx(
-            float(run["n_kw"][-1].sel(word=row["word"]).sum() / run["n_kw"][-1].sum())
-        )
+    columns = dict(zip(picture.header, zip(*picture.rows, strict=True), strict=True))
+    assert columns["word"] == tuple(ranked["word"].values) and set(columns["topic"]) == {1}
+    assert columns["phi"] == pytest.approx(run["phi"].sel(topic=1, word=list(columns["word"])))
+    word = columns["word"][0]
+    picture = map_shown(topics_of(now, 0), 0, "", word).picture
+    shares = {row[3]: row[-2] for row in picture.rows}
+    given = run["phi"].sel(word=word) * topic_sizes(run)["share"]
+    assert shares == pytest.approx((given / given.sum()).to_series().to_dict())
 
 
 def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics(of_words, store):
     page, run = TopicsPage(store), open_run(of_words)
-    assert page.words.content == {} and page.words.said == ""
+    assert page.map.table.object == "" and page.map.said.object == ""
     page.find_words.value = "PE"
-    found, counts = page.words.content["words"], run["n_kw"][-1].sum("topic")
+    found, counts = cells(page.map.table.object), run["n_kw"][-1].sum("topic")
     order = sorted(
         ["pear", "peach", "grape"],
         key=lambda word: (not word.startswith("pe"), -counts.sel(word=word)),
     )
-    assert [
-        one["word"] for one in found
-    ] == order and page.words.said == "3 of 16 words contain “PE”."
+    assert [word for word, *_ in found] == order
+    assert "3 of 16 words contain “PE”." in page.map.said.object
     share = topic_sizes(run)["share"]
-    for one in found:
-        given = run["phi"].sel(word=one["word"]) * share
-        given = (given / given.sum()).sortby("topic")
-        assert one["tokens"] == int(counts.sel(word=one["word"]))
-        assert {each["topic"]: each["share"] for each in one["topics"]} == pytest.approx(
-            {
-                int(topic): float(given.sel(topic=topic))
-                for topic in given["topic"]
-                if given.sel(topic=topic) >= 0.01
-            }
-        )
-        assert [each["share"] for each in one["topics"]] == sorted(
-            (each["share"] for each in one["topics"]), reverse=True
-        )
+    for word, tokens, topics in found:
+        given = run["phi"].sel(word=word) * share
+        given = (given / given.sum()).to_series().sort_values(ascending=False)
+        assert tokens == f"{int(counts.sel(word=word)):,}"
+        wanted = [f"{at} {100 * part:.1f} %" for at, part in given.items() if part >= 0.01]
+        assert topics == "".join(wanted)
+    page.map.clicked("word", "pear")
+    assert "tokens of “pear”" in page.map.picture.caption
     page.find_words.value = "xyz"
-    assert page.words.content == {} and page.words.said == "No word of of-words contains “xyz”."
+    assert page.map.table.object == "" and "No word of of-words contains “xyz”." in (
+        page.map.said.object
+    )
 
 
 def test_a_word_stands_before_those_that_begin_with_it_and_these_before_those_that_contain_it(
@@ -181,36 +175,33 @@ def test_a_word_stands_before_those_that_begin_with_it_and_these_before_those_th
     )
     page = TopicsPage(store)
     page.find_words.value = "art"
-    assert [one["word"] for one in page.words.content["words"]][:2] == ["art", "artist"]
-    assert [one["word"] for one in page.words.content["words"]][-2:] == ["heart", "cart"]
+    found = [word for word, *_ in cells(page.map.table.object)]
+    assert found[:2] == ["art", "artist"] and found[-2:] == ["heart", "cart"]
 
 
 def test_the_map_of_the_next_snapshot_lies_on_the_last_one(new_run):
     path = new_run("growing", "cgs", n_iterations=10, snapshot_every=5)
-    before = topic_map(open_run(path))
-    map_of(moment(path))
+    before = map_of(moment(path))
     resume(path, n_iterations=12, progress=False)
-    told, laid = topic_entries(moment(path), {}), topic_map(open_run(path), before)
-    assert [one["topic"] for one in told] == topics_by_size(open_run(path))
-    for one in told:
-        at = laid.sel(topic=one["topic"])
-        assert (one["x"], one["y"]) == pytest.approx((float(at["x"]), float(at["y"])), abs=1e-5)
+    xr.testing.assert_allclose(map_of(moment(path)), topic_map(open_run(path), before))
 
 
 def test_the_newest_run_is_shown_until_one_is_picked_and_the_link_says_which(new_run, store):
     new_run("first")
     page = TopicsPage(store)
-    assert page.overview.run == "first" and len(page.overview.topics) == 4
+    assert page.map.picture.name == "first-map" and len(cells(page.topics.table.object)) == 4
     new_run("second", "cgs")
     page.tick()
-    assert page.overview.run == "second" and "4 topics of second, finished" in page.said.object
+    assert page.map.picture.name == "second-map"
+    assert "4 topics of second, finished" in page.said.object
     page.run.value = "first"
-    page.overview.chosen = 3
-    assert page.overview.run == "first" and page.overview.words["of"] == 3
+    page.map.chosen = 3
+    assert page.words.picture.name == "first-words-3"
+    assert page.topics.table.marked == ["topic 3"]
     told = {name: part.now() for name, part in page._parts.items() if part.now() != part.usual}
     assert told == {"run": "first", "topic": "3"}
-    page.overview.chosen = NONE
-    assert page.overview.words["of"] == NONE
+    page.topics.clicked("topic", "3")
+    assert page.map.chosen == NONE and page.words.picture.name == "first-words"
 
 
 def test_a_topic_or_a_document_that_is_not_there_is_left_out_and_said_until_the_visitor_goes_on(
@@ -225,13 +216,13 @@ def test_a_topic_or_a_document_that_is_not_there_is_left_out_and_said_until_the_
         "There is no topic 99 with tokens in here. There is no document 999999 in here. 4 topics of here"
         in page.said.object
     )
-    assert to_query(page._parts) == "" and page.documents.said.startswith("Choose a topic")
+    assert to_query(page._parts) == "" and "Choose a topic" in page.documents.said.object
     page._parts["document"].take("3")
     page._parts["topic"].take("99")
     page.tick()
     assert "There is no topic 99 with tokens in here. 4 topics of here" in page.said.object
-    assert to_query(page._parts) == "?document=3" and page.documents.shown["document"] == 3
-    page.overview.chosen = 1
+    assert to_query(page._parts) == "?document=3" and shown(page)["document"] == 3
+    page.map.chosen = 1
     assert page.said.object == message("4 topics of here, finished.")
 
 
@@ -239,7 +230,7 @@ def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, stor
     new_run("here")
     page = TopicsPage(store)
     page._parts["run"].take("gone")
-    page.overview._latest.reset()
+    page._looking.reset()
     page.tick()
     assert "There is no run gone here; the newest is shown. 4 topics of here" in page.said.object
 
@@ -247,20 +238,18 @@ def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, stor
 def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypatch):
     page = TopicsPage(store)
     page.view()
-    cards = page._of_runs + page._of_topics
-    assert len(cards) == 9 and not any(card.visible for card in cards)
+    cards = [card.view for card in (page.sizes, page.map, page.words, page.topics, page.documents)]
+    assert not any(card.visible for card in cards)
     new_run("young")
     with monkeypatch.context() as patch:
-        for module in (overview, scores, documents):
-            for name in {"counts_of", "documents_of"} & set(vars(module)):
-                patch.setattr(module, name, lambda moment: None)
+        patch.setattr(overview, "counts_of", lambda moment: None)
         page.tick()
         assert "has no snapshot of its topics yet" in page.said.object
-        assert [card.visible for card in cards] == [True] * 4 + [False] * 5, (
+        assert [card.visible for card in cards] == [True] + [False] * 4, (
             "sizes are known before the first snapshot"
         )
-    page.overview._latest.reset()
-    overview._topics_now.cache_clear()
+    page._looking.reset()
+    overview.topics_of.cache_clear()
     page.tick()
     assert all(card.visible for card in cards)
     Run(store / "young").remove()
@@ -271,22 +260,25 @@ def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypa
 def test_a_label_that_is_typed_stays_with_the_run_and_is_shown(new_run, store):
     path = new_run("one", "cgs")
     page = TopicsPage(store)
-    page.overview._handle_msg({"label": "  planets ", "topic": 2})
+    assert not page.label.visible
+    page.map.chosen = 2
+    page.label.value = "  planets "
     page.tick()
-    assert {one["topic"]: one["label"] for one in page.overview.topics}[2] == "planets"
+    assert {row[0]: row[2] for row in cells(page.topics.table.object)}["2"] == "planets"
     assert [label.text for label in Run(path).notes.labels] == ["planets"]
-    page.overview._handle_msg({"label": "x" * 81, "topic": 2})
-    assert "80 characters" in page.overview.wrong
-    page.overview._handle_msg({"label": "", "topic": 2})
+    assert page.label.value == "planets"
+    page.label.value = "x" * 81
+    assert "80 characters" in page.said.object
+    page.label.value = ""
     page.tick()
-    assert page.overview.wrong == "" and not any(one["label"] for one in page.overview.topics)
+    assert page._topics.names == {} and Run(path).notes.labels == ()
 
 
 @pytest.mark.filterwarnings("ignore:the notes of run")
 def test_labels_that_cannot_be_read_are_a_sentence_and_the_topics_are_shown(new_run, store):
     (new_run("one") / "notes.json").write_text("{")
     page = TopicsPage(store)
-    assert "cannot be read" in page.said.object and len(page.overview.topics) == 4
+    assert "cannot be read" in page.said.object and len(page._topics.numbers) == 4
 
 
 def test_one_topic_and_topics_of_an_hdp_without_a_token_are_shown_as_they_are(
@@ -294,13 +286,15 @@ def test_one_topic_and_topics_of_an_hdp_without_a_token_are_shown_as_they_are(
 ):
     fit(halves[0], "cgs", 1, n_iterations=3, store=store, name="single", progress=False)
     page = TopicsPage(store)
-    assert [(one["topic"], one["x"], one["y"], one["share"]) for one in page.overview.topics] == [
-        (0, 0, 0, 1)
-    ]
-    assert all(row["spread"] == [1] for row in page.overview.words["rows"])
+    assert page._topics.numbers == (0,) and page.map.picture.rows[0][4:8] == [0, 0, 144, 1]
     path = new_run("many", "g-hdp", n_iterations=20)
     page.tick()
-    assert [one["topic"] for one in page.overview.topics] == topics_by_size(open_run(path))
+    assert list(page._topics.numbers) == topics_by_size(open_run(path))
+
+
+def shown(page) -> dict:
+    """The document that is shown."""
+    return page.documents.content["shown"]
 
 
 def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_in_colours(
@@ -308,29 +302,28 @@ def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_i
 ):
     path = new_run("one", "cgs")
     page = TopicsPage(store)
-    shelf = page.documents
-    page.overview.chosen = 1
+    card = page.documents
+    page.map.chosen = 1
     run, corpus = open_run(path), get_corpus(store, Run(path).spec.train)
     best = representative_documents(run, 1, 12)
-    assert [one["document"] for one in shelf.content["documents"]] == best[
-        "document"
-    ].values.tolist()
-    assert shelf.shown["document"] == int(best["document"][0])
-    shelf.chosen = int(best["document"][2])
-    tokens = token_topics(run, corpus, shelf.chosen)
+    assert listed_documents(page) == best["document"].values.tolist()
+    assert shown(page)["document"] == int(best["document"][0])
+    card.clicked("document", str(int(best["document"][2])))
+    tokens = token_topics(run, corpus, card.document)
     counts = dict(zip(tokens["word"].values, tokens["n_tokens"].values.tolist(), strict=True))
     likely = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
-    words = shelf.shown["words"]
+    words = shown(page)["words"]
     assert [word["n"] for word in words] == sorted(counts.values(), reverse=True)
     assert {word["word"]: (word["n"], word["topic"], word["colour"]) for word in words} == {
         word: (n, likely[word], topic_colour(likely[word])) for word, n in counts.items()
     }
-    theta = run["theta"].values[shelf.chosen]
-    assert [one["share"] for one in shelf.shown["topics"]] == pytest.approx(
+    theta = run["theta"].values[card.document]
+    assert [one["share"] for one in shown(page)["topics"]] == pytest.approx(
         sorted(theta[theta >= 0.01], reverse=True)
     )
-    shelf._handle_msg({"topic": 3})
-    assert page.overview.chosen == 3 and shelf.chosen == NONE
+    assert f'title="{words[0]["told"]}' in card.table.object
+    card.table._handle_msg("topic 3")
+    assert page.map.chosen == 3 and card.document == NONE
 
 
 def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_from_memory(
@@ -341,9 +334,9 @@ def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_fro
     for corpus in (store / ".corpora").iterdir():
         corpus.unlink()
     get_corpus.cache_clear()
-    page.overview.chosen = 1
-    assert "corpus of this run is not in the store" in page.documents.said
-    assert page.overview.words["of"] == 1
+    page.map.chosen = 1
+    assert "corpus of this run is not in the store" in page.documents.said.object
+    assert page.words.picture.name == "one-words-1"
 
 
 @pytest.mark.parametrize("kind", ["stacked", "lines"])
@@ -365,22 +358,22 @@ def test_sizes_are_shares_of_each_iteration_and_thinned_with_both_ends(new_run, 
     assert "topic 1: named" in [one["name"] for one in drawn]
 
 
-def test_scores_are_those_of_the_measures_with_means_below(new_run, store):
+def test_scores_are_those_of_the_measures_sorted_by_any_with_their_means(new_run, store):
     path = new_run("one", "cgs")
     page = TopicsPage(store)
     run = open_run(path)
     found, several = coherence(run, get_corpus(store, Run(path).spec.train)), diversity(run)
-    content = page.scores.content
-    assert [row["key"] for row in content["rows"]] == topics_by_size(run)
-    for row in content["rows"]:
-        one = found.sel(topic=row["key"])
-        wanted = [float(one[name]) for name in ("u_mass", "npmi", "c_v")] + [
-            float(several["diversity"].sel(topic=row["key"]))
-        ]
-        assert [np.nan if value is None else value for value in row["values"][3:]] == pytest.approx(
-            wanted, nan_ok=True
-        )
-    assert content["foot"][-1] == f"{several.attrs['mean_diversity']:.3f}"
+    found["diversity"] = several["diversity"]
+    rows = {int(row[0]): row[4:] for row in cells(page.topics.table.object)}
+    assert list(rows) == topics_by_size(run)
+    for topic, scores in rows.items():
+        wanted = found[["u_mass", "npmi", "c_v", "diversity"]].sel(topic=topic)
+        assert scores == [format_number(float(one), 3) for one in wanted.values()]
+    assert f"diversity {several.attrs['mean_diversity']:.3f}" in page.topics.said.object
+    page.topics.clicked("sort", "-NPMI")
+    order = [int(row[0]) for row in cells(page.topics.table.object)]
+    assert order == found["topic"].values[np.argsort(-found["npmi"].values)].tolist()
+    assert "scores=-NPMI" in to_query(page._parts)
 
 
 def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store, halves):
@@ -390,25 +383,19 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store,
     page.run.value, page.other.value = "first", "second"
     runs = open_run(a), open_run(store / "second")
     pairs, flow = match_topics(*runs), topic_flow(*runs, get_corpus(store, Run(a).spec.train))
-    rows, (_, matched, *_) = page.matching.sheet.content["rows"], page.matching.picture.panels[0]
-    assert {row["key"]: int(row["told"][2]) for row in rows} == dict(
-        enumerate(pairs["matched"].values.tolist())
-    )
-    assert {row["key"]: row["values"][3] for row in rows} == pytest.approx(
-        dict(enumerate(pairs["distance"].values.tolist()))
-    )
-    for row in rows:
-        own = flow.sel(topic=row["key"])
-        assert row["values"][4] == pytest.approx(
-            float(own.sel(other=int(row["told"][2])) / own.sum())
-        )
+    rows, (_, matched, *_) = cells(page.matching.table.object), page.matching.picture.panels[0]
+    assert [int(row[0]) for row in rows] == topics_by_size(runs[0])
+    for topic, _, partner, distance, shared, *_ in rows:
+        pair, own = pairs.sel(topic=int(topic)), flow.sel(topic=int(topic))
+        assert (int(partner), distance) == (pair["matched"], f"{float(pair['distance']):.3f}")
+        assert shared == f"{100 * float(own.sel(other=int(partner)) / own.sum()):.0f} %"
     partners = dict(enumerate(pairs["matched"].values.tolist()))
     for ribbon in matched.split(datatype="dictionary"):
         assert partners[ribbon[TOPIC]] == ribbon["other"]
         assert ribbon["tokens"] == float(flow.sel(topic=ribbon[TOPIC], other=ribbon["other"]))
     assert page._parts["with"].now() == "second"
     page.matching.chosen = 2
-    assert page.overview.chosen == page.sizes.chosen == page.scores.chosen == 2
+    assert page.map.chosen == page.sizes.chosen == page.topics.chosen == 2
 
 
 def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves):
@@ -417,8 +404,8 @@ def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves)
     page = TopicsPage(store)
     page.run.value, page.other.value = "first", "second"
     assert "different tokens" in page.matching.said.object and page.matching.picture is None
-    rows = page.matching.sheet.content["rows"]
-    assert len(rows) == 4 and [row["told"][2] for row in rows].count("none") == 1
+    rows = cells(page.matching.table.object)
+    assert len(rows) == 4 and [row[2] for row in rows].count("–") == 1
 
 
 @pytest.mark.parametrize(
@@ -514,16 +501,16 @@ def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(
     page = TopicsPage(store)
     card, word = page.unseen, "plum"
     card._ask("a text", b"", ".txt")
-    assert "is empty" in card.said.object and card.shelf.content == {}
+    assert "is empty" in card.said.object and card.shelf.object == ""
     card._ask("a text", word.encode(), ".txt")
     assert (
         "0.0 % of 1 tokens are unknown" in card.said.object
-        and card.shelf.shown["title"] == "a text"
+        and "<h3>a text</h3>" in card.shelf.object
     )
     assert card._csv().name == "of-words-unseen.csv"
     new_run("two", "cgs")
     page.tick()
-    assert "with another run" in card.said.object and card.shelf.content == {}
+    assert "with another run" in card.said.object and card.shelf.object == ""
     with pytest.raises(ValueError, match="no text has been analysed yet"):
         card._csv()
 
@@ -533,42 +520,35 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
     a = new_run("first", "cgs")
     fit(halves[0], "svb", 3, n_iterations=5, store=store, name="second", progress=False)
     now, other, run = moment(a), moment(store / "second"), open_run(a)
-    shown = files.Shown(now, {1: "named, well"}, n_words=10, other=other)
+    page = TopicsPage(store)
+    page.run.value, page.other.value, page.map.chosen = "first", "second", 2
     for columns in (1, 2):
-        asked = "svg", columns
-        made = [
-            files.map_file(shown, *asked),
-            files.words_file(shown._replace(topic=1), *asked),
-            files.words_file(shown._replace(relevance=1.0), *asked),
-            files.scores_file(shown, *asked),
-        ]
-        for file in made:
-            root = ElementTree.fromstring(file.content)
-            assert root.get("width") == f"{72 * WIDTHS[columns]:g}pt" and file.name.endswith(".svg")
+        for card in (page.map, page.words, page.sizes, page.matching):
+            card.files.width.value = columns
+            root = ElementTree.fromstring(taken(page, card, "SVG"))
+            assert root.get("width") == f"{72 * WIDTHS[columns]:g}pt"
             assert "--engines cgs --topics 4" in root.find("{*}desc").text
+            assert page.handover.file["name"].startswith("first-")
 
-    def table(file):
-        return pd.read_csv(io.BytesIO(file.content))
+    def table(content):
+        return pd.read_csv(io.BytesIO(content))
 
-    places = table(files.map_file(shown, "csv"))
-    assert (
-        places["share"].tolist() == pytest.approx(topic_sizes(run)["share"].values)
-        and places["label"][1] == "named, well"
-    )
-    words = table(files.words_file(shown._replace(topic=2, n_words=7), "csv"))
-    assert words["word"].tolist() == list(top_words(run, 7, 0.6)["word"].sel(topic=2).values)
-    assert table(files.salient_file(shown._replace(n_words=3)))["word"].tolist() == list(
-        salient_words(run, 3)["word"].values
-    )
-    sizes = table(files.sizes_file(shown))
+    places, words = (table(taken(page, card, "CSV")) for card in (page.map, page.words))
+    assert places["share"].tolist() == pytest.approx(topic_sizes(run)["share"].values)
+    assert words["word"].tolist() == list(top_words(run, 30, 0.6)["word"].sel(topic=2).values)
+    asked = files.Asked(now, {1: "named, well"}, other=other)
+    salient = table(files.salient_file(asked).content)["word"]
+    assert salient.tolist() == list(salient_words(run, 100)["word"].values)
+    sizes = table(files.sizes_file(asked).content)
     assert len(sizes) == 12 * 4 and sizes["n_k"].tolist() == run["n_k"].values.ravel().tolist()
-    assert set(table(files.documents_file(shown))["topic"]) == {0, 1, 2, 3}
-    assert table(files.scores_file(shown._replace(labels={}), "csv")).columns[0] == "topic"
-    assert "tokens shared with 2" in table(files.matching_file(shown))
+    assert set(table(files.documents_file(asked).content)["topic"]) == {0, 1, 2, 3}
+    topics = table(files.topics_file(asked).content)
+    assert topics["label"][1] == "named, well" and {"npmi", "diversity", "x"} <= set(topics)
+    assert "tokens shared with 2" in table(files.matching_file(asked).content)
     with pytest.raises(ValueError, match="no other run"):
-        files.matching_file(shown._replace(other=None))
+        files.matching_file(asked._replace(other=None))
     with pytest.raises(ValueError, match="there is no run"):
-        files.map_file(files.Shown(None, {}), "svg")
+        files.topics_file(files.Asked(None, {}))
 
 
 def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, store, monkeypatch):
@@ -617,9 +597,6 @@ def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store,
         ),
     )
     monkeypatch.setattr(overview, "counts_of", lambda moment: None)
-    for module in (scores, matching, documents, files):
-        for name in {"counts_of", "documents_of"} & set(vars(module)):
-            monkeypatch.setattr(module, name, lambda moment: None)
     page = TopicsPage(store)
     assert "states has no topics." in page.said.object and "has no topics" in page.sizes.said.object
     page.view()
@@ -703,17 +680,19 @@ def of_texts(store):
 
 def test_a_document_shows_its_text_in_colours_and_its_columns(of_texts, store):
     page = TopicsPage(store)
-    page.documents.chosen = 5
-    shown, table = page.documents.shown, Run(of_texts).table
-    assert "".join(piece["word"] for piece in shown["words"]) == table.texts[5] and shown["raw"]
-    assert shown["columns"] == [["kind", "colour"], ["id", "id-5"]] and shown["title"] == "id-5"
+    page.documents.document = 5
+    one, table = shown(page), Run(of_texts).table
+    assert "".join(piece["word"] for piece in one["words"]) == table.texts[5] and one["raw"]
+    assert one["columns"] == [["kind", "colour"], ["id", "id-5"]] and one["title"] == "id-5"
+    (html,) = re.findall('<p class="text">(.*?)</p>', page.documents.table.object)
+    assert re.sub("<[^>]*>", "", html) == table.texts[5]
     tokens = token_topics(open_run(of_texts), get_corpus(store, Run(of_texts).spec.train), 5)
     likely = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
-    coloured = [piece for piece in shown["words"] if piece["topic"] is not None]
+    coloured = [piece for piece in one["words"] if piece["topic"] is not None]
     assert {piece["word"].lower(): piece["topic"] for piece in coloured} == likely and len(
         coloured
     ) == 12
-    assert "plain: what was not counted, or is held out" in shown["note"]
+    assert "plain: what was not counted, or is held out" in one["note"]
 
 
 def test_texts_are_coloured_as_they_were_counted(store):
@@ -723,8 +702,8 @@ def test_texts_are_coloured_as_they_were_counted(store):
     )
     fit(corpus, "cgs", 2, n_iterations=5, store=store, name="odd", progress=False)
     page = TopicsPage(store)
-    page.documents.chosen = 0
-    pieces = page.documents.shown["words"]
+    page.documents.document = 0
+    pieces = shown(page)["words"]
     assert "".join(piece["word"] for piece in pieces) == texts[0]
     assert [piece["word"] for piece in pieces if piece["topic"] is not None] == [
         "Café",
@@ -741,19 +720,18 @@ def test_a_pattern_that_would_hang_the_server_is_never_matched_in_it(store, monk
     corpus = Corpus.from_texts(texts, token_pattern=r"[A-Z](?:\w+\s?)+@|[a-z]{2,}")
     fit(corpus, "cgs", 2, n_iterations=2, store=store, name="hanging", progress=False)
     page = TopicsPage(store)
-    page.documents.chosen = 0
-    shown = page.documents.shown
-    assert not shown["raw"] and {piece["word"] for piece in shown["words"]} == set(
+    page.documents.document = 0
+    one = shown(page)
+    assert not one["raw"] and {piece["word"] for piece in one["words"]} == set(
         texts[0].split()
     ) & set(corpus.vocabulary)
     assert (
         "To find them in the text by their pattern takes too long: words stand by count"
-        in shown["note"]
+        in one["note"]
     )
-    page.documents.chosen = 1
+    page.documents.document = 1
     assert (
-        page.documents.shown["raw"]
-        and "".join(piece["word"] for piece in page.documents.shown["words"]) == texts[1]
+        shown(page)["raw"] and "".join(piece["word"] for piece in shown(page)["words"]) == texts[1]
     )
     monkeypatch.setattr(unseen, "corpus_of", None)  # it would count words here
     found = folded(moment(store / "hanging"), "a text", b"red ants here", ".txt")
@@ -789,21 +767,21 @@ def test_new_text_is_counted_and_coloured_as_that_of_the_run(store):
 def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store):
     page = TopicsPage(store)
     page.find.value = "kind:fruit plum"
-    table, content = Run(of_texts).table, page.documents.content
+    table, content = Run(of_texts).table, page.documents.content["content"]
     wanted = [at for at in range(0, 40, 2) if "plum" in table.texts[at].lower()]
     assert [one["document"] for one in content["documents"]] == wanted
-    assert page.documents.said == f"{len(wanted)} of 40 documents have what is looked for."
-    assert page.documents.shown["document"] == wanted[0]
-    page.overview.chosen = 1
+    assert f"{len(wanted)} of 40 documents have what is looked for." in page.documents.said.object
+    assert shown(page)["document"] == wanted[0]
+    page.map.chosen = 1
     theta = open_run(of_texts)["theta"].sel(topic=1).values
-    assert [one["document"] for one in page.documents.content["documents"]] == sorted(
+    assert [one["document"] for one in page.documents.content["content"]["documents"]] == sorted(
         wanted, key=lambda at: -theta[at]
     )
     assert (
-        page.documents.said.endswith("sorted by topic 1.")
+        "sorted by topic 1." in page.documents.said.object
         and to_query(page._parts).count("find=") == 1
     )
-    file = files.documents_file(files.Shown(page.moment(), {}, 1, query=page.find.value))
+    file = files.documents_file(files.Asked(page.moment(), {}, 1, query=page.find.value))
     taken = pd.read_csv(io.BytesIO(file.content))
     assert (
         taken["document"].tolist() == wanted
@@ -811,8 +789,8 @@ def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store)
         and taken["title"][0] == f"id-{wanted[0]}"
     )
     page.find.value = "kin:fruit"
-    assert page.documents.content == {}
-    assert page.documents.said.startswith("documents have no column 'kin'; did you mean 'kind'")
+    assert page.documents.content["content"] == {}
+    assert "documents have no column &#x27;kin&#x27;; did you mean" in page.documents.said.object
 
 
 @pytest.fixture
@@ -840,14 +818,14 @@ def of_columns(store):
 
 
 def listed_documents(page) -> list[int]:
-    return [one["document"] for one in page.documents.content["documents"]]
+    return [one["document"] for one in page.documents.content["content"]["documents"]]
 
 
 def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_columns, store):
     page, run = TopicsPage(store), open_run(of_columns)
     table, shelf = Run(of_columns).table.columns, page.documents
     shelf.page, shelf.sort = 2, "title"
-    assert shelf.page == 1 and [one["title"] for one in shelf.content["documents"]] == [
+    assert shelf.page == 1 and [one["title"] for one in shelf.content["content"]["documents"]] == [
         f"item {at}" for at in range(50)
     ]
     shelf.sort = "-weight"
@@ -865,25 +843,27 @@ def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_col
     shelf.sort = "-topic 2"
     theta = run["theta"].sel(topic=2).values
     order = np.argsort(-theta, kind="stable").tolist()
-    assert listed_documents(page) == order[:50] and shelf.content["columns"][1][:2] == [
+    assert listed_documents(page) == order[:50] and shelf.content["content"]["columns"][1][:2] == (
         "topic 2",
         "Topic 2",
-    ]
-    assert [one["share"] for one in shelf.content["documents"]] == pytest.approx(theta[order[:50]])
+    )
+    assert [one["share"] for one in shelf.content["content"]["documents"]] == pytest.approx(
+        theta[order[:50]]
+    )
     page.find.value = "kind:a"
     assert (
         listed_documents(page) == [at for at in order if at % 2][:50]
-        and shelf.content["total"] == 65
+        and shelf.content["content"]["total"] == 65
     )
     shelf.sort = "loudness"
-    assert shelf.said.endswith("There is no column 'loudness' to sort by.")
+    assert "There is no column &#x27;loudness&#x27; to sort by." in shelf.said.object
     other = TopicsPage(store)
     assert from_query("?order=-weight&page=2&topic=1", other._parts) == []
     assert from_query("?page=0", other._parts) == from_query("?page=x", other._parts) == ["page"]
     other.tick()
     assert (
-        other.documents.content["page"] == 2
-        and other.documents.content["columns"][1][1] == "Topic 1"
+        other.documents.content["content"]["page"] == 2
+        and other.documents.content["content"]["columns"][1].heading == "Topic 1"
     )
 
 
@@ -891,11 +871,11 @@ def test_damaged_texts_are_told_of_and_words_are_shown(of_texts, store):
     (file,) = (store / ".corpora").glob("*.documents.json.gz")
     file.write_bytes(file.read_bytes()[:-20])
     page = TopicsPage(store)
-    page.overview.chosen = 1
+    page.map.chosen = 1
     assert (
-        "is damaged" in page.documents.said
-        and not page.documents.shown["raw"]
-        and page.documents.shown["words"]
+        "is damaged" in page.documents.said.object
+        and not shown(page)["raw"]
+        and shown(page)["words"]
     )
 
 
@@ -930,12 +910,12 @@ def test_documents_of_a_large_run_are_those_of_a_small_one(new_run, of_large_run
     ]
     small = [documents._documents_now(now, *each) for each in asked]
     files_of_small = [
-        files.documents_file(files.Shown(now, {}, query=query)) for query in ("", "document")
+        files.documents_file(files.Asked(now, {}, query=query)) for query in ("", "document")
     ]
     of_large_runs()
     assert [documents._documents_now(now, *each) for each in asked] == small
     assert [
-        files.documents_file(files.Shown(now, {}, query=query)) for query in ("", "document")
+        files.documents_file(files.Asked(now, {}, query=query)) for query in ("", "document")
     ] == files_of_small
 
 

@@ -92,6 +92,7 @@ from workbench.measures.topics import (
     topic_sizes,
     topic_words,
     topics_by_size,
+    topics_of_word,
     used_topics,
 )
 
@@ -170,6 +171,7 @@ __all__ = [
     "topic_words",
     "topics_by_group",
     "topics_by_size",
+    "topics_of_word",
     "topics_over_time",
     "used_topics",
     "with_columns",

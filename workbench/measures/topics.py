@@ -108,6 +108,12 @@ def word_tokens(run: xr.Dataset) -> np.ndarray:
     return np.rint(run["n_kw"].isel(snapshot=-1).sum("topic", skipna=False).values)
 
 
+def topics_of_word(run: xr.Dataset, word: str) -> xr.DataArray:
+    """Return p(topic | word) of the topics at the last snapshot, (topic,)."""
+    share = run["phi"].sel(word=word, drop=True) * topic_sizes(run)["share"]
+    return share / max(float(share.sum()), 1e-300)
+
+
 def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
     """Return the relevance (topic, word) of words to topics; phi itself for weight 1."""
     if weight == 1:

@@ -50,7 +50,7 @@ from workbench.views.running_text import draw_text, text_controls
 from workbench.views.sequence_gains import draw_gains
 from workbench.views.settings_results import draw_against_topics, draw_settings
 from workbench.views.topic_map import draw_maps
-from workbench.views.topics import draw_words
+from workbench.views.topics import draw_words, word_controls
 from workbench.views.word_map import draw_word_map, map_controls
 
 SCORED, COUNTED = ("test_perplexity",), ("phi n_kw",)
@@ -120,8 +120,15 @@ VIEWS = [
     View("moves", "Splits and merges", ("move",), progress.draw_moves, course=True),
     View("lineage", "Warm starts of runs", ("spec.start",), draw_lineage),
     View("network", "The network", ("model.levels",), draw_networks),
-    View("topic-sizes", "Topic sizes", ("n_k",), progress.draw_topic_sizes, course=True),
-    View("topic-words", "Words of the topics", COUNTED, draw_words),
+    View(
+        "topic-sizes",
+        "Topic sizes",
+        ("n_k",),
+        progress.draw_topic_sizes,
+        controls=progress.size_controls,
+        course=True,
+    ),
+    View("topic-words", "Words of the topics", COUNTED, draw_words, controls=word_controls),
     View("topic-map", "Map of the topics", COUNTED, draw_maps),
     View(
         "topic-correlations",

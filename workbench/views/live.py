@@ -17,7 +17,9 @@ from workbench.views.every import VIEWS, view_named
 from workbench.views.look import in_bokeh
 from workbench.views.picture import Control, Picture, SideBySide, Slider
 
-WRAPPED = {"flex-wrap": "wrap", "overflow-x": "auto"}
+WRAPPED = {"flex-wrap": "wrap", "overflow-x": "auto", "gap": "4px 24px"}
+AROUND = 50
+"""Pixels of an axis beside a frame of fixed width."""
 NONE = -1
 """Stands for no topic."""
 
@@ -32,7 +34,12 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     for number, panel in enumerate(panels):
         drawn = renderer.get_plot(panel, doc=Document()).state
         drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
-        drawn.min_width = min(drawn.max_width or 280, 280)
+        fixed = drawn.frame_width + AROUND if drawn.frame_width else 280
+        drawn.min_width = min(drawn.max_width or fixed, fixed)
+        for part in drawn.select(GlyphRenderer):  # what is never selected needs no other looks
+            if TOPIC not in part.data_source.data:
+                part.update(selection_glyph=None, nonselection_glyph=None, hover_glyph=None)
+                part.update(muted_glyph=part.muted_glyph if drawn.legend else None)
         drawn.name = f"{picture.name}-{number}"
         made.append(drawn)
     return made
@@ -97,7 +104,8 @@ class PictureCard(pn.viewable.Viewer):
         if picture is self.picture:
             return
         self.picture = picture
-        self._take(controls)
+        if picture is not None:
+            self.offer(controls)
         made = (figures or figures_of(picture)) if picture else []
         self._sources = [source for each in made for source in with_topics(each)]
         for source in self._sources:
@@ -123,14 +131,15 @@ class PictureCard(pn.viewable.Viewer):
                 after = widget.value + each.step
                 widget.value = each.low if after > each.high + 1e-9 else after
 
-    def _take(self, controls: Sequence[Control]) -> None:
-        """Show widgets for the controls; those already shown keep their values."""
+    def offer(self, controls: Sequence[Control]) -> dict[str, pn.widgets.Widget]:
+        """Show widgets for the controls, and return them by option; those already shown keep their values."""
         if list(controls) != list(self._widgets):
             self._widgets = {
                 each: self._widgets.get(each) or self._widget(each) for each in controls
             }
             plays = any(isinstance(each, Slider) and each.plays for each in controls)
             self.bar[:] = [*self._widgets.values(), *([self.play] if plays else [])]
+        return {each.option: widget for each, widget in self._widgets.items()}
 
     def _widget(self, control: Control) -> pn.widgets.Widget:
         if isinstance(control, Slider):

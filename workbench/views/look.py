@@ -31,7 +31,7 @@ LINES = {"Curve", "Path", "Segments", "HLine", "VLine", "Contours", "ErrorBars"}
 """Kinds of elements without an area."""
 MARKS = {"Contours", "Points", "Polygons", "Rectangles", "Segments"}
 """Kinds of elements whose coordinates have no meaning."""
-UNSAID = {"area", "above", "colour", "same place"}
+UNSAID = {"area", "above", "colour", "fill", "same place"}
 """Dimensions that are drawn but left out of hover texts."""
 KEPT = {
     "cmap", "clim", "colorbar", "invert_axes", "invert_xaxis", "invert_yaxis", "logx", "logy", "logz", "padding",
@@ -52,6 +52,8 @@ AXES = 45
 """Height of the title and the legend of a panel with axes, pixels."""
 PALE = 0.35
 """Opacity of elements that are not chosen while another is."""
+MARKED = {"nonselection_alpha": 1, "selection_line_color": INK, "selection_line_width": 3}
+"""The look of points where one is chosen."""
 N_MARKERS = 6
 """Number of markers along a curve."""
 TOLD = "told"
@@ -136,13 +138,14 @@ def _options(part, group: str) -> dict:
 def _element(part, kind: str, texts: list[str] | None):
     """Return an element with options for Bokeh."""
     plot = {name: value for name, value in _options(part, "plot").items() if name in KEPT}
+    style = _style(kind, _options(part, "style"))
     if kind != "Labels":
         part, tooltips = _told(part, kind, texts)
         plot |= {"tools": ["hover"], "hover_tooltips": tooltips} if tooltips else {}
         if TOPIC in part.vdims:
             plot["tools"] = [*plot.get("tools", ()), "tap"]
-            plot["nonselection_alpha"] = PALE
-    return part.opts(**_style(kind, _options(part, "style")), **plot, clone=True, backend="bokeh")
+            style |= MARKED if kind == "Points" else {"nonselection_alpha": PALE}
+    return part.opts(**style, **plot, clone=True, backend="bokeh")
 
 
 def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:

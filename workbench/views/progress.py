@@ -26,6 +26,7 @@ from workbench.views.curves import SHORT, dimension, overlay
 from workbench.views.elements import TOPIC, axis, coloured, element, panel
 from workbench.views.picture import (
     WHOSE,
+    Menu,
     Picture,
     SideBySide,
     View,
@@ -33,7 +34,7 @@ from workbench.views.picture import (
     fitting_panels,
     rows_of,
 )
-from workbench.views.style import COLOURS, INK, looks
+from workbench.views.style import COLOURS, INK, looks, topic_colour
 
 CONCENTRATIONS = ("alpha_total", "beta_total", "top_concentration", "beta")
 """Scalar hyperparameters."""
@@ -331,7 +332,24 @@ def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
         )
 
 
-def draw_topic_sizes(view: View, shown: SideBySide) -> Iterator[Picture]:
+def size_controls(run: xr.Dataset | None = None, first: str = "tokens") -> tuple[Menu, ...]:
+    """Return the menu of `draw_topic_sizes`."""
+    return (Menu("kind", "Sizes as", ("stacked", "lines", "tokens"), first),)
+
+
+def draw_topic_sizes(
+    view: View,
+    shown: SideBySide,
+    kind: str = "tokens",
+    labels: Mapping[int, str] | None = None,
+) -> Iterator[Picture]:
+    """Draw the sizes of the topics; of a single run as shares in the colours of topics for ``kind`` "stacked" or "lines"."""
+    if kind != "tokens" and len(shown.runs) == 1:
+        order = "the finally largest topic at the bottom" if kind == "stacked" else "a line each"
+        shares = topic_shares_view(shown.runs[0], topic_colour, labels, kind == "stacked")
+        caption = f"Shares of the training tokens over the iterations, {order}; one run."
+        yield view.picture(caption, [shares], legend=False, height=2.9)
+        return
     which = (
         "one run of each label"
         if len(shown.runs) > 1

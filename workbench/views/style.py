@@ -8,6 +8,7 @@ variational engine. Several labels of an engine differ only in line and marker. 
 markers of different lengths, so that looks repeat only after many labels.
 """
 
+import colorsys
 import re
 from collections.abc import Collection, Iterable, Iterator
 from itertools import count
@@ -117,3 +118,19 @@ def _spare(taken: set[Look]) -> Iterator[Look]:
         look = Look(colour, LINES[number % len(LINES)], MARKERS[number % len(MARKERS)])
         if look not in taken:
             yield look
+
+
+N_NAMED = 6
+"""Number of topics with a colour-blind-safe colour of the figures; the others go around the colour wheel."""
+GOLDEN = 0.618034
+
+
+def topic_colour(topic: int) -> str:
+    """Return the colour of a topic, which depends only on its number and so is the same on every page."""
+    if topic < N_NAMED:
+        return COLOURS[topic]
+    rest, wheel = divmod(topic - N_NAMED, 12)
+    red, green, blue = colorsys.hls_to_rgb(
+        (topic * GOLDEN) % 1.0, (0.5, 0.64, 0.42)[rest % 3], 0.5 if wheel % 2 else 0.7
+    )
+    return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))

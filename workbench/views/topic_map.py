@@ -1,11 +1,18 @@
 """Map of topics: circles that are close if their words are similar, and the list of topics."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import xarray as xr
 
-from workbench.measures import one_run, spec_of, topic_map, topic_sizes, topics_by_size
+from workbench.measures import (
+    one_run,
+    spec_of,
+    topic_map,
+    topic_sizes,
+    topics_by_size,
+    topics_of_word,
+)
 from workbench.views.curves import dimension
 from workbench.views.elements import (
     ROW,
@@ -30,15 +37,24 @@ PALE = "26"
 """Opacity of a circle, in hexadecimal: numbers are legible on three overlapping circles; rims are opaque."""
 DIGIT, HIGH = 0.062, 0.105
 """Width of a digit and height of a number in inches, at 6.5 points."""
+HALF = "70"
+"""The same of circles in the colours of their topics."""
 MOST_LISTED = 20
 PLACES = ("x", "y", "n_k", "share")
 
 
-def topic_map_view(points_table: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
-    """Draw topics as numbered circles in the plane, placed by `workbench.measures.matching.topic_map`.
+def topic_map_view(
+    points_table: xr.Dataset,
+    colour: str = COLOURS[0],
+    title: str = "",
+    names: Mapping[int, str] | None = None,
+    colours: Callable[[int], str] | None = None,
+):
+    """Draw a map of topics as numbered circles in the plane, from `workbench.measures.matching.topic_map`.
 
     The area of a circle is proportional to the topic's share of the tokens. A number is where its circle is the smallest around
     it, or at the end of a thin line from its circle, so that overlapping circles can be distinguished; numbers never overlap.
+    ``names`` of topics are hover texts; ``colours`` gives each topic its own colour.
     Returns an overlay of `Segments` (from circles to distant numbers), `Points` (x, y and the share) and `Labels` (numbers).
     """
     hv = holoviews()
@@ -49,8 +65,12 @@ def topic_map_view(points_table: xr.Dataset, colour: str = COLOURS[0], title: st
     )
     diameters = LARGEST * np.sqrt(share / max(FULL, share.max()))
     limits, scale = _limits_and_scale(points)
-    names = [str(topic) for topic in points_table["topic"].values]
-    sizes, radii = np.array([(DIGIT * (len(name) + 1), HIGH) for name in names]), diameters / 2
+    topics = points_table["topic"].values.tolist()
+    numbers, rims_of = (
+        list(map(str, topics)),
+        [colours(one) if colours else colour for one in topics],
+    )
+    sizes, radii = np.array([(DIGIT * (len(name) + 1), HIGH) for name in numbers]), diameters / 2
     places = scale * non_overlapping(points / scale, sizes, radii)
     distances = np.hypot(*((places - points) / scale).T)
     is_distant = distances > radii + HIGH
@@ -71,17 +91,32 @@ def topic_map_view(points_table: xr.Dataset, colour: str = COLOURS[0], title: st
             ),
             element(
                 "Points",
-                (*points.T, points_table["topic"].values, share, (72 * diameters) ** 2),
+                (
+                    *points.T,
+                    topics,
+                    share,
+                    (72 * diameters) ** 2,
+                    [(names or {}).get(topic, str(topic)) for topic in topics],
+                    rims_of,
+                    [f"{one}{HALF}" for one in rims_of],
+                ),
                 [x, y],
-                [axis(TOPIC, "topic"), dimension("share"), "area"],
-                color=f"{colour}{PALE}",
+                [
+                    axis(TOPIC, "topic"),
+                    dimension("share"),
+                    "area",
+                    axis("name", "name"),
+                    "colour",
+                    "fill",
+                ],
+                color=hv.dim("fill") if colours else f"{colour}{PALE}",
                 s=hv.dim("area"),
                 linewidth=0.8,
-                edgecolor=colour,
+                edgecolor=hv.dim("colour") if colours else colour,
             ),
             element(
                 "Labels",
-                [(*place, name) for place, name in zip(places, names, strict=True)],
+                [(*place, name) for place, name in zip(places, numbers, strict=True)],
                 [x, y],
                 "topic",
                 size=6.5,
@@ -131,14 +166,26 @@ def topic_list_view(
     )
 
 
-def draw_maps(view: View, shown: SideBySide, points: xr.Dataset | None = None) -> Iterator[Picture]:
-    """Draw map and list of topics for one run per label; ``points``: the `topic_map` of a single run, if known."""
+def draw_maps(
+    view: View,
+    shown: SideBySide,
+    points: xr.Dataset | None = None,
+    word: str = "",
+    colours: Callable[[int], str] | None = None,
+) -> Iterator[Picture]:
+    """Draw map and list of the topics for one run per label; ``points``: the `topic_map` of a single run, if computed.
+
+    ``word``: areas are the topics' shares of this word's tokens, not of all; ``colours``: see `topic_map_view`.
+    """
     first = shown.first("phi", "n_kw")
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
         topic_points, names = (
             topic_map(run) if points is None else points,
             names_of_topics(run, 5, 80),
         )
+        of_what = f"tokens of “{word}”" if word else "training tokens"
+        if word:
+            topic_points = topic_points.assign(share=topics_of_word(run, word))
         table = topic_points.to_dataframe().reset_index()[["topic", *PLACES]]
         rows = rows_of(
             label,
@@ -149,11 +196,20 @@ def draw_maps(view: View, shown: SideBySide, points: xr.Dataset | None = None) -
             f"{view.name}-{short}",
             f"{view.title}, {label}",
             f"Topics of one run (seed {spec_of(run).seed}) at its last snapshot; close topics have similar words. The area of "
-            "a circle is the topic's share of the training tokens. Classical scaling of the square root of the Jensen-Shannon "
+            f"a circle is the topic's share of the {of_what}. Classical scaling of the square root of the Jensen-Shannon "
             f"divergence of phi (base 2), of which the plane shows {100 * topic_points.attrs['shown']:.0f} %: overlapping "
             "circles need not be similar. A number belongs to the smallest circle around it, or to the circle at the "
             "end of its line.",
-            [topic_map_view(topic_points, shown.looks[label].colour), topic_list_view(run)],
+            [
+                topic_map_view(
+                    topic_points,
+                    shown.looks[label].colour,
+                    f"“{word}”" if word else "",
+                    names,
+                    colours,
+                ),
+                topic_list_view(run),
+            ],
             [*WHOSE, "topic", *PLACES, "name"],
             rows,
             legend=False,

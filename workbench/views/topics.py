@@ -1,7 +1,7 @@
 """Topics of one run: their words with probabilities, and their sizes."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import xarray as xr
 
@@ -18,12 +18,21 @@ from workbench.views.curves import dimension
 from workbench.views.elements import (
     PAGE,
     ROW,
+    axis,
     bare_panel,
     element,
     fitting,
     text_labels,
 )
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
+from workbench.views.picture import (
+    WHOSE,
+    Picture,
+    SideBySide,
+    Slider,
+    View,
+    file_names,
+    rows_of,
+)
 from workbench.views.style import COLOURS
 
 ACROSS = 5
@@ -42,12 +51,14 @@ def topic_words_view(
     across: int = ACROSS,
     colour: str = COLOURS[0],
     title: str = "",
+    scale: float = 1.0,
 ):
     """Draw each topic's top words with bars of their probabilities, on one scale for all topics.
 
     ``topics`` are numbers of the run, by default all (for an HDP those with a token), largest first; ``relevance`` from 0 to 1
     ranks the words, see `workbench.measures.top_words`; ``across`` topics are in a row. Returns an overlay of `Rectangles`
     (bars) and three `Labels`: headings (number and share of the tokens), words, probabilities; as high as `words_height`.
+    ``scale``: how large the letters are.
     """
     run = one_run(run)
     words_of_topics, sizes = top_words(run, n_words, relevance), topic_sizes(run)
@@ -55,6 +66,8 @@ def topic_words_view(
     n_words, across = words_of_topics.sizes["rank"], min(across, len(chosen))
     longest = float(words_of_topics["phi"].sel(topic=chosen).max())
     bars, headings, words, numbers = [], [], [], []
+    of_corpus = run["n_kw"].isel(snapshot=-1).sum("topic", skipna=False)
+    of_corpus = of_corpus / max(float(of_corpus.sum()), 1e-300)
     for index, topic in enumerate(chosen):
         left, top = index % across, -(index // across) * (n_words + 1.8)
         headings.append(
@@ -70,20 +83,34 @@ def topic_words_view(
             start=1,
         ):
             middle, end = top - rank, left + BASE + LENGTH * phi / longest
-            bars.append((left + BASE, middle - 0.36, end, middle + 0.36, phi))
+            lift = phi / max(float(of_corpus.sel(word=word)), 1e-300)
+            bars.append((left + BASE, middle - 0.36, end, middle + 0.36, phi, lift))
             words.append((left + BASE - 0.015, middle, fitting(str(word), MOST_LETTERS)))
             numbers.append((end + 0.015, middle, f"{phi:.3f}".lstrip("0") if phi < 1 else "1"))
     n_rows = math.ceil(len(chosen) / across)
     drawn = [
         element(
-            "Rectangles", bars, vdims=[dimension("phi")], color=colour, linewidth=0, alpha=0.75
+            "Rectangles",
+            bars,
+            vdims=[dimension("phi"), axis("lift", "times as in the corpus")],
+            color=colour,
+            linewidth=0,
+            alpha=0.75,
         ),
-        text_labels(headings, "heading", weight="bold"),
-        text_labels(words, "word", 6, "right"),
-        text_labels(numbers, "probability", 6, "left"),
+        text_labels(headings, "heading", 6.5 * scale, weight="bold"),
+        text_labels(words, "word", 6 * scale, "right"),
+        text_labels(numbers, "probability", 6 * scale, "left"),
     ]
     size = 1.4 * across, words_height(len(chosen), n_words, across)
     return bare_panel(drawn, size, (0, across), (-n_rows * (n_words + 1.8) + 0.6, 0.9), title=title)
+
+
+def word_controls(run: xr.Dataset | None = None) -> tuple[Slider, ...]:
+    """Return the sliders of `draw_words`."""
+    return (
+        Slider("n_words", "Words", 1, 50, 1, 30),
+        Slider("relevance", "Relevance λ", 0, 1, 0.05, 0.6),
+    )
 
 
 def draw_words(
@@ -92,20 +119,23 @@ def draw_words(
     topics: list[int] | None = None,
     n_words: int | None = None,
     relevance: float = 1.0,
+    scale: float = 1.0,
+    colours: Callable[[int], str] | None = None,
 ) -> Iterator[Picture]:
     """Draw topics with their top words for one run per label, as many topics as fit on a page.
 
     ``topics``: topics of a single run, by default all; ``n_words``: words in the table, and drawn if there is a single topic;
-    ``relevance``: see `top_words`.
+    ``relevance``: see `top_words`; ``scale``: how large the letters are; ``colours``: the colour of a single topic.
     """
     first, across = shown.first("phi", "n_kw"), ACROSS if shown.columns == 2 else 2
     columns = ["topic", "share", "rank", "word", "phi"]
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
-        sizes, words = topic_sizes(run), top_words(run, n_words or TABLE_WORDS, relevance)
+        sizes, words = topic_sizes(run), top_words(run, int(n_words or TABLE_WORDS), relevance)
         largest = topics_by_size(run) if topics is None else topics
         most_down = int(PAGE / ROW / (FEWEST_WORDS + 1.8))
         drawn = largest[: min(MOST_TOPICS, across * most_down)]
         lines_per_topic = PAGE / ROW / math.ceil(len(drawn) / across) - 1.8
+        n_words = n_words and int(n_words)  # of a slider
         most = n_words if n_words and len(drawn) == 1 else MOST_WORDS
         n_drawn = min(max(int(lines_per_topic), FEWEST_WORDS), most, words.sizes["rank"])
         fewer = (
@@ -120,17 +150,18 @@ def draw_words(
             else f"words of the highest relevance (lambda = {relevance:g})"
         )
         topics_text = f"topic {', '.join(map(str, topics))}" if topics else "each topic"
+        one = colours(drawn[0]) if colours and len(drawn) == 1 else shown.looks[label].colour
         order_text = "" if topics else ", largest topic first,"
         yield Picture(
             f"{view.name}-{short}",
             f"{view.title}, {label}",
             f"The {ranking} of {topics_text} of one run (seed {spec_of(run).seed}) at its last snapshot{order_text} with the "
             f"topic's share of the training tokens; bars and numbers are p(word | topic), on one scale.{fewer}",
-            [topic_words_view(run, n_drawn, drawn, relevance, across, shown.looks[label].colour)],
+            [topic_words_view(run, n_drawn, drawn, relevance, across, one, scale=scale)],
             [*WHOSE, *columns],
             rows_of(label, run, table[columns]),
             legend=False,
-            height=words_height(len(drawn), n_drawn, across) + 0.1,
+            height=scale * words_height(len(drawn), n_drawn, across) + 0.1,
             runs=[run],
         )
 

@@ -10,7 +10,8 @@ import panel as pn
 from bokeh.plotting import figure
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.downloads import Handover, picture_downloads
+from workbench.dashboard.shared.clickable import Clickable
+from workbench.dashboard.shared.downloads import Downloads, Handover, picture_downloads
 from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.shell import PICTURE_CSS, column, message, styled, text
 from workbench.tables import Table
@@ -29,6 +30,7 @@ class Shown(NamedTuple):
     paths: tuple[Path, ...] = ()  # folders of the runs in the picture
     controls: tuple[Control, ...] = ()  # of the view
     beside: object = None  # what a subclass shows besides
+    on_page: Picture | None = None  # what the page shows of the picture; None: all of it
 
 
 Live = tuple[Shown, list[figure]]
@@ -38,7 +40,7 @@ Live = tuple[Shown, list[figure]]
 def live(shown: Shown, before: Picture | None = None) -> Live:
     """Return the content with the figures of its picture, none for the picture ``before``; can be called in any thread."""
     new = shown.picture is not None and shown.picture is not before
-    figures = figures_of(shown.picture) if new else []
+    figures = figures_of(shown.on_page or shown.picture) if new else []
     for each in figures:
         each.stylesheets = [PICTURE_CSS]
     return shown, figures
@@ -48,7 +50,8 @@ class Card(PictureCard):
     """A card with a heading, ``tools`` and controls beside it, and components ``above`` and ``below`` the picture.
 
     ``hides``: whether the card is hidden while it has nothing to show. ``kind``: further CSS classes. ``changed()`` is called
-    when a control was set. ``csv`` makes the CSV file instead of the table of the picture; see `Downloads`.
+    when a control was set. ``csv`` makes the CSV file instead of the table of the picture, and ``more`` further files, see
+    `Downloads`; without ``drawn`` the card has no picture. ``table``: the component of the table.
     """
 
     def __init__(
@@ -62,17 +65,24 @@ class Card(PictureCard):
         kind: str = "",
         changed: Callable[[], None] = lambda: None,
         csv: Callable[[], Callable[[], File]] | None = None,
+        more: dict[str, Callable[[], Callable[[], File]]] | None = None,
+        table: Clickable | None = None,
+        drawn: bool = True,
     ):
         super().__init__(changed, styled)
         self.shown, self._task, self._hides = Shown(), LatestTask(), hides
         self.said, self.figure = text(sizing_mode="stretch_width"), column(kind="wb-figures")
         self.caption = text(sizing_mode="stretch_width", styles={"color": "var(--wb-muted)"})
         scrolled = {"tabindex": "0", "role": "group", "aria-label": f"table of {heading}"}
-        self.table = text(
+        self.table = table or text(
             "", "comparison.css", sizing_mode="stretch_width", html_attributes=scrolled
         )
-        more = {"CSV": csv} if csv else None
-        self.files = picture_downloads(handover, lambda: partial(_picture_of, self.shown), more)
+        makers = ({"CSV": csv} if csv else {}) | (more or {})
+        self.files = (
+            picture_downloads(handover, lambda: partial(_picture_of, self.shown), makers)
+            if drawn
+            else Downloads(handover, makers)
+        )
         row = self.files.row("Download", f"download the {heading[:1].lower()}{heading[1:]}")
         self.results = column(
             self.figure, self.caption, self.table, *below, *row, kind="wb-stack", visible=False

@@ -1,6 +1,6 @@
 """The counts of a run at its last snapshot, read from disk once for all sessions of the process."""
 
-import colorsys
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -16,11 +16,7 @@ from workbench.runs.store.counts import SnapshotGone
 from workbench.runs.store.layout import DamagedError, StoreError
 from workbench.runs.store.notes import NoteError, labels_of_topics, read_notes
 from workbench.runs.store.status import ALIVE
-from workbench.views.style import COLOURS
 
-N_NAMED = 6
-"""Number of topics with a colour-blind-safe colour of the figures; the others go around the colour wheel."""
-GOLDEN = 0.618034
 IN_MEMORY = 2**23
 """Maximum size of n_dk (documents times topics) for which theta and n_dk are kept in memory: 64 MB each."""
 
@@ -121,12 +117,6 @@ def labelled(run: xr.Dataset, labels: dict[int, str]) -> xr.Dataset:
     return run.assign(topic_label=("topic", names))
 
 
-def topic_colour(topic: int) -> str:
-    """Return the colour of a topic, which depends only on its number and so is the same on every page."""
-    if topic < N_NAMED:
-        return COLOURS[topic]
-    rest, wheel = divmod(topic - N_NAMED, 12)
-    red, green, blue = colorsys.hls_to_rgb(
-        (topic * GOLDEN) % 1.0, (0.5, 0.64, 0.42)[rest % 3], 0.5 if wheel % 2 else 0.7
-    )
-    return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
+def changes(n_rows: int, most: int) -> int:
+    """Return how often a picture of ``most`` points has changed: at each row, then whenever rows grow by 1 / most."""
+    return n_rows if n_rows <= most else int(most * (1.0 + math.log(n_rows / most)))

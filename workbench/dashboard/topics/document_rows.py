@@ -1,20 +1,21 @@
 """The documents of a run as rows of a table, sorted by a column or by the share of a topic, one page at a time."""
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from workbench.corpus.document_table import DocumentTable
-from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents, topic_colour
-from workbench.dashboard.topics.filled import NONE
+from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents
 from workbench.measures import used_topics
 from workbench.measures.documents import document_columns, documents_of_topic, largest_topics
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
+from workbench.tables import Column
 from workbench.views.elements import fitting
+from workbench.views.live import NONE
 
 PER_PAGE = 50
 MOST_COLUMNS = 20
@@ -23,7 +24,6 @@ MOST_LETTERS, MOST_VALUE = 200, 80
 """Letters shown of a title, and of the value of a column."""
 OWN = {"title": "Document", "topic": "Topic", "share": "Share", "n_tokens": "Tokens"}
 """Column of the table that is not from the corpus → heading."""
-LARGEST_FIRST = {"share", "n_tokens"}
 OF_TOPIC = "topic {}"
 """Name of the sort order by the share of a topic."""
 
@@ -152,47 +152,28 @@ def ranked_for(moment: Moment, topic: int) -> np.ndarray:
     return of_documents(lambda run: documents_of_topic(run, topic), moment)
 
 
-def headings(columns: dict[str, list], topic: int) -> list[list]:
-    """Return for each column of the table its sort name, its title, a hint, and whether it first sorts in descending order.
+def headings(columns: dict[str, list], topic: int) -> list[Column]:
+    """Return the columns of the table; a name is that of the order by the column.
 
     topic : the topic whose share the rows show; NONE: the largest topic of each document
     """
-    shown = [[OF_TOPIC.format(topic), f"Topic {topic}", "the topic's share of the document", True]]
+    share = partial(Column, kind="share", digits=1)
+    shown = [
+        share(OF_TOPIC.format(topic), f"Topic {topic}", meaning="the topic's share of the document")
+    ]
     if topic == NONE:
         shown = [
-            ["topic", OWN["topic"], "largest topic of the document", False],
-            ["share", OWN["share"], "its share of the document", True],
+            Column("topic", OWN["topic"], meaning="largest topic of the document"),
+            share("share", OWN["share"], meaning="its share of the document"),
         ]
-    return [
-        ["title", OWN["title"], "", False],
-        *shown,
-        ["n_tokens", OWN["n_tokens"], "training tokens of the document", True],
-        *(
-            [name, fitting(name, MOST_VALUE), "column of the corpus", False]
-            for name in columns_beside(columns)[:MOST_COLUMNS]
-        ),
+    tokens = Column(
+        "n_tokens", OWN["n_tokens"], "number", meaning="training tokens of the document"
+    )
+    beside = columns_beside(columns)[:MOST_COLUMNS]
+    further = [
+        Column(one, fitting(one, MOST_VALUE), meaning="column of the corpus") for one in beside
     ]
-
-
-def orders(run: xr.Dataset, columns: dict[str, list], labels: dict[int, str]) -> list[list]:
-    """Return the possible sort orders: name, title, and whether the order is first descending."""
-    own = [
-        [name, title if name != "topic" else "Largest topic", name in LARGEST_FIRST]
-        for name, title in OWN.items()
-    ]
-    topics = [
-        [
-            OF_TOPIC.format(topic),
-            " · ".join(filter(None, (f"Topic {topic}", labels.get(topic, "")))),
-            True,
-        ]
-        for topic in run["topic"].values.tolist()
-    ]
-    return [
-        *own,
-        *([name, fitting(name, MOST_VALUE), False] for name in columns_beside(columns)),
-        *topics,
-    ]
+    return [Column("title", OWN["title"]), *shown, tokens, *further]
 
 
 def rows_of(
@@ -211,16 +192,12 @@ def rows_of(
             "share": None if share != share else share,
             "tokens": n,
             "cells": [fitting(_text(columns[name][document]), MOST_VALUE) for name in beside],
-            **(_largest(number if n else None) if topic == NONE else {}),
+            **({"topic": number if n else None} if topic == NONE else {}),
         }
         for document, share, number, n in zip(
             documents.tolist(), shares.tolist(), numbers, tokens.tolist(), strict=True
         )
     ]
-
-
-def _largest(topic: int | None) -> dict:
-    return {"topic": topic, "colour": "" if topic is None else topic_colour(topic)}
 
 
 def _text(value) -> str:

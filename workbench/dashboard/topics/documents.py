@@ -5,8 +5,10 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 
 import numpy as np
+import panel as pn
 import param
 import xarray as xr
+from markupsafe import Markup, escape
 
 from workbench.corpus import Corpus
 from workbench.corpus.document_table import DocumentTable
@@ -18,10 +20,14 @@ from workbench.corpus.texts.words import (
     spelling,
 )
 from workbench.dashboard.shared.background import SEARCHES, LatestTask
-from workbench.dashboard.shared.drawn import code, style
+from workbench.dashboard.shared.card import Live, Shown
+from workbench.dashboard.shared.clickable import KEY, sort_by
+from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.link import Part, attribute_part
 from workbench.dashboard.shared.policy import policy
-from workbench.dashboard.shared.snapshots import Moment, of_documents, topic_colour
+from workbench.dashboard.shared.shell import message
+from workbench.dashboard.shared.snapshots import Moment, of_documents
+from workbench.dashboard.topics.cells import TopicCard, bar, chip, whole
 from workbench.dashboard.topics.document_rows import (
     MOST_LETTERS,
     MOST_VALUE,
@@ -30,18 +36,19 @@ from workbench.dashboard.topics.document_rows import (
     columns_of,
     headings,
     in_order,
-    orders,
     ranked_for,
     rows_of,
     topic_sorted_by,
 )
-from workbench.dashboard.topics.filled import NONE, Filled
 from workbench.measures import MeasureError, find_documents, token_topics
 from workbench.runs.execution.bounded_matching import find_spans
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
+from workbench.tables import Table, texts
 from workbench.views.elements import fitting
+from workbench.views.live import NONE
+from workbench.views.style import topic_colour
 
 LEAST = 0.01
 """Minimum share for a bar of a topic of a document."""
@@ -55,67 +62,64 @@ RANKED = (
 )
 NOTHING = '"\x00"'
 """A search that finds no document."""
+WIDE = 4
+"""Number of columns from which on the list is as wide as the card."""
+BARS = texts("Topic", "Share")
+NO_TOPIC = "–"
+SHELF = Markup(
+    '<div class="shelf{}"><section>{}<div class="scroll">{}</div></section><section>{}</section>'
+    '<section class="bars">{}</section></div>'
+)
+PAGES = Markup('<p class="pages">{} {}</p>')
+TITLE = Markup('<button type="button" data-key="document {}" aria-current="{}">{}</button>')
+DOCUMENT = Markup(
+    '<h3>{}</h3><dl>{}</dl><p class="hint">{}</p><div class="scroll"><p class="text">{}</p></div>'
+)
+TOKEN = Markup('<span class="token {}" title="{}" style="--topic: {}">{}{}</span>')
 
 
-class Shelf(Filled):
-    """The list of documents and the chosen document; ``on_topic`` is called with a topic whose bar is clicked."""
+class Documents(TopicCard):
+    """The card of the documents of a run, or of a topic; ``on_gone(document)`` is called if the chosen one does not exist."""
 
-    headings = param.List(doc="(title, hint) of the three columns.")
-    content = param.Dict(
-        default={},
-        doc="documents and caption; of a table its columns, page, pages, first and total, too.",
-    )
-    orders = param.List(
-        doc="What rows can be sorted by, as `document_rows.orders` has it; empty: they stand as they come."
-    )
-    sort = param.String(doc="What rows are sorted by, downwards after a minus; empty: as is usual.")
+    document = param.Integer(default=NONE, doc="Number of the document that is chosen; -1: none.")
     page = param.Integer(default=1, doc="Page of the table; the last one where there are fewer.")
-    shown = param.Dict(
-        default={},
-        doc="document, title, note, words, topics, the chosen topic; raw where words are a text.",
-    )
 
-    _esm = code("boxed", "shelf")
-    _stylesheets = style("boxed", "shelf")
-    _filled = ("content", "shown", "orders")
-
-    def __init__(self, on_topic, *headings: tuple[str, str]):
-        super().__init__(SEARCHES, headings=[["Document", ""], *map(list, headings)])
-        self._on_topic = on_topic
-
-    def _handle_msg(self, said) -> None:
-        if isinstance(said, dict) and isinstance(said.get("topic"), int):
-            self._on_topic(said["topic"])
-
-
-class Documents(Shelf):
-    """The documents of a run, or of a topic; ``on_gone(document)`` is called if the chosen document does not exist."""
-
-    def __init__(self, on_topic, on_gone):
-        super().__init__(on_topic)
+    def __init__(self, handover: Handover, find: pn.widgets.Widget, on_gone, csv):
+        super().__init__("Documents", handover, find, kind="documents", csv=csv, drawn=False)
+        self._task = LatestTask(SEARCHES)
         self._on_gone, self._moment, self._preparing = on_gone, None, LatestTask()
 
-    def show(self, moment: Moment, topic: int, labels: dict[int, str], query: str = "") -> None:
-        """Show the documents of a topic, or those that ``query`` finds, and the chosen document."""
-        self._moment, asked = (
-            moment,
-            (moment, topic, self.chosen, labels, query.strip(), self.sort, self.page),
-        )
-        self.fill(_documents_now, *asked, waiting="Ranking the documents …")
+    @property
+    def content(self) -> dict:
+        """Return what is shown, as `_documents_now` makes it."""
+        return self.shown.beside or {}
 
-    def take(self, gone: int = NONE, **shown) -> None:
+    def follow(self, moment: Moment, topic: int, names: dict[int, str], query: str = "") -> None:
+        """Show the documents of a topic, or those that ``query`` finds, and the chosen document."""
+        self._moment = moment
+        asked = moment, topic, self.document, names, query.strip(), self.sort, self.page
+        work = partial(documents_shown, *asked)
+        self.bring((asked, "documents"), work, "Ranking the documents …")
+
+    def show(self, found: Live | None, error: Exception | None = None) -> None:
         """Show the documents."""
-        super().take(**shown)
+        super().show(found, error)
         # read in advance what the first search needs
         if self.content and self._moment is not None:
             run = self._moment.path, self._moment.hash
-            self._preparing.submit(
-                run,
-                partial(_documents_now, self._moment, NONE, 0, {}, NOTHING),
-                lambda result, error: None,
-            )
-        if gone != NONE:
-            self._on_gone(gone)
+            ahead = partial(_documents_now, self._moment, NONE, 0, {}, NOTHING)
+            self._preparing.submit(run, ahead, lambda result, error: None)
+        if self.content.get("gone", NONE) != NONE:
+            self._on_gone(self.content["gone"])
+
+    def clicked(self, kind: str, value: str) -> None:
+        """Choose a document, turn to a page, or do what any card of topics does."""
+        if kind == "document":
+            self.document = whole(value)
+        elif kind == "page":
+            self.page = max(whole(value), 1)
+        else:
+            super().clicked(kind, value)
 
     def parts(self) -> dict[str, Part]:
         """Return sort order and page as parts of the link."""
@@ -128,6 +132,84 @@ class Documents(Shelf):
 
         page = Part(lambda: "" if self.page == 1 else str(self.page), "", turn_to)
         return {"order": attribute_part(self, "sort"), "page": page}
+
+
+def documents_shown(moment: Moment, topic: int, document: int, names, *asked) -> Shown:
+    """Return what the card shows, as `_documents_now` makes it."""
+    made = _documents_now(moment, topic, document, names, *asked)
+    html = (
+        shelf(made["content"], made["shown"], asked[1]) if made["content"] or made["shown"] else ""
+    )
+    return Shown(message(made["said"]), table=html, beside=made)
+
+
+def shelf(content: dict, document: dict, sort: str = "") -> Markup:
+    """Return a list of documents, and of one of these its text, or its words, and its topics, as HTML."""
+    columns, shown = content.get("columns", ()), document.get("document", NONE)
+    rows = content.get("documents", ())
+    cells = [
+        (
+            TITLE.format(row["document"], str(row["document"] == shown).lower(), row["title"]),
+            *([NO_TOPIC if row["topic"] is None else chip(row["topic"])] if "topic" in row else ()),
+            row["share"],
+            row["tokens"],
+            *row.get("cells", ()),
+        )
+        for row in rows
+    ]
+    heads = [sort_by(one, sort) if "total" in content else one for one in columns]
+    attributes = [
+        {"data-key": f"document {row['document']}"}
+        | ({"class": "shown"} if row["document"] == shown else {})
+        for row in rows
+    ]
+    table = Table(heads, cells, content.get("caption", "")).html(attributes) if cells else ""
+    wide = " wide" if len(columns) > WIDE else ""
+    return SHELF.format(wide, _pages(content), Markup(table), *_document_html(document))
+
+
+def _pages(content: dict) -> Markup:
+    """Return where in the list the page is, and buttons that turn to others."""
+    if content.get("pages", 1) < 2:
+        return Markup("")
+    page, first = content["page"], content["first"]
+    where = f"{first:,}–{first + len(content['documents']) - 1:,} of {content['total']:,}"
+    turns = [("‹ Previous", page - 1)] * (page > 1) + [("Next ›", page + 1)] * (
+        page < content["pages"]
+    )
+    buttons = Markup(" ").join(KEY.format(f"page {to}", "", name) for name, to in turns)
+    return PAGES.format(where, buttons)
+
+
+def _document_html(shown: dict) -> tuple[Markup, Markup]:
+    """Return the text or the words of a document, and its topics with bars."""
+    if not shown:
+        return Markup(""), Markup("")
+    about = Markup("").join(
+        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(*pair)
+        for pair in shown.get("columns", ())
+    )
+    space = Markup("" if shown["raw"] else " ")
+    text = space.join(_token(word, shown["topic"]) for word in shown["words"])
+    most = max((one["share"] for one in shown["topics"]), default=1.0)
+    topics = [
+        (
+            chip(one["topic"], " · ".join(filter(None, (str(one["topic"]), one["label"])))),
+            bar(one["share"], one["topic"], most),
+        )
+        for one in shown["topics"]
+    ]
+    bars = Table(BARS, topics, f"topics of {shown['title']}").html()
+    return DOCUMENT.format(shown["title"], about, shown["note"], text), Markup(bars)
+
+
+def _token(word: dict, topic: int) -> Markup:
+    """Return a word in the colour of its topic; text between words as it is."""
+    if word["topic"] is None:
+        return escape(word["word"])
+    kind = "unknown" if word["topic"] < 0 else "own" if word["topic"] == topic else ""
+    times = Markup("<sub>×{}</sub>").format(word["n"]) if word["n"] > 1 else ""
+    return TOKEN.format(kind, word["told"], word["colour"], word["word"], times)
 
 
 def _documents_now(
@@ -155,7 +237,7 @@ def _content_of(
     page: int,
 ) -> dict:
     if run is None:
-        return {"content": {}, "shown": {}, "orders": [], "said": ""}
+        return {"content": {}, "shown": {}, "said": ""}
     stored, table, told = _run_of(moment), None, ""
     try:
         table = stored.table
@@ -199,7 +281,6 @@ def _content_of(
     return {
         "content": content if documents else {},
         "said": f"{said} {told}".strip(),
-        "orders": orders(run, columns, labels),
         "shown": {}
         if document == NONE
         else document_content(stored, run, document, topic, labels, table),

@@ -2,49 +2,36 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
-import param
 import xarray as xr
+from markupsafe import Markup
 
 from workbench.dashboard.shared.card import Shown
-from workbench.dashboard.shared.drawn import code, style
+from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import Moment, counts_of, last_of
-from workbench.dashboard.topics.filled import Filled
-from workbench.dashboard.topics.overview import topic_entries
+from workbench.dashboard.topics.cells import bar, chip, colour_of
+from workbench.dashboard.topics.overview import Topics
 from workbench.measures import mixtures
 from workbench.models.networks.levels import DOCUMENT
-from workbench.models.networks.network import Network
 from workbench.runs.execution.run import Run
-from workbench.runs.spec import RunSpec
+from workbench.tables import Table, texts
 from workbench.views import draw_view
+from workbench.views.live import NONE
 
-MOST_ROWS, MOST_VALUES = 5000, 24
-"""Maximum numbers of rows shown of a level (those with the most tokens) and of values of a row; the CSV has all."""
+MOST_ROWS, OPEN, MOST_VALUES = 50, 12, 24
+"""Maximum numbers of rows shown of a level (those with the most tokens), of rows that are open, and of values of a row."""
 LEAST = 0.01
 """Minimum share of a row's tokens for a shown value."""
 SAID = "Sizes are (expected) training tokens. Click a topic to choose it on the whole page."
-
-
-class Hierarchy(Filled):
-    """The picture and the levels; a click on a topic chooses it, and rows are searched in the browser."""
-
-    levels = param.List(doc="What `level_content` makes of each level.")
-    topics = param.Dict(
-        default={}, doc="Number of a topic as text → its colour, node, label and first words."
-    )
-
-    _esm = code("boxed", "hierarchy")
-    _stylesheets = style("boxed", "hierarchy")
-    _filled = ("levels", "topics")
-
-    def show(self, moment: Moment, spec: RunSpec, labels: dict[int, str]) -> None:
-        """Show the levels of a run; nothing if its model has no network of levels."""
-        if spec.parts()[1].is_network:
-            self.fill(hierarchy_content, moment, labels, waiting="Reading the levels …")
-        else:
-            self.clear()
+COLUMNS = texts("Value", "Share", "Words")
+LEVEL = Markup(
+    '<section><h3>{} → {} <small>level {}: {}</small></h3><p class="hint">{}</p>{}</section>'
+)
+ROW = Markup(
+    '<details{}><summary>{} <small>{} of the tokens</small><span class="strip">{}</span></summary>{}</details>'
+)
+PART = Markup('<span title="{}" style="width: {:.1f}%; background: {}"></span>')
 
 
 @lru_cache(maxsize=3)
@@ -62,73 +49,68 @@ def levels_of(moment: Moment) -> xr.Dataset | None:
     return last_of(moment, names)
 
 
-@lru_cache(maxsize=3)
-def _levels_now(moment: Moment, network: Network) -> list[dict]:
-    told = dict(network.describe_levels())
-    return [
-        level_content(name, found, told[name])
-        for name, found in mixtures(levels_of(moment)).items()
-    ]
-
-
-def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
-    """Return levels and topics for the card, empty before the first snapshot, and a sentence."""
-    network = Run(moment.path).spec.parts()[1]
-    if counts_of(moment) is None:
+def model_shown(topics: Topics, find: str) -> Shown:
+    """Return the picture of a run's network and the rows of its levels whose names contain a text; nothing of other models."""
+    path, network = topics.moment.path, Run(topics.moment.path).spec.parts()[1]
+    if not network.is_network:
+        return Shown()
+    picture, levels = network_of(topics.moment), None
+    if counts_of(topics.moment) is not None:
+        levels = levels_of(topics.moment)
+    if levels is None:
         missing = "no snapshot of its levels yet; they appear with the first"
-        return {"levels": [], "topics": {}, "said": f"{moment.path.name} has {missing}."}
-    topics = {
-        str(one["topic"]): {
-            "colour": one["colour"],
-            "node": one["node"],
-            "words": " ".join(one["words"]),
-            "label": labels.get(one["topic"], "").removeprefix(one["node"]).removeprefix(" · "),
-        }
-        for one in topic_entries(moment, labels)
-    }
-    return {"levels": _levels_now(moment, network), "topics": topics, "said": SAID}
+        return Shown(message(f"{path.name} has {missing}."), picture, paths=(path,))
+    told = dict(network.describe_levels())
+    html = Markup("").join(
+        level_html(name, found, told[name], topics, find)
+        for name, found in mixtures(levels).items()
+    )
+    return Shown(message(SAID), picture, html, (path,))
 
 
 @lru_cache(maxsize=8)
-def network_of(path: Path, hash: str) -> Shown:
-    """Return the picture of a run's network, without one if it has none; ``hash`` is that of the run."""
-    for picture in draw_view("network", [Run(path).progress()], 1):
-        named = replace(picture, name=f"{path.name}-model", title=f"The network, {path.name}")
-        return Shown("", named, paths=(path,))
-    return Shown()
+def network_of(moment: Moment):
+    """Return the picture of a run's network."""
+    run = Run(moment.path)
+    levels = levels_of(moment)
+    (picture,) = draw_view("network", [run.progress() if levels is None else levels], 1)
+    return replace(
+        picture, name=f"{moment.path.name}-model", title=f"The network, {moment.path.name}"
+    )
 
 
-def level_content(name: str, found: xr.Dataset, told: str) -> dict:
-    """Return a level for the card: rows with the most tokens first, and the values of each row likewise.
+def level_html(name: str, found: xr.Dataset, told: str, topics: Topics, find: str) -> Markup:
+    """Return the rows of a level, those with the most tokens first; rows of a level with few are open."""
+    names, totals = found["row"].values.astype(str), found["tokens"].values.sum(axis=1)
+    order = np.argsort(-totals, kind="stable").tolist()
+    rows = [at for at in order if find.strip().casefold() in names[at].casefold()]
+    body = Markup("").join(
+        row_html(found.isel(row=at), totals.sum(), topics, len(rows) <= OPEN)
+        for at in rows[:MOST_ROWS]
+    )
+    by, draws = found.attrs["by"], found.attrs["draws"]
+    count = f"{min(len(rows), MOST_ROWS)} of {len(rows):,}{' found' if find.strip() else ''}"
+    said = count if len(names) > OPEN else ""
+    return LEVEL.format(", ".join(by) or f"all {DOCUMENT}s", draws, name, told, said, body)
 
-    A row is [name, tokens, own topic, [[value, topic, tokens], …], number of values left out, their tokens].
-    """
-    tokens, topic, names, own = (found[of].values for of in ("tokens", "topic", "row", "own"))
-    totals, rows = tokens.sum(axis=1), []
-    for at in np.argsort(-totals, kind="stable")[:MOST_ROWS]:
-        order = np.argsort(-tokens[at], kind="stable")[:MOST_VALUES]
-        kept = order[tokens[at, order] > LEAST * totals[at]]
-        values = zip(
-            kept.tolist(), topic[at, kept].tolist(), tokens[at, kept].tolist(), strict=True
-        )
-        rest = tokens.shape[1] - len(kept)
-        rows.append(
-            [
-                str(names[at]),
-                round(float(totals[at]), 1),
-                int(own[at]),
-                [[value, leads_to, round(float(n), 1)] for value, leads_to, n in values],
-                rest,
-                round(float(totals[at] - tokens[at, kept].sum()), 1) if rest else 0.0,
-            ]
-        )
-    return {
-        "name": name,
-        "told": told,
-        "by": list(found.attrs["by"]) or [DOCUMENT],
-        "draws": found.attrs["draws"],
-        "values": list(map(str, found["value"].values)),
-        "n_rows": len(totals),
-        "tokens": float(totals.sum()),
-        "rows": rows,
-    }
+
+def row_html(row: xr.Dataset, total: float, topics: Topics, is_open: bool) -> Markup:
+    """Return a row of a level: its name and share, its values as a strip, and the share and the words of each value."""
+    tokens, leads_to, values = (row[of].values for of in ("tokens", "topic", "value"))
+    own, n = int(row["own"]), max(float(tokens.sum()), 1e-12)
+    order = np.argsort(-tokens, kind="stable")[:MOST_VALUES]
+    kept = order[tokens[order] > LEAST * tokens.sum()]
+    lines, strip = [], Markup("")
+    for at in kept.tolist():
+        topic, share = int(leads_to[at]), float(tokens[at] / n)
+        name = topics.names.get(topic) or str(values[at])
+        words = topics.words.get(topic, "")
+        lines.append((chip(topic, name) if topic != NONE else name, bar(share, topic), words))
+        strip += PART.format(f"{name}, {100 * share:.1f} %", 100 * share, colour_of(topic))
+    if (rest := len(tokens) - len(kept)) and (left := float(tokens.sum() - tokens[kept].sum())) > 0:
+        lines.append((f"{rest} more", bar(left / n), ""))
+    label = str(row["row"].values)
+    html = Markup(Table(COLUMNS, lines, f"{row.attrs['draws']} of {label}").html())
+    head = chip(own, label) if own != NONE else label
+    size = f"{100 * tokens.sum() / max(total, 1e-12):.1f} %"
+    return ROW.format(Markup(' open=""') if is_open else "", head, size, strip, html)

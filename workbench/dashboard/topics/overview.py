@@ -1,19 +1,26 @@
-"""The map of the topics, the list of topics, and the words of the chosen topic."""
+"""The map of the topics, the table of topics with their coherence, and the words of the chosen topic."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
-import param
 import xarray as xr
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.drawn import code, style
-from workbench.dashboard.shared.policy import policy
-from workbench.dashboard.shared.snapshots import Moment, counts_of, labels_now, topic_colour
-from workbench.dashboard.topics.filled import NONE, Filled
+from workbench.dashboard.shared.card import Shown
+from workbench.dashboard.shared.shell import message
+from workbench.dashboard.shared.snapshots import (
+    Moment,
+    counts_of,
+    labelled,
+    labels_now,
+)
+from workbench.dashboard.topics.cells import TopicCard, topic_table
+from workbench.dashboard.topics.words import words_found
 from workbench.measures import (
+    coherence,
+    diversity,
     salient_words,
     top_words,
     topic_map,
@@ -21,81 +28,88 @@ from workbench.measures import (
     topics_by_size,
     used_topics,
 )
+from workbench.numbers import format_number
 from workbench.runs.execution.run import Run
-from workbench.runs.store.notes import label_topic
+from workbench.runs.store.archive import get_corpus
+from workbench.tables import Column
+from workbench.views import draw_view
+from workbench.views.style import topic_colour
+from workbench.views.topics import word_controls
 
 FEW = 6
-"""Number of words of a topic in the list."""
+"""Number of words of a topic in the table, and of topics whose words are drawn while none is chosen."""
+MAP_HEIGHT = 4.2
+"""Height of the map on the page, inches."""
+SCALE = 1.4
+"""Size of the letters of the words, on a page."""
 MAPS: dict[tuple[Path, str], xr.Dataset] = {}
 """Path and hash of a run → its last map, with which its next map is aligned, for all visitors."""
 MOST_MAPS = 64
-
-
-class Overview(Filled):
-    """The map and the list, in which a topic is chosen, and the words of the chosen topic.
-
-    ``on_news(trouble)`` is called when the topics have changed, with the error about the run or its labels, or "".
-    ``on_gone(topic)`` is called if the chosen topic does not exist.
-    """
-
-    run = param.String(doc="Name of the run.")
-    topics = param.List(doc="What `topic_entries` makes of each topic, largest first.")
-    words = param.Dict(default={}, doc="What `word_entries` makes of the words that are shown.")
-    wrong = param.String(doc="What is wrong with a label.")
-    fixed = param.Boolean(default=False, doc="May labels not be changed?")
-
-    _esm = code("boxed", "overview")
-    _stylesheets = style("boxed", "overview")
-    _filled = ("topics",)
-
-    def __init__(self, on_news: Callable[[str], None], on_gone: Callable[[int], None]):
-        super().__init__(fixed=policy().read_only)
-        self._on_news, self._on_gone, self._moment = on_news, on_gone, None
-        self._ranking, self._labelling = LatestTask(), LatestTask()
-
-    def show(self, moment: Moment, written: int, n_words: int, relevance: float) -> None:
-        """Show map, list and words of a run, unless all arguments are as before; ``written``: when its notes last changed."""
-        self._moment, asked = moment, (moment, self.chosen, n_words, relevance)
-
-        def ranked(result, error) -> None:
-            self.words = {} if error is not None else result
-            if result and result["of"] != self.chosen:
-                self._on_gone(self.chosen)
-
-        self.fill(_topics_now, moment, written)
-        self._ranking.submit(asked, partial(word_entries, *asked), ranked)
-
-    def take(self, trouble: str = "", **shown) -> None:
-        """Show the topics, and call ``on_news``."""
-        super().take(**shown)
-        self._on_news(trouble if self.topics else self.said)
-
-    def clear(self, said: str = "") -> None:
-        """Remove everything, and show a sentence if one is given."""
-        self._moment, self.words = None, {}
-        self._ranking.reset()
-        super().clear(said)
-
-    def _handle_msg(self, said) -> None:
-        """Store a label that the visitor has typed."""
-        given, moment = said if isinstance(said, dict) else {}, self._moment
-        topic, label = given.get("topic"), given.get("label")
-        if (
-            policy().read_only
-            or moment is None
-            or not isinstance(topic, int)
-            or not isinstance(label, str)
-        ):
-            return
-
-        def then(result, error) -> None:
-            self.wrong = "" if error is None else sentence_of(error)
-            self._latest.reset()
-
-        self._labelling.reset()
-        self._labelling.submit(
-            said, lambda: label_topic(moment.path, counts_of(moment), topic, label), then
+COLUMNS = [
+    Column("Topic", meaning="the run's number of the topic"),
+    Column("Size", kind="share", digits=1, meaning="share of the training tokens"),
+    Column("Label", meaning="what people call it"),
+    Column("Words", meaning="the most probable ones"),
+    *(
+        Column(name, kind="number", digits=3, meaning=meaning)
+        for name, meaning in (
+            (
+                "u_mass",
+                "mean log conditional share of documents, nats; at most about 0, higher is better",
+            ),
+            (
+                "NPMI",
+                "mean normalised mutual information of pairs of words; −1 to 1, higher is better",
+            ),
+            ("c_v", "mean cosine of the words' NPMI with that of all; higher is better"),
+            ("Diversity", "share of the 25 top words that is the topic's own; 1: no other has any"),
         )
+    ),
+]
+SCORES = ["u_mass", "npmi", "c_v", "diversity"]
+
+
+class Topics(NamedTuple):
+    """The topics of a run at a snapshot."""
+
+    moment: Moment
+    numbers: tuple[int, ...] = ()  # largest first
+    names: dict[int, str] = {}  # noqa: RUF012  # node in a network and label, of topics with one of these
+    labels: dict[int, str] = {}  # noqa: RUF012
+    words: dict[int, str] = {}  # noqa: RUF012  # the first words
+    said: str = ""  # why there are no topics, or what is wrong with their labels
+
+
+@lru_cache(maxsize=8)
+def topics_of(moment: Moment, written: int) -> Topics:
+    """Return the topics of a run; ``written``, the time of the last change of its notes, is only a key of the cache."""
+    run = counts_of(moment)
+    if run is None:
+        missing = (
+            "snapshot of its topics yet; they appear with the first"
+            if "n_k" in Run(moment.path).progress()
+            else "topics"
+        )
+        return Topics(moment, said=f"{moment.path.name} has no {missing}.")
+    labels, trouble = labels_now(moment)
+    order, words = tuple(topics_by_size(run)), top_words(used_topics(run), FEW)["word"]
+    nodes = (
+        dict(zip(run["topic"].values.tolist(), run["node"].values, strict=True))
+        if "node" in run.coords
+        else {}
+    )
+    named = {
+        topic: " · ".join(filter(None, (str(nodes.get(topic, "")), labels.get(topic))))
+        for topic in order
+    }
+    return Topics(
+        moment,
+        order,
+        {topic: name for topic, name in named.items() if name},
+        labels,
+        {topic: " ".join(map(str, words.sel(topic=topic).values)) for topic in order},
+        trouble[:1].upper() + trouble[1:],
+    )
 
 
 @lru_cache(maxsize=4)
@@ -110,114 +124,106 @@ def map_of(moment: Moment) -> xr.Dataset:
     return made
 
 
-@lru_cache(maxsize=4)
-def _ranked(moment: Moment, n: int, relevance: float) -> xr.Dataset:
-    return top_words(used_topics(counts_of(moment)), n, relevance)
+def map_shown(topics: Topics, written: int, query: str, word: str) -> Shown:
+    """Return the map, its circles with sizes from ``word`` if one is given, and the words that contain the text ``query``."""
+    if not topics.numbers:
+        return Shown()
+    said, table = words_found(topics.moment, topics.names, query) if query else ("", "")
+    known = word in set(map(str, counts_of(topics.moment)["word"].values))
+    picture = _map_drawn(topics.moment, written, word if known else "")
+    map_alone = replace(picture, panels=picture.panels[:1], height=MAP_HEIGHT)
+    return Shown(message(said), picture, table, (topics.moment.path,), on_page=map_alone)
 
 
-@lru_cache(maxsize=4)
-def _given(moment: Moment) -> tuple[xr.Dataset, np.ndarray, np.ndarray]:
-    """Return the run without empty topics, p(k) (topic,) and p(w) (word,)."""
-    run = used_topics(counts_of(moment))
-    tokens = run["n_kw"].isel(snapshot=-1).sum("topic", skipna=False).values
-    return run, topic_sizes(run)["share"].values, tokens / max(tokens.sum(), 1e-300)
-
-
-def topic_entries(moment: Moment, labels: dict[int, str]) -> list[dict]:
-    """Return the entries of the list and the map, one for each topic, largest topic first."""
-    run = counts_of(moment)
-    order = topics_by_size(run)
-    nodes = (
-        run["node"].sel(topic=order).values.tolist() if "node" in run.coords else [""] * len(order)
-    )
-    words = _ranked(moment, FEW, 1.0)["word"].sel(topic=order).values.astype(str).tolist()
-    places = (
-        map_of(moment)[["share", "n_k", "x", "y"]]
-        .sel(topic=order)
-        .to_dataframe()[["share", "n_k", "x", "y"]]
-    )
-    return [
-        {
-            "topic": topic,
-            "node": node,
-            "label": labels.get(topic, ""),
-            "colour": topic_colour(topic),
-            "share": share,
-            "n_k": n_k,
-            "x": round(x, 5),
-            "y": round(y, 5),
-            "words": few,
-        }
-        for (topic, share, n_k, x, y), node, few in zip(
-            places.itertuples(), nodes, words, strict=True
-        )
-    ]
-
-
-def named(told: dict) -> str:
-    """Return the name of a topic of `topic_entries` besides its number: its node in a network, and its label."""
-    return " · ".join(name for name in (told["node"], told["label"]) if name)
+@lru_cache(maxsize=8)
+def _map_drawn(moment: Moment, written: int, word: str):
+    return _drawn("map", "topic-map", moment, written, points=map_of(moment), word=word)
 
 
 @lru_cache(maxsize=32)
-def word_entries(moment: Moment, topic: int, n: int, relevance: float) -> dict:
-    """Return the words of a topic with their bars, or the salient words of the corpus for NONE; ``spread`` is in list order."""
-    if counts_of(moment) is None:
-        return {}
-    run, of_topics, of_words = _given(moment)
-    if topic == NONE or topic not in run["topic"].values:
-        found, topic = salient_words(run, n), NONE
-    else:
-        found = _ranked(moment, n, relevance).sel(topic=topic)
-    place = {word: at for at, word in enumerate(run["word"].values)}
-    at = [place[word] for word in found["word"].values]
-    spread = run["phi"].values[:, at] * of_topics[:, None]
-    spread /= spread.sum(axis=0)
-    order = run.get_index("topic").get_indexer(topics_by_size(counts_of(moment)))
-    columns = (
-        found["word"].values,
-        found["saliency" if topic == NONE else "phi"].values,
-        of_words[at],
-        spread[order].T.round(4),
-    )
-    rows = []
-    for word, bar, share, own in zip(*(column.tolist() for column in columns), strict=True):
-        first, second = f"{100 * bar:.2f} %", f"×{bar / share:.2g}" if share else "–"
-        if topic == NONE:
-            first, second = f"{bar:.4f}", f"{100 * share:.2f} %"
-        rows.append(
-            {
-                "word": word,
-                "bar": bar,
-                "share": share,
-                "first": first,
-                "second": second,
-                "spread": own,
-            }
+def words_shown(
+    moment: Moment, written: int, topic: int, n_words: float, relevance: float
+) -> Shown:
+    """Return the words of a topic; those of the largest topics and the salient words of the corpus for NONE."""
+    topics = topics_of(moment, written)
+    if not topics.numbers:
+        return Shown()
+    chosen = [topic] if topic in topics.numbers else list(topics.numbers[:FEW])
+    name = f"words-{topic}" if topic in topics.numbers else "words"
+    options = {"topics": chosen, "n_words": n_words, "relevance": relevance, "scale": SCALE}
+    picture = _drawn(name, "topic-words", moment, written, **options)
+    salient = salient_words(used_topics(counts_of(moment)), 12)["word"].values
+    said = f"Of the whole corpus these words tell topics apart: {', '.join(map(str, salient))}."
+    about, path = message("" if topic in topics.numbers else said), moment.path
+    return Shown(about, picture, paths=(path,), controls=word_controls())
+
+
+def _drawn(name: str, view: str, moment: Moment, written: int, **options):
+    """Return the picture of a view of a run, in the colours of its topics."""
+    run = labelled(counts_of(moment), topics_of(moment, written).names)
+    (picture,) = draw_view(view, [run], 1, colours=topic_colour, **options)
+    title = f"{picture.title.partition(',')[0]}, {moment.path.name}"
+    return replace(picture, name=f"{moment.path.name}-{name}", title=title)
+
+
+@lru_cache(maxsize=8)
+def scores_of(moment: Moment) -> xr.Dataset | None:
+    """Return sizes, u_mass, npmi, c_v and diversity of the topics at the last snapshot; None before the first."""
+    run = counts_of(moment)
+    if run is None:
+        return None
+    found = coherence(run, get_corpus(moment.path.parent, Run(moment.path).spec.train))
+    several = diversity(run)
+    return found.assign(
+        diversity=several["diversity"], share=topic_sizes(run)["share"].sel(topic=found["topic"])
+    ).assign_attrs(several.attrs)
+
+
+class TopicTable(TopicCard):
+    """The table of the topics; their coherence follows when it is computed."""
+
+    def __init__(self, *given, **settings):
+        super().__init__(*given, **settings)
+        self._scoring, self._scored, self._trouble = LatestTask(), None, ""
+
+    def follow(self, topics: Topics) -> None:
+        """Show the table of these topics."""
+        moment, scored = topics.moment, self._scored == topics.moment
+        asked = topics, self.sort, scored, self._trouble
+
+        def then(found, error: Exception | None) -> None:
+            self._scored = moment if error is None else None
+            self._trouble = "" if error is None else sentence_of(error)
+            self.follow(topics)
+
+        self.bring(asked, partial(table_of, *asked))
+        self._scoring.submit(moment, partial(scores_of, moment), then)
+
+
+def table_of(topics: Topics, sort: str, scored: bool, trouble: str = "") -> Shown:
+    """Return the table of the topics, with their coherence if it is ``scored``."""
+    if not topics.numbers:
+        return Shown()
+    found = scores_of(topics.moment) if scored else None
+    sizes = topic_sizes(counts_of(topics.moment))["share"].to_series()
+    scores = found[SCORES].to_dataframe()[SCORES] if scored else None
+    rows = [
+        (
+            topic,
+            float(sizes[topic]),
+            topics.names.get(topic, ""),
+            topics.words[topic],
+            *(scores.loc[topic].tolist() if scored else [None] * len(SCORES)),
         )
-    return {"of": topic, "rows": rows}
-
-
-@lru_cache(maxsize=4)
-def _topics_now(moment: Moment, written: int) -> dict:
-    """Return the topics, a sentence about the map or why there are none, and the error about their labels if any.
-
-    written : time of the last change of the notes; only a key of the cache.
-    """
-    shown = {"run": moment.path.name, "topics": []}
-    if counts_of(moment) is None:
-        missing = (
-            "snapshot of its topics yet; they appear with the first"
-            if "n_k" in Run(moment.path).progress()
-            else "topics"
+        for topic in topics.numbers
+    ]
+    said = trouble or "Computing the coherence …"
+    if scored:
+        means = (f"{name} {format_number(found.attrs[f'mean_{name}'], 3)}" for name in SCORES)
+        said = (
+            "Coherence is of the ten likeliest words of each topic; two words are together when a training document has "
+            f"both. Means over topics: {', '.join(means)}."
         )
-        return shown | {"said": f"{moment.path.name} has no {missing}."}
-    labels, trouble = labels_now(moment)
-    return shown | {
-        "topics": topic_entries(moment, labels),
-        "trouble": trouble[:1].upper() + trouble[1:],
-        "said": (
-            "Topics whose words are alike lie near each other; areas are shares of the tokens. "
-            f"The plane shows {100 * map_of(moment).attrs['shown']:.0f} % of the variation of their distances."
-        ),
-    }
+    caption = f"topics of {topics.moment.path.name}"
+    table = topic_table(COLUMNS, rows, sort, caption, topics.names)
+    return Shown(message(said), None, table, (topics.moment.path,))

@@ -10,8 +10,8 @@ import numpy as np
 import panel as pn
 import param
 
-from workbench.dashboard.shared.card import Card
-from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.background import LatestTask, sentence_of
+from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.link import (
     LONGEST,
@@ -24,30 +24,36 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of, stamp
 from workbench.dashboard.shared.shell import (
     LOOK,
-    Choice,
+    button,
     column,
     lay_out,
     page_or_sentence,
     styled,
     text,
 )
-from workbench.dashboard.shared.snapshots import Moment, moment_of
-from workbench.dashboard.topics import files
+from workbench.dashboard.shared.snapshots import Moment, changes, counts_of, moment_of
+from workbench.dashboard.topics import files, matching
+from workbench.dashboard.topics.cells import TopicCard, whole
 from workbench.dashboard.topics.documents import Documents
-from workbench.dashboard.topics.filled import NONE
-from workbench.dashboard.topics.hierarchy import Hierarchy, network_of
-from workbench.dashboard.topics.matching import Flow
-from workbench.dashboard.topics.overview import Overview, named
+from workbench.dashboard.topics.hierarchy import model_shown
+from workbench.dashboard.topics.overview import (
+    COLUMNS,
+    Topics,
+    TopicTable,
+    map_shown,
+    topics_of,
+    words_shown,
+)
 from workbench.dashboard.topics.recorded import Recorded
-from workbench.dashboard.topics.scores import Scores
-from workbench.dashboard.topics.sizes import KINDS, Sizes
+from workbench.dashboard.topics.sizes import CONTROLS, MOST_POINTS, NO_TOPICS, sizes_of
 from workbench.dashboard.topics.unseen import Unseen
-from workbench.dashboard.topics.words import Words
 from workbench.runs.execution.run import default_store
 from workbench.runs.store.notes import FILE as NOTES
+from workbench.runs.store.notes import label_topic
+from workbench.views.live import NONE
+from workbench.views.topics import word_controls
 
 NEWEST, NO_RUN = "the newest run", "no run"
-MOST_WORDS = 50
 EVERY = 3.0
 """Seconds between two drawings of a picture of an active run."""
 
@@ -63,88 +69,89 @@ class TopicsPage:
         self.other = styled(
             pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330)
         )
-        self.n_words = styled(
-            pn.widgets.IntInput(label="Words", value=30, start=1, end=MOST_WORDS, width=64)
-        )
-        self.relevance = styled(
-            pn.widgets.FloatSlider(
-                label="Relevance λ", value=0.6, start=0, end=1, step=0.05, width=180
+        self.find, self.find_words, self.find_rows, self.label = (
+            styled(
+                pn.widgets.TextInput(
+                    label=label, placeholder=hint, width=width, max_length=LONGEST, visible=shown
+                )
+            )
+            for label, hint, width, shown in (
+                ("Find documents", 'word "a phrase" column:value', 330, True),
+                ("Find words", "a word or a part of one", 200, True),
+                ("Find rows", "a name or a part of one", 200, True),
+                ("Label", "what it is about", 200, False),
             )
         )
-        self.kind = styled(Choice(label="Sizes as", options=KINDS, value="stacked"))
-        self.find = styled(
-            pn.widgets.TextInput(
-                label="Find documents",
-                placeholder='word "a phrase" column:value',
-                width=330,
-                max_length=LONGEST,
-            )
-        )
-        self.find_words = styled(
-            pn.widgets.TextInput(
-                label="Find words",
-                placeholder="a word or a part of one",
-                width=200,
-                max_length=LONGEST,
-            )
-        )
+        self.all = button("Whole corpus", visible=False)
         self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
         # the runs chosen in the menus, which may not exist yet
         self._asked = {self.run: "", self.other: ""}
         self._runs: dict[str, Reading] = {}  # every readable run, newest first
-        self._labels: dict[int, str] = {}  # labels of the shown run
-        self._moving, self._heard_of = False, None
+        self._topics: Topics | None = None  # of the shown run
+        self._looking, self._labelling, self._written = LatestTask(), LatestTask(), 0
+        self._moving, self._word = False, ""
         self._due = 0.0  # time of the next drawing of an active run's pictures
         # a sentence about the run; one about chosen items that do not exist
         self._news, self._gone = ("", "muted"), ""
-        self.overview = Overview(
-            self._heard, lambda topic: self._leave_out(self._choosers, f"topic {topic} with tokens")
+
+        def card(heading: str, kind: str, *tools, make=TopicCard, **settings) -> TopicCard:
+            return make(
+                heading, self.handover, *tools, kind=kind, changed=self._changed, **settings
+            )
+
+        self.map = card("Map of the topics", "map", self.find_words)
+        self.map.on_word = self._choose_word
+        self.words = card(
+            "Words",
+            "words",
+            self.all,
+            self.label,
+            more={"Salient words": self._file(files.salient_file)},
         )
+        self.topics = card(
+            "Topics", "topics", make=TopicTable, csv=self._file(files.topics_file), drawn=False
+        )
+        self.sizes = card("Sizes over the iterations", "sizes", csv=self._file(files.sizes_file))
+        self.matching = card(
+            "Compare topics with another run",
+            "matching",
+            self.other,
+            csv=self._file(files.matching_file),
+        )
+        self.model = card("Model", "model", self.find_rows, hides=True)
+        self.recorded = Recorded(self.handover)
         self.documents = Documents(
-            self._choose, lambda one: self._leave_out([self.documents], f"document {one}")
-        )
-        self.scores, self.words, self.recorded = Scores(), Words(), Recorded(self.handover)
-        self.sizes = Sizes(
-            "Sizes over the iterations",
             self.handover,
-            self.kind,
-            kind="sizes",
-            csv=self._file(files.sizes_file),
-        )
-        self.matching = Flow(self.handover, self.other, self._file(files.matching_file))
-        self.hierarchy = Hierarchy()
-        self.network = Card(
-            "Model",
-            self.handover,
-            below=[self.hierarchy],
-            hides=True,
-            kind="model",
-            csv=self._file(files.model_file),
+            self.find,
+            lambda one: self._leave_out([self.documents], f"document {one}", document=NONE),
+            self._file(files.documents_file),
         )
         self.unseen = Unseen(self.handover, self._choose)
-        self._choosers = (
-            self.overview,
+        self._cards = (
+            self.map,
             self.words,
+            self.topics,
+            self.model,
+            self.documents,
             self.sizes,
-            self.scores,
+            self.recorded,
             self.matching,
-            self.matching.sheet,
-            self.hierarchy,
         )
-        self._lay_out()
+        self._choosers = tuple(card for card in self._cards if card is not self.recorded)
+        words, sizes = self.words.offer(word_controls()), self.sizes.offer(CONTROLS)
         self._parts = {
             "run": self._run_part(self.run),
-            "topic": self._number_part(self.overview, self._choosers),
-            "words": widget_part(self.n_words),
-            "relevance": widget_part(self.relevance),
-            "sizes": widget_part(self.kind),
+            "topic": self._number_part(self.map, "chosen", self._choosers),
+            "words": widget_part(words["n_words"]),
+            "relevance": widget_part(words["relevance"]),
+            "sizes": widget_part(sizes["kind"]),
             "word": widget_part(self.find_words),
             "with": self._run_part(self.other),
             "find": widget_part(self.find),
-            "document": self._number_part(self.documents, [self.documents]),
+            "document": self._number_part(self.documents, "document", [self.documents]),
             **self.documents.parts(),
-            "scores": self.scores.part(),
-            "matches": self.matching.sheet.part(),
+            "scores": self.topics.part(COLUMNS),
+            "matches": self.matching.part(matching.COLUMNS),
         }
         self._take(self._monitor.latest(FIRST_LOOK))
         self._gone = follow_address(self._parts)
@@ -153,11 +160,13 @@ class TopicsPage:
             menu.param.watch(self._run_chosen, "value")
         for view in self._choosers:
             view.param.watch(lambda event: self._choose(event.new), "chosen")
-        self.documents.param.watch(self._changed, ["chosen", "sort", "page"])
-        for widget in (self.n_words, self.relevance, self.kind, self.find, self.find_words):
+        self.documents.param.watch(self._changed, ["document", "sort", "page"])
+        for sorted_card in (self.topics, self.matching):
+            sorted_card.param.watch(self._changed, "sort")
+        for widget in (self.find, self.find_words, self.find_rows):
             widget.param.watch(self._changed, "value")
-        for sheet in (self.scores, self.matching.sheet):
-            sheet.param.watch(lambda event: write_address(self._parts), "sort")
+        self.label.param.watch(self._labelled, "value")
+        self.all.on_click(lambda event: self._choose(NONE))
 
     # ------------------------------------------------------------------ every second
 
@@ -197,54 +206,74 @@ class TopicsPage:
         """Show the chosen run at its last snapshot."""
         moment = self.moment()
         if moment is None:
-            for card in (*self._choosers, self.documents, self.recorded, self.network):
+            self._topics = None
+            self._looking.reset()
+            for card in self._cards:
                 card.clear()
             self.unseen.show(None, NONE, {})
             self.said.param.update(value=_empty(self.store), visible=True)
         else:
-            self.overview.show(
-                moment, stamp(moment.path / NOTES), self.n_words.value, self.relevance.value
-            )
-            if self._heard_of == moment.path:  # else the labels are not known yet
-                topic, labels, reading = (
-                    self.overview.chosen,
-                    self._labels,
-                    self._runs[moment.path.name],
-                )
-                rows = moment.path, moment.hash, int(np.nan_to_num(reading.latest[0]))
-                self.documents.show(moment, topic, labels, self.find.value)
-                self.words.show(moment, labels, self.find_words.value)
-                self.scores.show(moment, labels)
-                if ticking:
-                    self.recorded.tick()
-                if not ticking or monotonic() >= self._due:
-                    self._due = monotonic() + EVERY
-                    self.sizes.follow(*rows, labels, self.kind.value)
-                    self.recorded.follow(moment, rows[-1])
-                    self.matching.follow(moment, self._moment_of(self.other.value), labels)
-                self.network.bring(rows[:2], partial(network_of, *rows[:2]))
-                self.hierarchy.show(moment, reading.spec, labels)
-                self.unseen.show(moment, topic, labels)
+            asked = moment, stamp(moment.path / NOTES)
+            self._looking.submit(asked, partial(topics_of, *asked), partial(self._heard, asked[1]))
+            if self._topics is not None and self._topics.moment.path == moment.path:
+                self._bring(moment, ticking)
         self._see()
+
+    def _bring(self, moment: Moment, ticking: bool) -> None:
+        """Compute what the cards show."""
+        topics, written, chosen = self._topics, self._written, self.map.chosen
+        if topics.numbers and chosen not in (NONE, *topics.numbers):
+            self._leave_out(self._choosers, f"topic {chosen} with tokens", chosen=NONE)
+            return
+        path, hash, names = moment.path, moment.hash, topics.names
+        n_rows = int(np.nan_to_num(self._runs[path.name].latest[0]))
+        options = self.words.options
+        for card, work, *given in (
+            (self.map, map_shown, topics, written, self.find_words.value.strip(), self._word),
+            (self.words, words_shown, topics.moment, written, chosen, *options.values()),
+            (self.model, model_shown, topics, self.find_rows.value),
+        ):
+            card.bring(given, partial(work, *given))
+        self.topics.follow(topics)
+        self.documents.follow(moment, chosen, names, self.find.value)
+        self.unseen.show(moment, chosen, names)
+        if ticking:
+            self.recorded.tick()
+        if not ticking or monotonic() >= self._due:
+            self._due = monotonic() + EVERY
+            sizes = path, hash, changes(n_rows, MOST_POINTS), tuple(names.items())
+            sizes = *sizes, self.sizes.options["kind"]
+            self.sizes.bring(sizes, partial(sizes_of, *sizes))
+            self.recorded.follow(moment, n_rows)
+            other = self._moment_of(self.other.value)
+            pair = moment, other, names, self.matching.sort
+            waiting = f"Matching with {other.path.name} …" if other else ""
+            self.matching.bring(pair, partial(matching.matching_of, *pair), waiting)
 
     def _see(self) -> None:
         """Show the cards that have content, and hide the others."""
-        for boxes, seen in (
-            (self._of_runs, self.moment() is not None and not self.sizes.without_topics),
-            (self._of_topics, bool(self.overview.topics)),
-        ):
-            for box in boxes:
-                box.visible = seen
+        there = self._topics is not None and bool(self._topics.numbers)
+        for card in (self.map, self.words, self.topics, self.documents, self.matching, self.unseen):
+            card.view.visible = there
+        self.sizes.view.visible = (
+            self.moment() is not None and NO_TOPICS not in self.sizes.shown.said
+        )
+        chosen = there and self.map.chosen in self._topics.numbers
+        self.all.visible, self.label.visible = chosen, chosen and not policy().read_only
+        label = self._topics.labels.get(self.map.chosen, "") if chosen else ""
+        self._set([self.label], value=label, value_input=label)
 
-    def _heard(self, trouble: str) -> None:
-        """Take the new topics of the run, and the error about it, if any; then update the cards."""
-        moment, topics = self.moment(), self.overview.topics
+    def _heard(self, written: int, topics: Topics | None, error: Exception | None) -> None:
+        """Take the topics of the run, or the error about it; then update the cards."""
+        moment = self.moment()
         if moment is None:
             return
-        is_known, self._heard_of = self._heard_of == moment.path, moment.path
-        self._labels = {one["topic"]: named(one) for one in topics if named(one)}
-        if trouble:
-            self._news = trouble, "bad" if topics else "muted"
+        is_known = self._topics is not None and self._topics.moment.path == moment.path
+        if error is not None:
+            topics = Topics(moment, said=sentence_of(error))
+        self._topics, self._written = topics, written
+        if topics.said:
+            self._news = topics.said, "bad" if topics.numbers or error else "muted"
         else:
             asked = self._asked[self.run]
             lost = (
@@ -252,10 +281,8 @@ class TopicsPage:
                 if asked not in {"", *self._runs}
                 else ""
             )
-            self._news = (
-                f"{lost}{len(topics)} topics of {moment.path.name}, {moment.state}.",
-                "muted",
-            )
+            said = f"{lost}{len(topics.numbers)} topics of {moment.path.name}, {moment.state}."
+            self._news = said, "muted"
         self._say()
         self._show(ticking=is_known)
 
@@ -264,9 +291,9 @@ class TopicsPage:
         sentence, kind = self._news
         self.said.say(f"{self._gone} {sentence}".strip(), kind)
 
-    def _leave_out(self, views: Iterable[param.Parameterized], what: str) -> None:
+    def _leave_out(self, views: Iterable[param.Parameterized], what: str, **none: int) -> None:
         """Drop a choice that does not exist, and say so until the visitor's next action."""
-        self._set(views, chosen=NONE)
+        self._set(views, **none)
         self._gone = f"{self._gone} There is no {what} in {self.moment().path.name}.".strip()
         self._say()
         self._show()
@@ -282,13 +309,37 @@ class TopicsPage:
         """Choose a topic in all cards."""
         if not self._moving and any(view.chosen != topic for view in self._choosers):
             self._set(self._choosers, chosen=topic)
-            self._set([self.documents], chosen=NONE)
+            self._set([self.documents], document=NONE)
             self._changed()
+
+    def _choose_word(self, word: str) -> None:
+        """Give the circles of the map their sizes from a word, or their own if it is chosen already."""
+        self._word = "" if word == self._word else word
+        self.map.table.marked = [f"topic {self.map.chosen}", f"word {self._word}"]
+        self._changed()
+
+    def _labelled(self, event) -> None:
+        """Store the label that the visitor has typed."""
+        if self._moving or policy().read_only or self._topics is None:
+            return
+        moment, topic = self._topics.moment, self.map.chosen
+
+        def then(result, error) -> None:
+            self._looking.reset()
+            self._show()
+            if error is not None:
+                self.said.say(sentence_of(error), "bad")
+
+        self._labelling.reset()
+        self._labelling.submit(
+            event.new, lambda: label_topic(moment.path, counts_of(moment), topic, event.new), then
+        )
 
     def _changed(self, *events) -> None:
         if not self._moving:
             if not events or any(
-                event.obj is self.find or event.name == "sort" for event in events
+                event.obj is self.find or (event.obj is self.documents and event.name == "sort")
+                for event in events
             ):
                 self._set([self.documents], page=1)
             self._gone = ""
@@ -309,82 +360,40 @@ class TopicsPage:
 
         return Part(lambda: self._asked[menu], "", take)
 
-    def _number_part(self, view: param.Parameterized, views: Iterable[param.Parameterized]) -> Part:
+    def _number_part(
+        self, view: param.Parameterized, name: str, views: Iterable[param.Parameterized]
+    ) -> Part:
         """Return the part of the link for the number of a topic or document, which is chosen in all ``views``."""
 
         def take(number: str) -> bool:
-            known = number.isdecimal() and len(number) < 10
-            if known:
-                self._set(views, chosen=int(number))
+            if known := whole(number) != NONE:
+                self._set(views, **{name: int(number)})
             return known
 
-        return Part(lambda: "" if view.chosen == NONE else str(view.chosen), "", take)
+        return Part(
+            lambda: "" if getattr(view, name) == NONE else str(getattr(view, name)), "", take
+        )
 
     # ------------------------------------------------------------------ the page
 
-    def _file(self, make: Callable[..., File], *form: str) -> Callable[..., Callable[[], File]]:
+    def _file(self, make: Callable[[files.Asked], File]) -> Callable[[], Callable[[], File]]:
         """Return the function that is called at a click, and returns a function that makes a file of what is shown."""
 
-        def work(*columns: int) -> Callable[[], File]:
+        def work() -> Callable[[], File]:
             other, query = self._moment_of(self.other.value), self.find.value.strip()
-            chosen = self.overview.chosen, self.n_words.value, self.relevance.value
-            shown = files.Shown(self.moment(), self._labels, *chosen, other, query)
-            return partial(make, shown, *form, *columns)
+            names = self._topics.names if self._topics else {}
+            return partial(make, files.Asked(self.moment(), names, self.map.chosen, other, query))
 
         return work
 
-    def _files(self, make: Callable[..., File], forms=files.FORMS, more=()) -> Downloads:
-        """Return the buttons for the figure in each format, for the values behind it, and for more tables."""
-        tables = {name: self._file(table) for name, table in dict(more).items()}
-        figures = {form.upper(): self._file(make, form) for form in forms}
-        return Downloads(self.handover, {"CSV": self._file(make, "csv")} | tables, figures)
-
-    def _lay_out(self) -> None:
-        """Make the cards."""
-
-        def row(make, what: str, said: str, **settings) -> list:
-            return self._files(make, **settings).row(said, f"download the {what}")
-
-        def card(kind: str, title: str, *parts) -> pn.Column:
-            return column(text(f"<h2>{title}</h2>"), *parts, kind=f"wb-card {kind}")
-
-        overview_files = column(
-            *row(files.map_file, "map", "The map:"),
-            *row(
-                files.words_file, "words", "The words:", more={"Salient words": files.salient_file}
-            ),
-            kind="wb-stack",
-        )
-        overview = column(
-            column(self.run, self.n_words, self.relevance, self.find_words, kind="wb-bar"),
-            self.said,
-            self.words,
-            self.overview,
-            overview_files,
-            kind="wb-card overview",
-        )
-        documents = card(
-            "documents",
-            "Documents",
-            column(self.find, kind="wb-bar"),
-            self.documents,
-            *row(files.documents_file, "documents", "These documents:", forms=()),
-        )
-        scores = card(
-            "scores",
-            "Coherence and diversity",
-            self.scores,
-            *row(files.scores_file, "scores", "The scores:"),
-        )
-        unseen, matching, sizes = self.unseen.card, self.matching.view, self.sizes.view
-        pair, network = column(sizes, scores, kind="wb-halves"), self.network.view
-        self._cards = overview, network, documents, pair, self.recorded.view, matching, unseen
-        self._of_runs = [sizes, self.n_words, self.relevance, self.find_words]
-        self._of_topics = [overview_files, documents, scores, matching, unseen]
-
     def view(self) -> pn.Column:
         """Return the page, after setting up its session."""
-        main = column(*self._cards, self.handover, kind="wb-main")
+        of_run = column(column(self.run, kind="wb-bar"), self.said, kind="wb-card overview")
+        overview = column(self.map.view, self.words.view, kind="wb-halves")
+        pair = column(self.sizes.view, self.recorded.view, kind="wb-halves")
+        below = self.topics.view, self.model.view, self.documents.view, pair
+        cards = of_run, overview, *below, self.matching.view, self.unseen.view
+        main = column(*cards, self.handover, kind="wb-main")
         said = f"what the topics are about{f' {LOOK}' if policy().read_only else ''}"
         return lay_out(self, "topics", said, main)
 

@@ -14,8 +14,7 @@ import xarray as xr
 from workbench.dashboard.shared.card import Card, Live, Shown
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.shell import styled
-from workbench.dashboard.shared.snapshots import IN_MEMORY, Moment, made_of
-from workbench.dashboard.topics.filled import changes
+from workbench.dashboard.shared.snapshots import IN_MEMORY, Moment, changes, made_of
 from workbench.measures import spec_of
 from workbench.report.gathering import stored_corpora, with_table
 from workbench.runs.afterwards.heldout_by_document import Scored, score_documents

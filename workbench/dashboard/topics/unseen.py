@@ -18,27 +18,30 @@ from workbench.corpus import Corpus
 from workbench.corpus.corpus import corpus_of
 from workbench.corpus.texts.words import WORD_PATTERN
 from workbench.dashboard.shared.background import LatestTask, sentence_of
+from workbench.dashboard.shared.clickable import Clickable
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.policy import policy
-from workbench.dashboard.shared.shell import button, column, styled, text
+from workbench.dashboard.shared.shell import button, column, message, styled, text
 from workbench.dashboard.shared.snapshots import Moment, counts_of, made_of
 from workbench.dashboard.shared.uploads import Upload
+from workbench.dashboard.topics.cells import whole
 from workbench.dashboard.topics.documents import (
     MOST_TEXT,
     MOST_TYPES,
-    Shelf,
+    shelf,
     text_coloured,
     topics_of,
     words_coloured,
 )
-from workbench.dashboard.topics.filled import NONE
 from workbench.measures import token_topics, used_topics
 from workbench.numbers import MIB, format_size
 from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.run import Run
+from workbench.tables import Column, numbers
 from workbench.views.elements import fitting
+from workbench.views.live import NONE
 
 MOST_TOKENS = 5 * 10**6
 """Maximum number of tokens of a file."""
@@ -53,6 +56,16 @@ MOST_LETTERS = 200
 """Letters shown of a title."""
 MOST_UNKNOWN = 40
 KINDS = (".txt", ".csv", ".jsonl")
+COLUMNS = (
+    Column("Document"),
+    Column(
+        "Unknown",
+        kind="share",
+        digits=1,
+        meaning="share of the tokens whose word the run does not know",
+    ),
+    *numbers("Tokens", meaning="words that were counted: without stop words"),
+)
 
 
 class Unseen:
@@ -79,17 +92,11 @@ class Unseen:
             button("Infer topics", color="primary"),
             text(sizing_mode="stretch_width"),
         )
-        self.shelf, self._latest = (
-            Shelf(
-                on_topic,
-                ("Unknown", "share of the tokens whose word the run does not know"),
-                ("Tokens", "words that were counted: without stop words"),
-            ),
-            LatestTask(),
-        )
+        self.shelf, self._latest = Clickable(self._clicked), LatestTask()
+        self._on_topic, self._chosen, self._times = on_topic, 0, 0
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
         bar = column(self.go, *self.files.buttons.values(), kind="wb-bar")
-        self.card = column(
+        self.view = column(
             text("<h2>Analyse new text</h2>"),
             self.text,
             self.file,
@@ -99,13 +106,13 @@ class Unseen:
             self.shelf,
             kind="wb-card unseen",
         )
-        self._moment, self._folded, self._topic, self._labels, self._times = None, None, NONE, {}, 0
+        self._moment, self._folded, self._topic, self._labels = None, None, NONE, {}
+        self._drawing = LatestTask()
         self.go.on_click(
             lambda event: self._ask(
                 "a text", (self.text.value_input or self.text.value or "").encode(), ".txt"
             )
         )
-        self.shelf.param.watch(lambda event: self._show(), "chosen")
 
     def show(self, moment: Moment | None, topic: int, labels: dict[int, str]) -> None:
         """Set the shown run and topic; remove documents that were analysed with another run."""
@@ -137,24 +144,31 @@ class Unseen:
         """Show the documents, or none, and a sentence."""
         self._folded, self._times = found, self._times + 1
         self.said.say(said, kind)
+        self._chosen = 0
         if found is None:
-            self.shelf.clear()
-        self.shelf.chosen = NONE
+            self._drawing.reset()
+            self.shelf.object = ""
         self._show()
+
+    def _clicked(self, kind: str, value: str) -> None:
+        if kind == "document" and self._folded is not None:
+            self._chosen = min(max(whole(value), 0), self._folded.corpus.n_documents - 1)
+            self._show()
+        elif kind == "topic" and (topic := whole(value)) != NONE:
+            self._on_topic(topic)
 
     def _show(self) -> None:
         """Show the list, and the chosen document, or the first."""
         if (found := self._folded) is not None:
-            self.shelf.fill(
-                lambda times, *asked: {
-                    "content": listing_of(found),
-                    "shown": unseen_document(found, *asked),
-                },
-                self._times,
-                max(self.shelf.chosen, 0),
-                self._topic,
-                self._labels,
-            )
+            asked = self._chosen, self._topic, self._labels
+
+            def work() -> str:
+                return shelf(listing_of(found), unseen_document(found, *asked))
+
+            def then(html: str | None, error: Exception | None) -> None:
+                self.shelf.object = html if error is None else message(sentence_of(error), "bad")
+
+            self._drawing.submit((self._times, *asked), work, then)
 
     def _csv(self) -> File:
         if self._folded is None:
@@ -285,7 +299,7 @@ def listing_of(found: Folded) -> dict:
             zip(found.corpus.titles[:MOST_LISTED], unknown, tokens, strict=True)
         )
     ]
-    return {"documents": documents, "caption": "documents that were analysed"}
+    return {"documents": documents, "columns": COLUMNS, "caption": "documents that were analysed"}
 
 
 def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:

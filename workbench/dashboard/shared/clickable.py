@@ -1,0 +1,47 @@
+"""HTML of Python in which parts can be clicked: rows that are chosen, headings that sort, pages that are turned."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import panel as pn
+import param
+from markupsafe import Markup
+
+from workbench.dashboard.shared.shell import SCRIPTS, read_style
+from workbench.tables import Column
+
+KEY = Markup('<button type="button" data-key="{}" title="{}">{}</button>')
+
+
+class Clickable(pn.custom.JSComponent):
+    """HTML; ``clicked("topic", "3")`` is called for a click on an element with ``data-key="topic 3"``.
+
+    Texts of others are escaped before they are put into ``object``; what ``clicked`` gets is checked there.
+    """
+
+    object = param.String(default="", doc="The HTML.")
+    marked = param.List(default=[], doc="Keys of the elements that are chosen.")
+
+    _esm = SCRIPTS / "clickable.js"
+    _stylesheets: ClassVar[list[str]] = [read_style("clickable.css")]
+
+    def __init__(self, clicked: Callable[[str, str], None], **settings):
+        super().__init__(sizing_mode="stretch_width", margin=0, **settings)
+        self._clicked = clicked
+
+    def _handle_msg(self, said) -> None:
+        if isinstance(said, str):
+            kind, _, value = said.partition(" ")
+            self._clicked(kind, value)
+
+
+def sort_by(column: Column, sort: str) -> Column:
+    """Return the column with a button as heading, which sorts the rows by it: numbers from the largest on, then the other way.
+
+    ``sort``: the name of the column that rows are sorted by now, after a minus if from the largest on.
+    """
+    signs = {column.name: "-", f"-{column.name}": ""}
+    sign = signs.get(sort, "" if column.is_text else "-")
+    arrow = {column.name: " ↑", f"-{column.name}": " ↓"}.get(sort, "")
+    button = KEY.format(f"sort {sign}{column.name}", column.meaning, f"{column.heading}{arrow}")
+    return column._replace(label=button, meaning="")

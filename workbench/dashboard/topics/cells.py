@@ -1,0 +1,94 @@
+"""Topics in HTML tables: buttons that choose a topic, bars of shares, and tables whose rows are topics."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import param
+from markupsafe import Markup
+
+from workbench.dashboard.shared.card import Card
+from workbench.dashboard.shared.clickable import Clickable, sort_by
+from workbench.dashboard.shared.link import Part, attribute_part
+from workbench.tables import Column, Table
+from workbench.views.live import NONE
+from workbench.views.style import topic_colour
+
+CHIP = Markup(
+    '<button type="button" class="topic" data-key="topic {0}" aria-pressed="false" aria-label="{1}" '
+    'style="--topic: {2}">{3}</button>'
+)
+BAR = Markup(
+    '<span class="track"><span class="bar" style="width: {:.1f}%; --topic: {}"></span></span> {:.1f} %'
+)
+
+
+class TopicCard(Card):
+    """A card of topics: in its picture and its table a topic is chosen by a click, and headings sort the table."""
+
+    on_word: Callable[[str], None] = staticmethod(lambda word: None)
+    """Called with a word that is clicked."""
+    sort = param.String(doc="Column that rows are sorted by, from the largest on after a minus.")
+
+    def __init__(self, heading: str, handover, *tools, **settings):
+        super().__init__(heading, handover, *tools, table=Clickable(self.clicked), **settings)
+
+    def clicked(self, kind: str, value: str) -> None:
+        """Choose the topic that was clicked, or none if it is chosen already; or sort the rows."""
+        if kind == "sort":
+            self.sort = value[:100]
+        elif kind == "topic" and (number := whole(value)) != NONE:
+            self.chosen = NONE if number == self.chosen else number
+        elif kind == "word":
+            self.on_word(value[:200])
+
+    @param.depends("chosen", watch=True)
+    def _mark_rows(self) -> None:
+        self.table.marked = [f"topic {self.chosen}"]
+
+    def part(self, columns: Iterable[Column]) -> Part:
+        """Return the order of the rows as a part of the link."""
+        known = {sign + column.name for column in columns for sign in ("", "-")}
+        return attribute_part(self, "sort", known.__contains__)
+
+
+def whole(text: str) -> int:
+    """Return a number from 0 on; NONE of any other text."""
+    return int(text) if text.isdecimal() and len(text) < 10 else NONE
+
+
+def chip(topic: int, text: object = None, name: str = "") -> Markup:
+    """Return a button that chooses a topic, with its number or a text; ``name``: what the topic is called, besides."""
+    label = f"topic {topic}{f': {name}' if name else ''}"
+    return CHIP.format(topic, label, topic_colour(topic), topic if text is None else text)
+
+
+def colour_of(topic: int) -> str:
+    """Return the colour of a topic, or grey for NONE."""
+    return topic_colour(topic) if topic != NONE else "var(--wb-strong-line)"
+
+
+def bar(share: float, topic: int = NONE, largest: float = 1.0) -> Markup:
+    """Return a share with a bar in the colour of a topic, which is full for the share ``largest``."""
+    return BAR.format(100 * share / largest, colour_of(topic), 100 * share)
+
+
+def topic_table(
+    columns: Sequence[Column],
+    rows: Iterable[Sequence],
+    sort: str,
+    caption: str,
+    names: Mapping[int, str],
+) -> str:
+    """Return an HTML table with a row for each topic, whose number is first in its row, in the order of ``sort``."""
+    fields, rows = [column.name for column in columns], list(rows)
+    if (by := sort.removeprefix("-")) in fields:
+        rows = in_order(rows, fields.index(by), sort.startswith("-"))
+    heads = [sort_by(column, sort) for column in columns]
+    cells = [(chip(row[0], name=names.get(row[0], "")), *row[1:]) for row in rows]
+    return Table(heads, cells, caption).html([{"data-key": f"topic {row[0]}"} for row in rows])
+
+
+def in_order(rows: list[Sequence], at: int, down: bool) -> list[Sequence]:
+    """Return rows sorted by the value at a position; those without one (None, NaN) come last."""
+    known = [row for row in rows if row[at] is not None and row[at] == row[at]]
+    rest = [row for row in rows if row[at] is None or row[at] != row[at]]
+    return sorted(known, key=lambda row: row[at], reverse=down) + rest
