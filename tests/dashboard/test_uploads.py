@@ -178,12 +178,9 @@ def test_who_has_not_signed_in_sends_nothing(tmp_path, monkeypatch, inbox):
     assert len(inbox.files) == 1
 
 
-def test_a_server_to_look_at_takes_no_file(tmp_path, monkeypatch, inbox):
+def test_a_server_to_look_at_takes_a_file_of_new_text(tmp_path, monkeypatch, inbox):
     with up(tmp_path, monkeypatch, read_only=True) as server:
-        answer = send(server, inbox.token)
-        assert (
-            answer.code == 403 and b"This server is to look at" in answer.body and not inbox.files
-        )
+        assert send(server, inbox.token).code == 204 and len(inbox.files) == 1
 
 
 def test_of_an_upload_that_is_broken_off_nothing_is_left(tmp_path, monkeypatch, scratch, inbox):

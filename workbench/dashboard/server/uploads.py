@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from bokeh.server.views.auth_request_handler import AuthRequestHandler
 from tornado.web import HTTPError, stream_request_body
 
-from workbench.dashboard.shared.policy import LOOK_ONLY, PolicyError, policy
+from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.uploads import GONE, INBOXES, OTHER, too_large
 
 TOKEN, NAME = "X-Upload-Token", "X-File-Name"
@@ -37,8 +37,6 @@ class UploadHandler(AuthRequestHandler):
         self._inbox = INBOXES.get(headers.get(TOKEN, ""))
         if not self.current_user:
             self._refuse(403, PolicyError("sign in first; load the page again"))
-        elif policy().read_only:
-            self._refuse(403, PolicyError(LOOK_ONLY))
         elif self._inbox is None:
             self._refuse(403, PolicyError(GONE))
         elif not re.fullmatch("[0-9]{1,18}", length):

@@ -125,11 +125,11 @@ class Upload(Drawn):
     def __init__(self, label: str, kinds: str, instead: str = "", endings: Iterable[str] = ENDINGS):
         self.inbox = Inbox(lambda received: self.param.update(value=received))
         rules, most = policy(), format_size(policy().max_upload)
-        hint = f"Or drop it here: {kinds}, up to {most}." if rules.takes_uploads else NO_ROUTE
+        hint = f"Or drop it here: {kinds}, up to {most}." if rules.uploads else NO_ROUTE
         hint += f" {instead.capitalize()}." * (bool(instead) and rules.takes_paths)
         settings = {"label": label, "accept": ",".join(endings), "most": rules.max_upload}
         settings |= {"limit": most, "route": ROUTE, "token": self.inbox.token, "hint": hint}
-        settings |= {"otherwise": advice(), "open": rules.takes_uploads}
+        settings |= {"otherwise": advice(), "open": rules.uploads}
         super().__init__(settings=settings, css_classes=["wb-wide"])
         self.param.watch(self._show, "value")
 
