@@ -9,7 +9,16 @@ import xarray as xr
 from workbench.measures import group_differences, topics_by_group
 from workbench.measures.groups import COLUMN, columns_of
 from workbench.views.elements import ROW, axis, element, fitting, height_of, panel, rows_below
-from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, fitting_panels, rows_of
+from workbench.views.picture import (
+    WHOSE,
+    Menu,
+    Picture,
+    SideBySide,
+    View,
+    fitting_panels,
+    menu_of,
+    rows_of,
+)
 from workbench.views.style import COLOURS, GREY, RC
 from workbench.views.topics import names_of_topics
 
@@ -92,10 +101,7 @@ def group_differences_view(differences: xr.Dataset, names: dict[int, str], title
     )
 
 
-def group_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the control that chooses the metadata column for grouping, if there are several."""
-    columns = columns_of(run)
-    return (Menu("by", "Group by", tuple(columns), columns[0]),) if len(columns) > 1 else ()
+group_controls = menu_of("by", "Group by", columns_of)
 
 
 def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Iterator[Picture]:

@@ -11,11 +11,11 @@ from workbench.views.elements import ROW, axis, band, element, fitting, height_o
 from workbench.views.picture import (
     MOST_PANELS,
     WHOSE,
-    Menu,
     Picture,
     SideBySide,
     View,
     fitting_panels,
+    menu_of,
     rows_of,
 )
 from workbench.views.style import COLOURS, GREY, RC
@@ -97,10 +97,7 @@ def state_probability_view(
     )
 
 
-def sequence_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the control that chooses a sequence, if there are several."""
-    names = tuple(sequences_of(run))
-    return (Menu("sequence", "Sequence", names, names[0]),) if len(names) > 1 else ()
+sequence_controls = menu_of("sequence", "Sequence", sequences_of)
 
 
 def sequence_named(run: xr.Dataset, name: str | None) -> tuple[str, np.ndarray]:

@@ -68,9 +68,14 @@ class Menu(NamedTuple):
 Control = Slider | Menu
 
 
-def no_controls(run: xr.Dataset) -> tuple[Control, ...]:
-    """Return (), for a view without controls."""
-    return ()
+def menu_of(option: str, label: str, choices_of: Callable[[xr.Dataset], Iterable[str]]) -> Callable:
+    """Return the `View.controls` that offer, in a menu, the choices that a function finds in a run, if there are several."""
+
+    def controls(run: xr.Dataset) -> tuple[Menu, ...]:
+        choices = tuple(choices_of(run))
+        return (Menu(option, label, choices, choices[0]),) if len(choices) > 1 else ()
+
+    return controls
 
 
 class View(NamedTuple):
@@ -83,7 +88,7 @@ class View(NamedTuple):
     draw: Callable[..., Iterable[Picture]]
     on_page: bool = False  # whether the Topics page offers it
     # controls on the Topics page and in notebooks
-    controls: Callable[[xr.Dataset], tuple[Control, ...]] = no_controls
+    controls: Callable[[xr.Dataset], tuple[Control, ...]] = lambda run: ()
     across: bool = False  # whether it compares runs on different data
     # whether it needs recorded iterations, which imported models do not have
     course: bool = False

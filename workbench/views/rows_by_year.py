@@ -10,7 +10,7 @@ from workbench.measures import spec_of
 from workbench.measures.rows import places_of, shares_of
 from workbench.views.elements import axis, band, element, panel
 from workbench.views.over_time import changing, spaced
-from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, rows_of
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, menu_of, rows_of
 from workbench.views.style import GREY, RC, Look
 
 COLUMNS = ("place", "time", "word", "probability", "deviation", "share")
@@ -72,10 +72,7 @@ def word_by_time_view(
     )
 
 
-def place_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the control that chooses a place, if there are several."""
-    names = places_of(run).names
-    return (Menu("place", "Place", tuple(names), names[0]),) if len(names) > 1 else ()
+place_controls = menu_of("place", "Place", lambda run: places_of(run).names)
 
 
 def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -> Iterator[Picture]:
