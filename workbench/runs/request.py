@@ -511,7 +511,8 @@ def parse(about: Field, text: str):
     metadata = about.metadata
     if metadata["choices"] and not metadata.get("otherwise"):
         return next((value for value in metadata["choices"] if written(value) == text), text)
-    if not is_number(about):
+    of_numbers = metadata["several"] or about.type in (int, float, int | None)
+    if metadata["choices"] or not of_numbers:
         return text.strip() or (about.default and text.strip())
     if not text.strip():
         return None
@@ -519,12 +520,6 @@ def parse(about: Field, text: str):
     if isinstance(about.default, float) and not metadata["several"]:
         values = [float(value) if isinstance(value, int) else value for value in values]
     return values if len(values) > 1 else values[0]
-
-
-def is_number(about: Field) -> bool:
-    """Return whether the values of a field are numbers."""
-    of_numbers = about.metadata["several"] or about.type in (int, float, int | None)
-    return of_numbers and not about.metadata["choices"]
 
 
 def combinations(given: dict) -> Iterator[dict]:

@@ -32,6 +32,12 @@ def path_field() -> pn.widgets.TextInput:
     return line("Path of the corpus", placeholder=example, wide=True)
 
 
+def start_field(runs: dict[str, str]) -> pn.widgets.Select:
+    """Return the menu of what new runs start from; ``runs``: entry → name of a run."""
+    about = request_fields()["start"].field.metadata
+    return menu(about["label"], runs, "", about["help"], wide=True)
+
+
 def field_of(name: str, default=None, help: str = "") -> pn.widgets.Widget:
     """Return the field for a setting or option of a request, holding text; ``default`` and ``help`` replace its own."""
     one = request_fields()[name]

@@ -16,11 +16,12 @@ from workbench.dashboard.compare.fields import (
     field_of,
     path_field,
     shown_value,
+    start_field,
 )
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
 from workbench.dashboard.compare.starting import describe_sweep, paces
 from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form, menu
+from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form
 from workbench.dashboard.shared.link import Part, take
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
@@ -41,14 +42,10 @@ from workbench.runs.request import (
 from workbench.runs.settings import DEFAULT_ENGINES, SplitSettings, names
 
 NOT_STARTED = "Nothing is started; fix the highlighted fields."
-AT_RANDOM = "random"
+AT_RANDOM = {"random": ""}
+OF_UPLOADS = "CSV, Parquet, Excel, JSON lines, a zip of texts …"
 USUAL = {"corpus": DEFAULT, "path": "", "engines": ",".join(DEFAULT_ENGINES)}
 """Texts of the fields that no setting declares."""
-OWN_FIELDS = {
-    "corpus": corpus_field,
-    "path": path_field,
-    "engines": lambda: EngineChoice(list(DEFAULT_ENGINES)),
-}
 FOLDED = (PREPROCESSING, OPTIONS, HYPER)
 """Sections in a fold."""
 
@@ -81,7 +78,7 @@ class Settings:
         self.ahead = text(sizing_mode="stretch_width")
         self._submitted, self._refused, self._pace = None, None, {}
         self._ready: RunRequest | None = None  # the request, while it is valid
-        self._runs: list[str] = []
+        self._runs = AT_RANDOM  # what new runs may start from, as entries of a menu
         document = pn.state.curdoc
         # with the lock, or its messages may be sent after the result
         self.start.on_click(lambda event: with_lock(document, self._start))
@@ -96,17 +93,14 @@ class Settings:
             return text(css_classes=[WIDE])
         if kind == "fold":
             return Fold(rest.capitalize(), self._show_fields)
-        if name in OWN_FIELDS:
-            made = OWN_FIELDS[name]()
-        elif name == "upload":
-            kinds = "CSV, Parquet, Excel, JSON lines, a zip of texts …"
-            made = Upload("File", kinds, "or give its path below")
-        elif name == "start":
-            about = self._known[name].field.metadata
-            options = {AT_RANDOM: ""} | {run: run for run in self._runs}
-            made = menu(about["label"], options, "", about["help"], wide=True)
-        else:
-            made = field_of(name)
+        own = {
+            "corpus": corpus_field,
+            "path": path_field,
+            "engines": lambda: EngineChoice(list(DEFAULT_ENGINES)),
+            "upload": lambda: Upload("File", OF_UPLOADS, "or give its path below"),
+            "start": lambda: start_field(self._runs),
+        }
+        made = own.get(name, partial(field_of, name))()
         made.param.watch(partial(self._changed, name), "value")
         return made
 
@@ -170,11 +164,10 @@ class Settings:
 
     def offer(self, runs: list[str]) -> None:
         """Offer the runs of the store as starting points of new runs."""
-        self._runs = runs
+        self._runs = AT_RANDOM | {run: run for run in runs}
         if "start" in self.fields:
             start = self.fields["start"]
-            value = start.value if start.value in runs else ""
-            start.param.update(options={AT_RANDOM: ""} | {run: run for run in runs}, value=value)
+            start.param.update(options=self._runs, value=start.value if start.value in runs else "")
 
     def say(self, sentence: str, kind: str = "muted", busy: bool = False) -> None:
         """Show a sentence under the button, which is disabled if ``busy``."""
@@ -217,14 +210,9 @@ class Settings:
 
     def _look_over(self, name: str) -> None:
         """Show the mistake in a changed field, and remove those shown before that are corrected."""
+        shown = {name, *self.form.wrong}
         mistakes = self._look_ahead()
-        self._tell(
-            {
-                field: mistakes[field]
-                for field in mistakes
-                if field == name or field in self.form.wrong
-            }
-        )
+        self._tell({field: mistakes[field] for field in mistakes if field in shown})
 
     def _look_ahead(self) -> dict[str, str]:
         """Show how many runs would start, or nothing if there are mistakes; return the mistakes by field.
