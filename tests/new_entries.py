@@ -18,7 +18,7 @@ ENGINE = "cooled-cvb0"
 class Options(cvb.Options):
     """The options of cvb0, and one more."""
 
-    tempering: float = option(1.0, "The temperature of the responsibilities", low=0.1)
+    tempering: float = option(1.0, "The temperature of the responsibilities", low=0.1, label="Heat")
 
 
 def engine(name: str = ENGINE) -> Engine:

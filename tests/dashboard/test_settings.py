@@ -30,13 +30,15 @@ def fill(form: Settings, **values) -> None:
         form.fields[name.replace("__", ".")].value = value
 
 
-def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_values():
+def test_every_option_of_every_engine_has_a_field_with_its_own_label_default_and_values():
     form = Settings()
     form.fields["engines"].value = list(ENGINES)
     options = form.request().options
     for name in ENGINES:
         for field in options_of(get_engine(name)).values():
             widget = form.fields[form.request().key_of(field.name, name)]
+            label = field.metadata["label"] or field.name.replace("_", " ")
+            assert widget.label.lower() == label.lower()
             menu = field.metadata["choices"] and not field.metadata["otherwise"]
             value = options[name][field.name]
             assert value == (
