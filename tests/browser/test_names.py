@@ -45,16 +45,17 @@ COMPARE = """
   - button "increase Target perplexity"
   - button "decrease Target perplexity"
   - slider "Smoothing"
-  - figure "curves of the runs; the table has what they reached":
-    - button "highlight svb"
+  - figure "curves of the runs; the table has what they reached"
   - group "download the figure":
     - button "SVG"
-  - table "runs of the store"
+  - textbox "Find runs"
+  - combobox "Group runs by"
+  - group "Columns of the table"
+  - grid "runs of the store"
   - combobox "Baseline"
-  - table "comparison"
+  - group "table of Comparison":
+    - table "comparison"
   - group "download the comparison"
-  - navigation "topics of runs":
-    - link "Topics of one"
 """
 TOPICS = """
 - banner:

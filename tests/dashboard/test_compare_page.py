@@ -74,6 +74,21 @@ def test_what_is_picked_by_hand_stays_and_the_newest_come_back_with_a_click(desk
     assert page.newest.disabled
 
 
+def test_curves_of_chosen_runs_stand_out_while_one_of_them_is_drawn(desk, reading_of):
+    page, holds = desk
+    holds(*(reading_of(f"run-{at}") for at in range(10)))
+
+    def faded() -> set[str]:
+        curve = page.figure.curve
+        alphas = [slot.strands[0].line.glyph.line_alpha for slot in curve.slots]
+        return {line.names[0] for line, alpha in zip(curve.drawn, alphas, strict=True) if alpha < 1}
+
+    page.table.chosen = ["run-3", "run-9"]
+    assert faded() == {f"run-{at}" for at in range(8)} - {"run-3"}
+    page.draw("run-3")
+    assert faded() == set()  # neither is in the figure
+
+
 def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(desk, reading_of):
     page, holds = desk
     holds(*(reading_of(f"run-{at}") for at in range(12)))

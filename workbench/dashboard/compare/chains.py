@@ -55,7 +55,7 @@ class Chains(Card):
 @lru_cache(maxsize=32)
 def convergence_of(runs: Looked) -> Shown:
     """Return R-hat and effective sample size by label, and the ranks of draws of labels with several chains."""
-    datasets, rows, names = [progress for *_, progress in begun(runs)], [], []
+    datasets, rows = [progress for *_, progress in begun(runs)], []
     for label, draws in draws_by_label(datasets).items() if datasets else ():
         if found := agreement(draws):
             n, alone = draws.sizes["chain"], draws.sizes["chain"] == 1
@@ -63,10 +63,9 @@ def convergence_of(runs: Looked) -> Shown:
             r_hats, bulk, tails = zip(*found.values(), strict=True)
             r_hat = None if alone else max(r_hats)
             rows.append((label, n, draws.sizes["draw"], r_hat, named(worst), min(bulk), min(tails)))
-            names.append(tuple(draws.attrs["runs"]))
     if not rows:
         return Shown()
-    html = by_label_html(Table(COLUMNS, rows, "convergence of chains"), names)
+    html = by_label_html(Table(COLUMNS, rows, "convergence of chains"))
     picture = next(iter(draw_view("convergence", datasets)), None)
     return Shown(SAID, picture, html, tuple(path for path, _ in runs))
 

@@ -105,7 +105,7 @@ def compared(runs: Looked, until: float | None, reference: str | None) -> tuple[
             header=list(told),
             rows=told.to_numpy(object).tolist(),
         )
-    html = by_label_html(table_of(rows), rows["runs"].tolist())
+    html = by_label_html(table_of(rows))
     paths = tuple(path for path, _ in runs)
     return Shown("", picture, html, paths), rows["label"].tolist()
 

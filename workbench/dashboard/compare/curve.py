@@ -6,6 +6,7 @@ only data, names of columns, visibility and labels change, and a tick streams no
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from workbench.dashboard.compare.charts import AXES, CHARTS, MEASURES
 from workbench.dashboard.compare.grouping import NO_ROWS, Line, Mean, telling_labels
 from workbench.dashboard.compare.slots import (
     DASHES,
+    FADED,
     STRANDS,
     Look,
     Scales,
@@ -76,6 +78,7 @@ class Curve:
         self.drawn = [NOTHING] * N_SLOTS
         self._means, self._readings, self._labels = [Mean() for _ in DASHES], {}, {}
         self._moved_by_hand = self._moving = False
+        self._lifted = set()  # names of the runs that stand out
         self.figure = plot()
         self.scales = Scales(self.figure)
         self.slots = [Slot(self.figure, at, FIRST) for at in range(N_SLOTS)]
@@ -132,13 +135,13 @@ class Curve:
             for name in line.names
         }
 
-    def members(self) -> list[list[str]]:
-        """Return the names of the runs of each slot."""
-        return [list(line.names) for line in self.drawn]
-
-    def labels(self) -> list[str]:
-        """Return the label of each slot in the legend."""
-        return [self._labels.get(line.key, "") for line in self.drawn]
+    def lift(self, names: Iterable[str]) -> None:
+        """Fade all lines but those of the named runs, from now on; no line while none of them is drawn."""
+        self._lifted = set(names)
+        lifted = [not self._lifted.isdisjoint(line.names) for line in self.drawn]
+        for slot, level, own in zip(self.slots, self._levels, lifted, strict=True):
+            slot.fade(any(lifted) and not own)
+            level.update(line_alpha=FADED if any(lifted) and not own else 1.0)
 
     def show(self, readings: dict[str, Reading]) -> None:
         """Draw the readings of the runs: stream new rows, and fill a slot anew if its run has changed."""
@@ -152,6 +155,7 @@ class Curve:
         for line, mean in zip(self.drawn, self._means, strict=True):
             mean.follow(self._of(line))
         self._paint()
+        self.lift(self._lifted)
         self.draw()
 
     def _paint(self) -> None:

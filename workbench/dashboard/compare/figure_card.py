@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import partial
 
 import panel as pn
-import param
 
 from workbench.dashboard.compare.charts import (
     AXES,
@@ -19,7 +18,6 @@ from workbench.dashboard.shared.downloads import Handover, picture_downloads
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import (
-    SCRIPTS,
     Choice,
     Toggles,
     column,
@@ -32,23 +30,11 @@ from workbench.dashboard.shared.shell import (
 LOG = {"Log x": "x", "Log y": "y"}
 
 
-class Highlight(pn.custom.JSComponent):
-    """Highlight in the browser, wherever it is shown, the run that the visitor points at, focuses or clicks.
-
-    An element belongs to a run by ``data-run``, to several by ``data-runs``, a name a line. Files have no highlight.
-    """
-
-    slots = param.List(doc="The runs of each slot of the figure, in the order of its legend.")
-    said = param.List(doc="Label of each slot in the legend.")
-
-    _esm = SCRIPTS / "highlight.js"
-
-
 class FigureCard:
     """The live figure with the choices of what it shows and the download buttons."""
 
     def __init__(self, handover: Handover):
-        self.curve, self.highlight = Curve(), Highlight()
+        self.curve = Curve()
         self.axis = _choice("Axis", AXES, self.curve.axis)
         self.chart = styled(
             pn.widgets.Select(
@@ -136,7 +122,6 @@ class FigureCard:
         self._left_out = len(wanted) - len(compared) if self.means or self.picked is not None else 0
         self._beyond, self._empty = [readable[name] for name in beyond], not readable
         self.curve.show(readable)
-        self.highlight.param.update(slots=self.curve.members(), said=self.curve.labels())
         self._describe()
 
     def toggled(self, name: str) -> list[str]:

@@ -98,5 +98,5 @@ def lineage_of(specs: dict[Path, RunSpec]) -> Shown:
     edges = edges_of(list(by_name.items()))
     rows = [(by_name[edge.run].label(), edge.run, edge.parent, edge.iteration) for edge in edges]
     columns = [*texts("Engine and options", "Run", "Began from"), *numbers("At iteration")]
-    html = by_label_html(Table(columns, rows, "warm starts"), [(edge.run,) for edge in edges])
+    html = by_label_html(Table(columns, rows, "warm starts"))
     return Shown("", lineage_picture(view_named("lineage"), by_name), html, tuple(specs))

@@ -233,7 +233,7 @@ class ComparePage:
         if added := [name for name in event.new if name not in event.old]:
             self._ticked_last = added[-1]  # two quick clicks may come as one event
         self._show_chosen()
-        self._write_link()
+        self._redraw(lambda: self.figure.curve.lift(self.table.chosen))
 
     def _make_runs(self):
         chosen = [self._known[name].path for name in self.table.chosen if name in self._known]
@@ -289,7 +289,6 @@ class ComparePage:
             self.results.view,
             *cards,
             self.handover,
-            self.figure.highlight,
             kind="wb-main",
         )
         parts = [self.settings.view(), main] if change else [main]

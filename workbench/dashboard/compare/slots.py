@@ -6,12 +6,10 @@ A slot also has points where its line reaches a perplexity.
 from typing import NamedTuple
 
 import numpy as np
-from bokeh.events import MouseLeave, MouseMove, Tap
 from bokeh.models import (
     BasicTicker,
     CDSView,
     ColumnDataSource,
-    CustomJS,
     CustomJSTickFormatter,
     Glyph,
     GlyphRenderer,
@@ -50,18 +48,13 @@ WIDTHS = (2.2, 1.1)
 """Widths of the lines of the first and of the second quantity."""
 FEW = 20
 """Maximum number of new rows that are sent as text."""
-FAINT, BAND = 0.28, 0.16
-"""Opacity of the raw curve under a smoothed one, and of a band."""
+FAINT, BAND, FADED = 0.28, 0.16, 0.13
+"""Opacity of the raw curve under a smoothed one, of a band, and of lines beside those that stand out."""
 FORMAT = """
 const size = Math.abs(tick)
 if (size >= 1e6) return (tick / 1e6).toLocaleString('en', {maximumFractionDigits: 3}) + ' M'
 return tick.toLocaleString('en', {maximumFractionDigits: 3})
 """
-POINTED = """
-const { event_name: kind, x, y } = cb_obj
-document.dispatchEvent(new CustomEvent('wb-figure', { detail: { kind, x, y } }))
-"""
-"""Script that reports the position of the pointer to `highlight.js`."""
 TOOLTIP = """
 <div class="wb-tip"><b>$name</b><br>iteration @iteration{0,0} · @updates{0.0a} updates · @elapsed{0.0} s<br>
 recommended estimate @test_perplexity{0.0} · state @test_perplexity_state{0.0}<br>
@@ -98,8 +91,6 @@ def plot() -> figure:
         axis.minor_tick_line_color = axis.major_tick_line_color = None
         axis.axis_label_standoff = 10
     made.yaxis[0].axis_line_color = None
-    for event in (MouseMove, MouseLeave, Tap):
-        made.js_on_event(event, CustomJS(code=POINTED))
     return made
 
 
@@ -202,9 +193,7 @@ class Slot:
             strands.append(
                 Strand(
                     *(
-                        add(
-                            plot, self.source, glyph, view=view, tags=[f"{part}-{at}"]
-                        )  # by which highlight.js finds it
+                        add(plot, self.source, glyph, view=view, tags=[f"{part}-{at}"])
                         for part, glyph in glyphs.items()
                     )
                 )
@@ -221,6 +210,14 @@ class Slot:
             strand.band.glyph.update(fill_color=colour)
             for line in (strand.raw, strand.line):
                 line.glyph.update(line_color=colour, line_dash=dash)
+
+    def fade(self, faded: bool) -> None:
+        """Draw the lines faintly, or as usual."""
+        opacity = FADED if faded else 1.0
+        for strand in self.strands:
+            strand.band.glyph.update(fill_alpha=BAND * opacity)
+            strand.raw.glyph.update(line_alpha=FAINT * opacity)
+            strand.line.glyph.update(line_alpha=opacity)
 
     def fill(self, of: tuple, numbers: np.ndarray, errors: np.ndarray, look: Look) -> None:
         """Set the data to the rows of the runs ``of``; ``errors`` is empty for a single run."""

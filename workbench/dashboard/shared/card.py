@@ -137,19 +137,10 @@ def _picture_of(shown: Shown) -> tuple[Picture, tuple[Path, ...]]:
     return shown.picture, shown.paths
 
 
-def by_label_html(table: Table, runs: list[tuple[str, ...]]) -> str:
-    """Return an HTML table with a row for each label, in the colour of its engine; ``runs``: names of the runs of each row.
-
-    `highlight.js` finds a row by the names of its runs.
-    """
+def by_label_html(table: Table) -> str:
+    """Return an HTML table with a row for each label, with a dot in the colour of its engine."""
     style = looks(str(label) for label, *_ in table.rows)
-    rows = zip(table.rows, runs, strict=True)
-    return table.html(
-        [
-            {"data-runs": "\n".join(names), "style": f"--dot: {style[str(label)].colour}"}
-            for (label, *_), names in rows
-        ]
-    )
+    return table.html([{"style": f"--dot: {style[str(label)].colour}"} for label, *_ in table.rows])
 
 
 def paragraph(sentence: str) -> str:

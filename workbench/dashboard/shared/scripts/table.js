@@ -4,7 +4,7 @@ const LEFT = ["run", "corpus", "engine", "state", "progress"]  // columns of tex
 const NONE = "–"
 
 export function render({ model }) {
-  const host = element("div"), empty = element("div", { className: "empty" }), root = element("div", { className: "wb-table" }, host, empty)
+  const host = element("div", { label: "runs of the store" }), empty = element("div", { className: "empty" }), root = element("div", { className: "wb-table" }, host, empty)
   let table = null, taking = false
   const said = (event, words) => { event.stopPropagation(); model.send_msg(words) }  // and chooses no row
   const parts = {
@@ -24,13 +24,14 @@ export function render({ model }) {
     state: ({ state }) => [element("span", { className: `state ${state}`, textContent: state })],
     progress: ({ progress, numbers }) => [track(numbers.progress), element("span", { className: "share", textContent: progress })],
   }
-  const value = (row, field) => { const run = row.getData(); return run.numbers[field] ?? (field in run.numbers ? null : run[field] ?? null) }
+  const cell_of = (run, field) => run[field] ?? run.settings[field] ?? null
+  const value = (row, field) => { const run = row.getData(); return field in run.numbers ? run.numbers[field] : cell_of(run, field) }
   const column = ([field, title, headerTooltip]) => ({
     field, headerTooltip, cssClass: field, headerSortTristate: true, vertAlign: "middle", hozAlign: LEFT.includes(field) ? "left" : "right",
     headerHozAlign: LEFT.includes(field) ? "left" : "right", minWidth: { run: 180, progress: 150, corpus: 90, state: 96, left: 104 }[field] ?? 76,
     widthGrow: field === "run" ? 4 : 1,
     titleFormatter: () => element("button", { type: "button", className: "sort", textContent: title }),
-    formatter: (cell) => element("div", {}, ...(parts[field]?.(cell.getData()) ?? [String(cell.getValue() ?? "")])),
+    formatter: (cell) => element("div", {}, ...(parts[field]?.(cell.getData()) ?? [String(cell_of(cell.getData(), field) ?? "")])),
     sorter: (a, b, one, other, column, direction) => {
       const [x, y] = [value(one, field), value(other, field)]
       if (x === null || y === null) return ((x === null) - (y === null)) * (direction === "asc" ? 1 : -1)  // what has none comes last
@@ -39,18 +40,22 @@ export function render({ model }) {
   })
   const columns = () => [
     { ...fixed, formatter: "rowSelection", titleFormatter: () => all },
-    { ...fixed, field: "drawn", formatter: (cell) => parts.drawn(cell.getData())[0] }, ...model.heads.map(column),
+    { ...fixed, field: "drawn", title: "Drawn", width: 60, formatter: (cell) => parts.drawn(cell.getData())[0] }, ...model.heads.map(column),
   ]
   const fixed = { headerSort: false, width: 40, hozAlign: "center", vertAlign: "middle", resizable: false }
-  const grouping = () => model.group && ((run) => `${model.settings[model.group] ?? model.group} = ${run[model.group] ?? NONE}`)
+  const grouping = () => model.group && ((run) => `${model.settings[model.group] ?? model.group} = ${run.settings[model.group] ?? run[model.group] ?? NONE}`)
   const finding = ({ name }) => !model.found || model.found.includes(name)
   const sorting = () => model.sort ? [{ column: model.sort.replace("-", ""), dir: model.sort.startsWith("-") ? "desc" : "asc" }] : []
   const box = (label, runs) => element("input", { type: "checkbox", label, onclick: (event) => event.stopPropagation(),
     onchange: ({ target }) => table[target.checked ? "selectRow" : "deselectRow"](runs().map(({ name }) => name)) })
   const all = box("choose all runs that are found", () => table.getData("active"))
-  const head = (title, count, data) => element("span", {}, box(`choose the runs of ${title}`, () => data),
-    element("button", { type: "button", className: "fold" }, `${title} · ${count === 1 ? "1 run" : `${count} runs`}`))
-
+  all.title = "The buttons act on the runs that are chosen, and their curves stand out."
+  const head = (title, count, data) => {
+    const made = element("span", { role: "gridcell" }, box(`choose the runs of ${title}`, () => data),
+      element("button", { type: "button", className: "fold" }, `${title} · ${count === 1 ? "1 run" : `${count} runs`}`))
+    queueMicrotask(() => { made.parentNode.role = "row" })
+    return made
+  }
   const mark = () => { all.checked = table.getRows("active").length > 0 && table.getRows("active").every((row) => row.isSelected()) }
   const chosen = () => table.getSelectedData().map(({ name }) => name)
   function choose() {
@@ -85,6 +90,9 @@ export function render({ model }) {
   on("rows", () => { tell(); renew() }); on("empty", tell); on("news", () => table.updateData(JSON.parse(model.news).rows))
   on("chosen", () => { if (String(model.chosen) !== String(chosen())) choose() })
   on("found", () => { table.setFilter(finding); mark() }); on("heads", () => table.setColumns(columns())); on("group", () => table.setGroupBy(grouping()))
-  built.then(() => { tell(); renew() })
+  built.then(() => {
+    host.querySelector(".tabulator-tableholder").removeAttribute("tabindex")  // what scrolls has controls; a grid may own rows alone
+    tell(); renew()
+  })
   return root
 }
