@@ -197,24 +197,27 @@ def _request(arguments: Mapping) -> Request:
         ),
         None,
     )
-    if named and "columns" not in takes:
-        raise CorpusError(
-            f"{path} is {module.MEANING}, and times, inputs and sequences are read from tables and JSON lines; "
-            f"leave {named} out"
-        )
-    if encoding != DETECT and "encoding" not in takes:
-        raise CorpusError(
-            f"{path} is {module.MEANING}, which has no encoding to choose; leave encoding out"
-        )
-    if dialect != Dialect() and "dialect" not in takes:
-        raise CorpusError(
-            f"{path} is {module.MEANING}, and {', '.join(Dialect._fields)} are of CSV files; leave them out"
-        )
-    if read_options.counts != ReadOptions().counts and "columns of counts" not in takes:
-        raise CorpusError(
-            f"{path} is {module.MEANING}, and columns of documents, words and counts are those of a table; "
-            "leave document, word and count out"
-        )
+    given = {
+        "columns": (
+            named,
+            f", and times, inputs and sequences are read from tables and JSON lines; leave {named} out",
+        ),
+        "encoding": (
+            encoding != DETECT,
+            ", which has no encoding to choose; leave encoding out",
+        ),
+        "dialect": (
+            dialect != Dialect(),
+            f", and {', '.join(Dialect._fields)} are of CSV files; leave them out",
+        ),
+        "columns of counts": (
+            read_options.counts != ReadOptions().counts,
+            ", and columns of documents, words and counts are those of a table; leave document, word and count out",
+        ),
+    }
+    for what, (is_given, sentence) in given.items():
+        if is_given and what not in takes:
+            raise CorpusError(f"{path} is {module.MEANING}{sentence}")
     if own_options and (idle := [name for name in text_options if name not in own_options]):
         raise CorpusError(
             f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}"
