@@ -126,7 +126,7 @@ def test_a_row_says_what_was_done_to_the_corpus_and_what_the_run_started_from(re
     )
     assert (
         row(changed)["run"][1]
-        == " · the 2,000 most frequent words; every count 3 times; no singletons in training"
+        == " · the 2,000 most frequent words alone; every count 3 times; no singletons in training"
     )
     assert (
         row(reading_of(start={"name": "first", "iteration": 40}))["run"][1]

@@ -349,12 +349,14 @@ def split_in_words(split: dict) -> str:
     fraction = split.get("fraction", 0)
     held_out = share_in_words(split, " held out") if fraction else "nothing held out"
     parts = [rows_in_words(split["rows"]) if "rows" in split else held_out]
-    if "top_words" in split:
-        parts.append(f"the {split['top_words']:,} most frequent words alone")
-    parts += regime_in_words(split)
-    if "singletons" in split:
-        parts.append(IN_WORDS[split["singletons"]])
-    return "; ".join(parts)
+    return "; ".join(parts + changes_in_words(split))
+
+
+def changes_in_words(split: dict) -> list[str]:
+    """Describe in words how `prepare` changed words and counts; [] if it did not."""
+    cut = [f"the {split['top_words']:,} most frequent words alone"] if "top_words" in split else []
+    rule = [IN_WORDS[split["singletons"]]] if "singletons" in split else []
+    return cut + regime_in_words(split) + rule
 
 
 def regime_in_words(split: dict) -> list[str]:

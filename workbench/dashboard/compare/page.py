@@ -38,7 +38,6 @@ from workbench.dashboard.shared.run_monitor import (
     monitor_of,
 )
 from workbench.dashboard.shared.shell import (
-    LOOK,
     button,
     column,
     lay_out,
@@ -264,7 +263,7 @@ class ComparePage:
         whole = column(
             *self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None
         )
-        change, said = not policy().read_only, "compare engines, live"
+        change = not policy().read_only
         steering = self.steering.buttons.values() if change else ()
         runs = column(
             column(self.heading, *steering, self.ticked, self.newest, whole, kind="wb-bar"),
@@ -292,8 +291,7 @@ class ComparePage:
             kind="wb-main",
         )
         parts = [self.settings.view(), main] if change else [main]
-        said += "" if change else f" {LOOK}"
-        return lay_out(self, "compare", said, *parts, figures=figures)
+        return lay_out(self, "compare", "compare engines, live", *parts, figures=figures)
 
 
 def page() -> pn.Column:

@@ -1,6 +1,5 @@
 """The Ledger page: each figure, table and number of the papers, the results of our runs for it, and what was not run."""
 
-from collections.abc import Iterable
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.link import follow_address, widget_part, write_address
+from workbench.dashboard.shared.run_monitor import stamp
 from workbench.dashboard.shared.shell import (
     column,
     lay_out,
@@ -68,7 +68,7 @@ class LedgerPage:
 
     def tick(self) -> None:
         """Read the results again if their files have changed."""
-        seen = _state(self._file), _state(SHIPPED)
+        seen = stamp(self._file), stamp(SHIPPED)
         if seen == self._seen:
             return
         self._seen = seen
@@ -90,8 +90,14 @@ class LedgerPage:
 
     @property
     def shown(self) -> list[Entry]:
-        """Return the rows that have the chosen verdict."""
-        return with_verdict(self._rows, self.verdict.value)
+        """Return the rows with lines of the chosen verdict, and only these lines."""
+        chosen = self.verdict.value
+        if not chosen:
+            return self._rows
+        lines = (
+            (row, [line for line in row.lines if line.verdict == chosen]) for row in self._rows
+        )
+        return [row._replace(lines=tuple(own)) for row, own in lines if own]
 
     def _file_of(self, form: str):
         return partial(ledger_file, self.shown, form)
@@ -117,32 +123,12 @@ def page() -> pn.Column:
     return page_or_sentence(lambda: LedgerPage().view())
 
 
-def _state(path: Path) -> tuple[int, int] | None:
-    """Return the time of the last change and the size of a file; None if it does not exist."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
-
-
 @lru_cache(maxsize=8)
 def _entries(own: Path | None, of_own, of_shipped) -> tuple[Entry, ...]:
     """Return the entries of the ledger, cached for all sessions until a file of results changes."""
     return tuple(
         row._replace(source=OWN) if own and row.source == str(own) else row for row in entries(own)
     )
-
-
-def with_verdict(rows: Iterable[Entry], verdict: str) -> list[Entry]:
-    """Return the entries that have lines with a verdict, with only these lines; all entries if ``verdict`` is empty."""
-    if not verdict:
-        return list(rows)
-    chosen = [
-        row._replace(lines=tuple(line for line in row.lines if line.verdict == verdict))
-        for row in rows
-    ]
-    return [row for row in chosen if row.lines]
 
 
 def ledger_file(rows: list[Entry], form: str) -> File:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.corpus.experiments import IN_WORDS, regime_in_words
+from workbench.corpus.experiments import changes_in_words
 from workbench.dashboard.shared.numbers import COLUMNS, numbers_of
 from workbench.dashboard.shared.policy import policy
 from workbench.errors import InputError
@@ -232,16 +232,9 @@ def monitor_of(store: Path) -> RunMonitor:
 
 def describe_changes(spec: RunSpec) -> str:
     """Return how the corpus was changed and which run this one started from, as text; empty if neither."""
-    split = spec.split or {}
-    parts = [f"the {split['top_words']:,} most frequent words"] if "top_words" in split else []
-    parts += regime_in_words(split)
-    parts += [IN_WORDS[split["singletons"]]] if "singletons" in split else []
-    parts += (
-        [f"started from iteration {spec.start['iteration']} of {spec.start['name']}"]
-        if spec.start
-        else []
-    )
-    return "; ".join(parts)
+    start = spec.start
+    begun = [f"started from iteration {start['iteration']} of {start['name']}"] if start else []
+    return "; ".join(changes_in_words(spec.split or {}) + begun)
 
 
 def unreadable(path: Path, error: Exception) -> Reading:

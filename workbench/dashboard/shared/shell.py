@@ -239,6 +239,7 @@ def lay_out(view, here: str, subtitle: str, *parts, figures: Sequence = ()) -> p
         f'<a href="{address}"{" aria-current=page" if address == here else ""}>{name}</a>'
         for address, name in PAGES.items()
     )
+    subtitle += f" {LOOK}" * policy().read_only
     html = (
         f'<h1>workbench <small>{escape(subtitle)}</small></h1><nav aria-label="pages">{links}</nav>'
     )

@@ -25,7 +25,6 @@ from workbench.dashboard.shared.link import Part, follow_address, widget_part, w
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Listing, monitor_of
 from workbench.dashboard.shared.shell import (
-    LOOK,
     Choice,
     button,
     column,
@@ -275,8 +274,7 @@ class SweepPage:
             sizing_mode=None,
         )
         main = column(*self.stacks.values(), self.handover, kind="wb-main")
-        said = f"many runs, one question{'' if change else f' {LOOK}'}"
-        return lay_out(self, "sweep", said, form, main)
+        return lay_out(self, "sweep", "many runs, one question", form, main)
 
 
 def page() -> pn.Column:

@@ -23,7 +23,6 @@ from workbench.dashboard.shared.link import (
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of, stamp
 from workbench.dashboard.shared.shell import (
-    LOOK,
     button,
     column,
     lay_out,
@@ -394,8 +393,7 @@ class TopicsPage:
         below = self.topics.view, self.model.view, self.documents.view, pair
         cards = of_run, overview, *below, self.matching.view, self.unseen.view
         main = column(*cards, self.handover, kind="wb-main")
-        said = f"what the topics are about{f' {LOOK}' if policy().read_only else ''}"
-        return lay_out(self, "topics", said, main)
+        return lay_out(self, "topics", "what the topics are about", main)
 
 
 def page() -> pn.Column:
