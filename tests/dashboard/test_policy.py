@@ -308,8 +308,8 @@ def test_what_is_to_be_looked_at_is_not_changed_whatever_a_browser_sends(ruled, 
     page.notes.show(page._known, ["seen"])
     page.notes.note.value = page.notes.tag.value = "mine"
     topics.tick()
-    topics.overview.fixed = False
-    topics.overview._handle_msg({"topic": 0, "label": "mine"})
+    topics.map.chosen = 0
+    topics.label.value = "mine"
     assert [run.name for run in path.parent.glob("[!.]*") if (run / "data.zarr").exists()] == [
         "seen"
     ]
