@@ -9,9 +9,11 @@ from workbench.cli import main
 from workbench.corpus import data_sets
 from workbench.kernels.stick_breaking import sticks
 from workbench.papers.figures import DRAWINGS as ALL_DRAWINGS
-from workbench.papers.figures import FIGURES, names
-from workbench.papers.stick_breaking import DRAWINGS, sampled
+from workbench.papers.figures import FIGURES, STICKS, names
+from workbench.papers.stick_breaking import sampled
 from workbench.runs.spec import SpecError
+
+DRAWINGS = {each.name: each for each in STICKS}
 
 NOT_SO = {
     "sb-fig5": [

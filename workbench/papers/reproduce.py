@@ -208,6 +208,7 @@ def _created(folder: str | Path) -> Path:
 def _drawn(figure: Drawing, quick: bool) -> tuple[Reproduction, Picture, str]:
     """Return the reproduction of a figure that needs no runs, with the picture and the caption."""
     picture, checks = figure.draw(quick)
+    picture = replace(picture, name=figure.name, title=figure.title)
     verdicts = [
         Verdict(
             Claim(check.says, "computed", "", ""),

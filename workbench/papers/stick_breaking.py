@@ -4,10 +4,17 @@ Densities are evaluated on grids, and claims about them are checked by quadratur
 """
 
 import numpy as np
+from scipy.special import gammaln
 
-from workbench.papers.figure import Checked, Drawing
+from workbench.kernels.polya_gamma import polya_gammas
+from workbench.kernels.stick_breaking import sticks as kernel
+from workbench.kernels.stick_breaking.correlated_topics import draw_sticks
+from workbench.kernels.uniforms import STICK_WEIGHTS, STICKS_GAUSSIAN, draw_key
+from workbench.papers.figure import Checked
+from workbench.views.elements import axis, bare_panel, element, panel, text_labels
+from workbench.views.picture import Picture
+from workbench.views.style import COLOURS, GRID, INK, MARKERS
 
-PAPER = "Linderman, Johnson & Adams (2015), Dependent multinomial models made easy"
 N_STEPS = 4
 """Steps of the sampler with ellipses, as in the paper."""
 CORRELATIONS = (-0.8, 0.0, 0.8)
@@ -26,8 +33,6 @@ def _shades(x: np.ndarray, y: np.ndarray, density: np.ndarray, names: list, cmap
     """Draw a density (y, x) as shaded levels with lines between them."""
     from holoviews.operation import contours
 
-    from workbench.views.elements import axis, element
-
     image = element(
         "Image", (x, y, density / density.max()), names, vdims=axis("density", "density")
     )
@@ -42,7 +47,6 @@ def _shades(x: np.ndarray, y: np.ndarray, density: np.ndarray, names: list, cmap
 
 
 def _curve(x, y, x_axis, y_axis, colour: str, label: str = "", **look):
-    from workbench.views.elements import element
 
     return element("Curve", (x, y), x_axis, y_axis, label=label, color=colour, **look)
 
@@ -52,10 +56,6 @@ def _curve(x, y, x_axis, y_axis, colour: str, label: str = "", **look):
 
 def draw_pushed(quick: bool):
     """Draw three Gaussians of two sticks and their densities on the simplex; check that these integrate to 1."""
-    from workbench.kernels.stick_breaking import sticks as kernel
-    from workbench.views.elements import axis, bare_panel, panel, text_labels
-    from workbench.views.picture import Picture
-    from workbench.views.style import INK
 
     mean, n = kernel.dirichlet_moments(np.ones(3))[0], 121 if quick else 161
     first, second = (
@@ -118,7 +118,7 @@ def draw_pushed(quick: bool):
     masses, deviation = np.array(masses), float(np.abs(np.array(means) - expected).max())
     picture = Picture(
         "sb-fig1",
-        PUSHED.title,
+        "",
         "",
         [*above, *below],
         ["correlation", "pi_1", "pi_2", "pi_3", "density"],
@@ -145,12 +145,6 @@ def draw_pushed(quick: bool):
 
 def draw_marginals(quick: bool):
     """Draw the density of sticks under a Dirichlet, its logarithm, and the Gaussian with the same moments."""
-    from scipy.special import gammaln
-
-    from workbench.kernels.stick_breaking import sticks as kernel
-    from workbench.views.elements import axis, panel
-    from workbench.views.picture import Picture
-    from workbench.views.style import COLOURS, GRID, INK
 
     alpha = np.ones(N_STICKS + 1)
     rest = alpha[::-1].cumsum()[::-1][1:]
@@ -253,7 +247,7 @@ def draw_marginals(quick: bool):
         for k in range(N_STICKS)
         for i in thinned
     ]
-    return Picture("sb-fig5", MARGINALS.title, "", panels, header, rows), [
+    return Picture("sb-fig5", "", "", panels, header, rows), [
         Checked(
             "each density integrates to 1",
             bool((np.abs(masses - 1) < 1e-6).all()),
@@ -287,10 +281,6 @@ def draw_marginals(quick: bool):
 
 def sampled(mean: np.ndarray, precision: np.ndarray, n_chains: int, n_sweeps: int):
     """Yield each Gibbs sweep for sticks given `COUNTS`: omega, the Gaussian's centre and precision, and the sticks drawn."""
-    from workbench.kernels.polya_gamma import polya_gammas
-    from workbench.kernels.stick_breaking import sticks as kernel
-    from workbench.kernels.stick_breaking.correlated_topics import draw_sticks
-    from workbench.kernels.uniforms import STICK_WEIGHTS, STICKS_GAUSSIAN, draw_key
 
     counts = np.repeat(COUNTS[None].astype(np.int32), n_chains, axis=0)
     weighted = precision @ mean
@@ -309,10 +299,6 @@ def sampled(mean: np.ndarray, precision: np.ndarray, n_chains: int, n_sweeps: in
 
 def draw_steps(quick: bool):
     """Draw the posterior of two sticks, and at four Gibbs sweeps the Gaussian given the Polya-gamma variables."""
-    from workbench.kernels.stick_breaking import sticks as kernel
-    from workbench.views.elements import axis, element, panel
-    from workbench.views.picture import Picture
-    from workbench.views.style import COLOURS, MARKERS
 
     mean, variance = kernel.dirichlet_moments(np.ones(len(COUNTS)))
     precision, n = np.diag(1 / variance), 401 if quick else 801
@@ -400,7 +386,7 @@ def draw_steps(quick: bool):
     )
     picture = Picture(
         "sb-fig6",
-        STEPS.title,
+        "",
         "",
         [panel([*shades, *shown], aspect="equal", show_grid=False, xlim=box[0], ylim=box[1])],
         [
@@ -445,37 +431,3 @@ def draw_steps(quick: bool):
             ", ".join(f"{share:.2f}" for share in overlaps),
         ),
     ]
-
-
-PUSHED = Drawing(
-    "sb-fig1",
-    "Gaussians of two sticks, and their densities on the simplex",
-    PAPER,
-    draw_pushed,
-    ", figure 1",
-    "Above the density of the sticks ψ, below that of the probabilities π of three categories that they give. "
-    "Each panel is shaded by parts of its highest density.",
-    "The paper does not say which Gaussians it has: ours have the mean of the uniform Dirichlet's sticks and variance 1.",
-)
-MARGINALS = Drawing(
-    "sb-fig5",
-    "the sticks of a Dirichlet over nine categories, alpha 1",
-    PAPER,
-    draw_marginals,
-    ", figure 5",
-    "Above the density of a stick, below its logarithm; dashed the Gaussian of the same mean and variance, in closed form.",
-    "The paper draws all sticks together, without the Gaussians, and does not say how close is close: the tenth is ours, set "
-    "before it was computed.",
-)
-STEPS = Drawing(
-    "sb-fig6",
-    "the posterior of two sticks, and four steps of the Gibbs sampler",
-    PAPER,
-    draw_steps,
-    ", figure 6",
-    "Shaded the posterior of ψ given counts of three categories, by quadrature; ellipses of 1.5 standard deviations, with "
-    "their centres: the Gaussian of ψ given the Polya-gamma numbers of each step.",
-    f"The paper does not say which counts it has: ours are {', '.join(map(str, COUNTS))}, and the prior is the Gaussian "
-    "with the moments of a uniform Dirichlet's sticks. The steps are the first after 20 of one chain of 200.",
-)
-DRAWINGS = {drawing.name: drawing for drawing in (PUSHED, MARGINALS, STEPS)}
