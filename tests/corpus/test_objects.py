@@ -230,16 +230,14 @@ def test_options_of_words_are_for_raw_text(given, options, said):
         wb.corpus_of(given, **options)
 
 
-def test_ways_in_have_names_of_their_own():
+def test_a_matrix_and_bags_of_words_are_one_corpus_as_are_tokens_and_a_series_of_them():
     counts = wb.corpus_of(COUNTS, vocabulary=WORDS)
-    assert same(Corpus.from_scipy(scipy.sparse.csr_array(COUNTS), WORDS), counts)
-    assert same(Corpus.from_bow(PAIRS, WORDS), counts)
+    assert same(wb.corpus_of(scipy.sparse.csr_array(COUNTS), vocabulary=WORDS), counts)
+    assert same(wb.corpus_of(PAIRS, vocabulary=WORDS), counts)
     assert same(
         Corpus.from_tokens(TOKENS, titles=list("abc")),
         wb.corpus_of(pd.Series(TOKENS, index=list("abc"))),
     )
-    named = {"text": "body", "id": "key", "time": "when", "label": "kind", "ngrams": 2}
-    assert same(Corpus.from_dataframe(TABLE, **named), wb.corpus_of(TABLE, **named))
 
 
 def test_a_corpus_is_itself_and_a_notebook_shows_it():

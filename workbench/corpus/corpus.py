@@ -342,21 +342,6 @@ class Corpus(SavedByHash, AnyCorpus):
         return cls.from_pairs(**pairs_of_tokens(documents, **about))
 
     @classmethod
-    def from_dataframe(cls, frame, text=None, id=None, time=None, label=None, **options) -> Corpus:
-        """Return a corpus from a DataFrame with one document per row; see `corpus_of`."""
-        return corpus_of(frame, text=text, id=id, time=time, label=label, **options)
-
-    @classmethod
-    def from_scipy(cls, matrix, vocabulary=None, name: str = "counts") -> Corpus:
-        """Return a corpus from a matrix of counts (document, word), sparse or dense; see `corpus_of`."""
-        return corpus_of(matrix, vocabulary=vocabulary, name=name)
-
-    @classmethod
-    def from_bow(cls, documents, vocabulary=None, name: str = "counts") -> Corpus:
-        """Return a corpus from lists of (word id, count); ``vocabulary`` may be gensim's Dictionary."""
-        return corpus_of(documents, vocabulary=vocabulary, name=name)
-
-    @classmethod
     def of_checked(cls, **values) -> Corpus:
         """Return a corpus of fields that are known to be valid, such as those of a shard, without copies or checks."""
         corpus = object.__new__(cls)
