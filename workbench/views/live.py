@@ -18,8 +18,6 @@ from workbench.views.look import in_bokeh
 from workbench.views.picture import Control, Picture, SideBySide, Slider
 
 WRAPPED = {"flex-wrap": "wrap", "overflow-x": "auto", "gap": "4px 24px"}
-AROUND = 50
-"""Pixels of an axis beside a frame of fixed width."""
 NONE = -1
 """Stands for no topic."""
 
@@ -34,8 +32,8 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     for number, panel in enumerate(panels):
         drawn = renderer.get_plot(panel, doc=Document()).state
         drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
-        fixed = drawn.frame_width + AROUND if drawn.frame_width else 280
-        drawn.min_width = min(drawn.max_width or fixed, fixed)
+        drawn.min_width = min(drawn.max_width or 280, 280)
+        drawn.css_classes = ["fixed"] if drawn.frame_width else []
         for part in drawn.select(GlyphRenderer):  # what is never selected needs no other looks
             if TOPIC not in part.data_source.data:
                 part.update(selection_glyph=None, nonselection_glyph=None, hover_glyph=None)

@@ -72,6 +72,7 @@ class Card(PictureCard):
         super().__init__(changed, styled)
         self.shown, self._task, self._hides = Shown(), LatestTask(), hides
         self.said, self.figure = text(sizing_mode="stretch_width"), column(kind="wb-figures")
+        self.bar = column(kind="wb-bar")  # a Row would be as wide as all its parts
         self.caption = text(sizing_mode="stretch_width", styles={"color": "var(--wb-muted)"})
         scrolled = {"tabindex": "0", "role": "group", "aria-label": f"table of {heading}"}
         self.table = table or text(

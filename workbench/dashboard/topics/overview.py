@@ -38,7 +38,7 @@ from workbench.views.topics import word_controls
 
 FEW = 6
 """Number of words of a topic in the table, and of topics whose words are drawn while none is chosen."""
-MAP_HEIGHT = 4.2
+MAP_HEIGHT = 4.0
 """Height of the map on the page, inches."""
 SCALE = 1.4
 """Size of the letters of the words, on a page."""

@@ -14,7 +14,7 @@ export function render({ model }) {
     bar.hidden = !request
     input.hidden = !one.open || !there.hidden
     put(stop, request ? "Cancel" : "Remove")
-    set(stop, { "aria-label": request ? "Cancel the upload" : "Remove the file" })
+    stop.ariaLabel = request ? "Cancel the upload" : "Remove the file"
     if (!request) put(name, held)
   }
 
