@@ -6,14 +6,13 @@ and `RunRequest.to_query` writes those that differ from the defaults.
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from workbench.corpus import Corpus
 from workbench.corpus.catalog.named import DEFAULT
 from workbench.corpus.formats.readers import FORMATS
 from workbench.corpus.splits import check_fraction
@@ -34,7 +33,6 @@ from workbench.runs.execution.compare import NETWORK, check_kinds, prepared
 from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.worker import SLOTS
-from workbench.runs.input_data import whole_if_one
 from workbench.runs.loading import check_kind, named_set
 from workbench.runs.settings import (
     DEFAULT_ENGINES,
@@ -310,24 +308,32 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
             math.prod(map(len, self.grid_of(engine).values())) for engine in self.engines
         )
 
-    def cells(self, data: Corpus | Records, store: Path) -> list[Planned]:
-        """Return the requested runs on these data, engine by engine, all of one split; raises the errors of `make_spec`."""
-        train, test, split = prepared(whole_if_one(data), self)
+    def runs_of(self, engine: str) -> Iterator[tuple[dict, dict]]:
+        """Return the model settings and the options of each requested run of an engine, once for all seeds."""
+        options = self.options.get(engine, {})
+        return product(combinations(self.settings_of(engine)), combinations(options))
+
+    def cells(self, data, store: Path, seeds: Iterable[int] | None = None) -> list[Planned]:
+        """Return the requested runs, engine by engine, all of one split; raises the errors of `make_spec`.
+
+        data : Corpus or Records, or what `prepared` returned for them; seeds : by default those counted up from the first
+        """
+        train, test, split = data if isinstance(data, tuple) else prepared(data, self)
+        seeds = range(self.seed, self.seed + self.seeds) if seeds is None else seeds
         cells = []
         for engine in self.engines:
             takes, options = get_engine(engine).model.takes, self.options.get(engine, {})
             of_all = (*names(RunSettings), *(name for name in NETWORK if name in takes))
-            fixed = {name: getattr(self, name) for name in of_all}
+            fixed = {name: getattr(self, name) for name in of_all} | {"split": split}
             most_parts = max(as_list(options.get("partition", 1)))
             fixed["n_threads"] = max(self.n_threads, min(most_parts, os.cpu_count() or 1))
-            for chosen, own in product(
-                combinations(self.settings_of(engine)), combinations(options)
-            ):
-                start = self.start and warm_start_from(
-                    Path(store) / self.start, train, chosen.get("n_topics")
+            for chosen, own in self.runs_of(engine):
+                from_run = self.start and Path(store) / self.start
+                fixed["start"] = from_run and warm_start_from(
+                    from_run, train, chosen.get("n_topics")
                 )
-                for seed in range(self.seed, self.seed + self.seeds):
-                    fixed |= {"split": split, "start": start, "seed": seed}
+                for seed in seeds:
+                    fixed["seed"] = seed
                     spec = make_spec(train, engine, test=test, options=own, **fixed | chosen)
                     cells.append(Planned(spec, train, test, chosen | own | {"seed": seed}))
         return cells

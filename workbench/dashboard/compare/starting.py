@@ -143,7 +143,6 @@ def start_runs(store: Path, request: RunRequest) -> Started:
 def start_cells(store: Path, cells: list[Planned], jobs: int) -> Started:
     """Create and start prepared runs in order, at most ``jobs`` in parallel; see `start_runs`."""
     policy().check_change()
-    cells = shared(cells)
     coming = unfinished(store, cells)
     with STARTING:
         check_memory(store, coming, jobs)
@@ -216,16 +215,6 @@ def _readable(paths: Iterable[Path]) -> Iterator[Planned]:
     for path in paths:
         with contextlib.suppress(InputError):
             yield planned_of(path)
-
-
-def shared(cells: list[Planned]) -> list[Planned]:
-    """Return the runs such that equal corpora are one object in memory."""
-    held: dict[str, Corpus] = {}
-
-    def once(documents: Corpus | None) -> Corpus | None:
-        return documents and held.setdefault(documents.content_hash, documents)
-
-    return [cell._replace(train=once(cell.train), test=once(cell.test)) for cell in cells]
 
 
 def data_of(

@@ -25,7 +25,6 @@ from workbench.dashboard.compare.starting import (
     data_of,
     describe_sweep,
     paces,
-    shared,
     start_runs,
 )
 from workbench.dashboard.compare.wording import counted
@@ -170,7 +169,7 @@ class ChooseK(SweepRequest):
             return start_runs(store, self)
         policy().check_change()
         corpus = data_of(self.corpus, self.read, self.engines[0])
-        cells = shared(self.cells(corpus, store))
+        cells = self.cells(corpus, store)
         by_k = grouped([cell.key_values["n_topics"] for cell in cells], cells)
         steps = [by_k[k] for k in sorted(by_k)]
         with STARTING:

@@ -1,7 +1,7 @@
 """The tab Frontier: the cost of hybrids, their distance from long Gibbs chains, and where they overtake cgs."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -44,13 +44,11 @@ from workbench.measures.frontier import CHAINS, LONGER, is_plain_gibbs
 from workbench.measures.selection import in_papers_order
 from workbench.numbers import format_with_error, parse_number
 from workbench.runs.afterwards.heldout_by_document import Pooled, pool_chains
-from workbench.runs.execution.compare import plan
-from workbench.runs.execution.memory_check import Planned
+from workbench.runs.execution.compare import prepared
 from workbench.runs.execution.run import Run
-from workbench.runs.execution.sweep import lay_out
-from workbench.runs.request import as_list, combinations
-from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
-from workbench.runs.spec import RunSpec, model_fields, whole
+from workbench.runs.request import as_list
+from workbench.runs.settings import LARGEST_SEED
+from workbench.runs.spec import RunSpec, whole
 from workbench.runs.store.status import FAILED, FINISHED, LOST
 from workbench.tables import Column, Table
 from workbench.views.every import view_named
@@ -159,21 +157,23 @@ class Frontier(SweepRequest):
     @property
     def labels(self) -> list[str]:
         """Return the label (engine and options) of each setting."""
-        model = {name: getattr(self, name) for name in model_fields(get_engine(GIBBS))}
-        settings = self.settings()
-        return [RunSpec("", "", None, name, model, options).label() for name, options in settings]
+        return [
+            RunSpec("", "", None, engine, model, options).label()
+            for engine in self.engines
+            for model, options in self.runs_of(engine)
+        ]
 
-    def settings(self) -> list[tuple[str, dict]]:
-        """Return engine and options of each setting once; with one chain if r = 0, where nothing is sampled."""
-        found = {}
-        for engine, given in self.options.items():
-            for options in combinations(given):
-                options = options | ({"n_chains": 1} if options.get("r") == 0 else {})
-                found.setdefault((engine, repr(options)), (engine, options))
-        return list(found.values())
+    def runs_of(self, engine: str) -> Iterator[tuple[dict, dict]]:
+        """Yield them each once, with one chain if r = 0, where nothing is sampled."""
+        seen = []
+        for model, options in super().runs_of(engine):
+            run = model, options | ({"n_chains": 1} if options.get("r") == 0 else {})
+            if run not in seen:
+                seen.append(run)
+                yield run
 
     def n_runs(self) -> int:
-        return CHAINS + self.seeds * len(self.settings())
+        return CHAINS + self.seeds * len(self.labels)
 
     def sentences(self) -> dict[str, str]:
         found, most = mistakes_in(self), policy().limits.iterations
@@ -237,15 +237,10 @@ class Frontier(SweepRequest):
     def begin(self, store: Path, found: Found) -> Started:
         """Start the runs: the chains of the reference, then the runs of the settings, seed by seed."""
         policy().check_change()
-        corpus = data_of(self.corpus, self.read, GIBBS)
-        usual = (*names(SplitSettings), *model_fields(get_engine(GIBBS)))
-        settings = {name: getattr(self, name) for name in usual}
-        seeds, n_reference = {"seed": self.seeds_of_reference(found)}, self.n_reference
-        reference = lay_out(corpus, seeds, GIBBS, n_iterations=n_reference, **settings)
-        settings |= {"seed": self.seed, "n_iterations": self.n_iterations}
-        specs, train, test = plan(corpus, self.settings(), self.seeds, **settings)
-        specs.sort(key=lambda spec: spec.seed)
-        cells = reference + [Planned(spec, train, test) for spec in specs]
+        data = prepared(data_of(self.corpus, self.read, GIBBS), self)
+        chains = replace(self, engines=(GIBBS,), options={}, n_iterations=self.n_reference)
+        cells = chains.cells(data, store, self.seeds_of_reference(found))
+        cells += sorted(self.cells(data, store), key=lambda cell: cell.spec.seed)
         return start_cells(Path(store), cells, self.jobs)
 
     def results(self, readings: Iterable[Reading], found: Found) -> tuple[tuple, ...]:

@@ -73,7 +73,6 @@ def plan(
     SpecError, OptionError, ModelError or CorpusError.
     """
     _refuse_unknown(settings)
-    corpus = whole_if_one(corpus)
     if not isinstance(corpus, AnyCorpus | Records):
         rule = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
         raise SpecError(rule, f"; got {shown(repr(corpus))}")
@@ -132,8 +131,9 @@ def plan(
     return list(specs.values()), train, test
 
 
-def prepared(data: Corpus | Records, settings: SplitSettings) -> tuple:
-    """Return training and test data, and the record of how they were made."""
+def prepared(data: AnyCorpus | Records, settings: SplitSettings) -> tuple:
+    """Return training data, test data, and the record of how they were made; a corpus in one shard is read whole."""
+    data = whole_if_one(data)
     return (prepare_records if isinstance(data, Records) else prepare)(
         data,
         settings.holdout,
