@@ -238,6 +238,7 @@ def test_a_colour_is_sent_to_the_row_of_its_run(reading_of):
     table.show((reading_of("a"), reading_of("b")))
     table.colours = {"b": "#123456"}
     assert json.loads(table.news)["rows"] == [{"name": "b", "drawn": "#123456"}]
+    assert [row["drawn"] for row in table.rows] == [None, "#123456"]  # as a page that opens now
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,7 @@ class RunTable(Drawn):
             for name, row in self._sent.items()
             if row != before[name]
         ]:
+            self.rows[:] = self._sent.values()  # for a browser that has yet to ask for the page
             self._n_news += 1
             self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
 
