@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 TEST_JOBS ?= 3
 # In their order: xdist would begin with the files of most tests and leave the longest, which have few, to one job at the end.
 SIDE_BY_SIDE := --dist loadfile --no-loadscope-reorder
+# Files that have a slow test, so that no job reads the others.
+SLOW = $(sort $(shell grep -rl --include='test_*.py' 'mark\.slow' tests))
 # Whatever the surroundings say, compiled Python is kept: the tests start hundreds of processes.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 CAMPAIGNS ?= bits kills cluster_kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations endurance
@@ -51,7 +53,7 @@ test: $(VENV)/.installed-test browser  ## run the tests that are quick, some ten
 	$(PYTEST) -m 'not slow and not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
 
 test-slow: $(VENV)/.installed-test browser  ## run the tests that take over two seconds each: browser, cluster, notebooks, samplers
-	$(PYTEST) -m 'slow and not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
+	$(PYTEST) $(SLOW) -m 'slow and not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
 
 torture: $(VENV)/.installed-test browser  ## run what takes hours: the long tests, then every campaign of tests/campaigns; CAMPAIGNS chooses
 	@failed=; $(PYTEST) -m long -n $(TEST_JOBS) $(SIDE_BY_SIDE) || failed="the long tests"; \
