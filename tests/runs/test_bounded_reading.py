@@ -1,4 +1,4 @@
-"""Data that a page names are read in a process of its own, which ends when it takes too much memory or time."""
+"""Data that a page names are read, and a visitor's pattern is matched, in a process that ends when it takes too much."""
 
 import gzip
 import json
@@ -20,7 +20,8 @@ import workbench as wb
 from workbench.corpus import ShardedCorpus, read_corpus
 from workbench.errors import ALONE, DataError, Named
 from workbench.records import Records, read_records
-from workbench.runs.execution import bounded_reading
+from workbench.runs.execution import bounded_matching, bounded_reading
+from workbench.runs.execution.bounded_matching import find_spans
 from workbench.runs.execution.bounded_reading import columns_bounded, read_bounded
 
 MIB = 2**20
@@ -291,3 +292,33 @@ def test_what_a_form_names_and_what_is_uploaded_is_read_within_limits(tmp_path, 
         "upload.csv",
         "upload.jsonl",
     ]
+
+
+# ---------------------------------------------------------------------- a visitor's pattern of words
+
+
+@pytest.mark.parametrize("pattern", [r"\w+", r"(?:^|\s)(\w+)", r"x(1)?", r"(?<=é)\s", ""])
+def test_places_are_those_that_python_finds_here(pattern):
+    text = "Café \ud800 x1 é \U0001f41d xx\nx1"
+    compiled = re.compile(pattern)
+    assert find_spans(pattern, text) == tuple(
+        found.span(compiled.groups)
+        for found in compiled.finditer(text)
+        if found.group(compiled.groups) is not None
+    )
+
+
+@pytest.mark.parametrize(("pattern", "text"), [("(a+)+$", "a" * 60 + "!"), ("[", "a"), ("(", "")])
+def test_what_takes_too_long_or_is_no_pattern_has_no_places(pattern, text, monkeypatch):
+    assert find_spans(pattern, text) is None
+    monkeypatch.setattr(
+        bounded_matching.subprocess, "run", lambda *a, **k: pytest.fail("asked again")
+    )
+    assert find_spans(pattern, text) is None
+
+
+def test_without_a_process_there_are_no_places(monkeypatch):
+    find_spans.cache_clear()
+    for program in ("/bin/false", "/nowhere"):
+        monkeypatch.setattr(sys, "executable", program)
+        assert find_spans(rf"{program}\w", "ibis") is None
