@@ -6,7 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from workbench.dashboard.compare.chains import Chains, convergence_of
+from workbench.dashboard.compare.chains import convergence_of
+from workbench.dashboard.compare.looking import RunsCard
 from workbench.dashboard.shared.downloads import Handover
 from workbench.measures import convergence
 from workbench.numbers import format_number
@@ -46,7 +47,7 @@ def test_the_table_has_a_row_for_each_label_that_samples_as_the_measures_say(see
 
 
 def test_the_card_is_there_where_something_samples_with_ranks_of_several_chains(seen):
-    card = Chains(Handover())
+    card = RunsCard("Convergence of chains", Handover(), convergence_of)
     card.follow(seen[4:])  # svb
     assert not card.view.visible
     card.follow(seen[3:4])

@@ -4,7 +4,8 @@ import re
 
 import pandas as pd
 
-from workbench.dashboard.compare.history import Lineage, Moves, Priors, moves_of
+from workbench.dashboard.compare.history import Lineage, moves_of, priors_of
+from workbench.dashboard.compare.looking import RunsCard
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import moves
@@ -15,19 +16,15 @@ def test_moves_are_told_the_latest_first_with_what_became_of_them(new_run, store
     new_run("hdp", "cv-hdp", n_iterations=8, options={"moves_every": 2, "moves_after": 2})
     new_run("lda", "cvb0", options={"learn_alpha": "maximised", "learn_after": 2})
     hdp, lda = sorted(RunMonitor(store).look().readings, key=lambda one: one.name)
-    priors, seen = Priors(Handover()), ((hdp.path, 8), (lda.path, 12))
+    priors = RunsCard("Priors of topics", Handover(), priors_of)
+    seen = ((hdp.path, 8), (lda.path, 12))
     priors.follow(seen)
     assert priors.view.visible and {row[1] for row in priors.shown.picture.rows} >= {"lda"}
     priors.follow(())
     assert not priors.view.visible
-    log, tried = Moves(Handover()), moves(open_run(hdp.path))
-    for reading, told in (
-        (hdp, f"hdp: {len(tried)} tried"),
-        (lda, None),
-        (hdp, "hdp"),
-        (None, None),
-    ):
-        log.follow(reading)
+    log, tried = RunsCard("Moves", Handover(), moves_of), moves(open_run(hdp.path))
+    for runs, told in ((seen[:1], f"hdp: {len(tried)} tried"), ((), None)):
+        log.follow(runs)
         assert log.view.visible == (told is not None)
         assert told is None or (told in log.said.object and log.figure.objects)
     shown = moves_of(((hdp.path, 8),))

@@ -3,8 +3,7 @@
 from functools import lru_cache, partial
 
 from workbench.dashboard.compare.looking import Looked, begun
-from workbench.dashboard.shared.card import Card, Shown, by_label_html
-from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.card import Shown, by_label_html
 from workbench.dashboard.shared.shell import message
 from workbench.measures.convergence import ESS_OF_CHAIN, R_HAT_LIMIT, agreement
 from workbench.tables import Column, Table
@@ -39,17 +38,6 @@ SAID = message(
     "chain by itself cannot tell that another start would end elsewhere. Topics have other numbers in each chain, so only "
     "what does not depend on these is compared."
 )
-
-
-class Chains(Card):
-    """The card *Convergence of chains* for the drawn runs; hidden if none of them samples."""
-
-    def __init__(self, handover: Handover):
-        super().__init__("Convergence of chains", handover, hides=True)
-
-    def follow(self, runs: Looked) -> None:
-        """Compute the numbers of these runs in the background, unless that was done or has begun."""
-        self.bring(runs, partial(convergence_of, runs))
 
 
 @lru_cache(maxsize=32)

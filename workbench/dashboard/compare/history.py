@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 from pathlib import Path
 
-from workbench.dashboard.compare.looking import Looked, begun, looked_at
+from workbench.dashboard.compare.looking import Looked, begun
 from workbench.dashboard.shared.card import Card, Shown, by_label_html
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import Reading
@@ -15,18 +15,6 @@ from workbench.runs.spec import RunSpec
 from workbench.tables import Table, numbers, texts
 from workbench.views.every import draw_view, view_named
 from workbench.views.lineage import lineage_picture
-
-
-class Moves(Card):
-    """The card with the splits and merges of a run; hidden if the run tries none."""
-
-    def __init__(self, handover: Handover):
-        super().__init__("Splits and merges", handover, hides=True)
-
-    def follow(self, reading: Reading | None) -> None:
-        """Show the splits and merges of the run."""
-        runs = looked_at([reading]) if reading is not None and reading.moves else ()
-        self.bring(runs, partial(moves_of, runs))
 
 
 @lru_cache(maxsize=8)
@@ -52,17 +40,6 @@ def moves_of(runs: Looked) -> Shown:
         (picture,) = draw_view("moves", [progress])
         return Shown(said, picture, html, (run.path,))
     return Shown()
-
-
-class Priors(Card):
-    """The card with the learnt priors of topics of the drawn runs; hidden if no run learns one for each topic."""
-
-    def __init__(self, handover: Handover):
-        super().__init__("Priors of topics", handover, hides=True)
-
-    def follow(self, runs: Looked) -> None:
-        """Show the learnt priors of topics of these runs."""
-        self.bring(runs, partial(priors_of, runs))
 
 
 @lru_cache(maxsize=8)

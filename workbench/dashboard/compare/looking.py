@@ -1,11 +1,14 @@
-"""The runs that a card of the Compare page shows, with their last iterations and records."""
+"""Cards of the Compare page on runs, given with their last iterations, and the records of these runs."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import xarray as xr
 
+from workbench.dashboard.shared.card import Card, Shown
+from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.runs.execution.run import Run
 from workbench.runs.store.places import is_run
@@ -40,3 +43,15 @@ def begun(runs: Looked) -> Iterator[tuple[Run, int, xr.Dataset]]:
             continue  # it was removed after it was listed
         if progress.sizes["iteration"]:
             yield run, iteration, progress
+
+
+class RunsCard(Card):
+    """A card on runs with the content that ``shown_of`` returns of them; hidden if that is empty."""
+
+    def __init__(self, heading: str, handover: Handover, shown_of: Callable[[Looked], Shown]):
+        super().__init__(heading, handover, hides=True)
+        self._shown_of = shown_of
+
+    def follow(self, runs: Looked) -> None:
+        """Show these runs; the content is computed in the background, unless that was done or has begun."""
+        self.bring(runs, partial(self._shown_of, runs))

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import panel as pn
 
-from workbench.dashboard.compare.chains import Chains
+from workbench.dashboard.compare.chains import convergence_of
 from workbench.dashboard.compare.columns import columns_of
 from workbench.dashboard.compare.comparison import Comparison
 from workbench.dashboard.compare.curve import N_SLOTS
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.files import FORMS, runs_file
-from workbench.dashboard.compare.history import Lineage, Moves, Priors
-from workbench.dashboard.compare.looking import looked_at
+from workbench.dashboard.compare.history import Lineage, moves_of, priors_of
+from workbench.dashboard.compare.looking import RunsCard, looked_at
 from workbench.dashboard.compare.preview import Preview
 from workbench.dashboard.compare.results import Results
 from workbench.dashboard.compare.settings import Settings
@@ -80,8 +80,14 @@ class ComparePage:
         )
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self.comparison = Comparison(self.handover)
-        self.chains, self.priors, self.moves, self.lineage = (
-            kind(self.handover) for kind in (Chains, Priors, Moves, Lineage)
+        self.lineage = Lineage(self.handover)
+        self.chains, self.priors, self.moves = (
+            RunsCard(heading, self.handover, shown_of)
+            for heading, shown_of in (
+                ("Convergence of chains", convergence_of),
+                ("Priors of topics", priors_of),
+                ("Splits and merges", moves_of),
+            )
         )
         self._version, self._followed = -1, False
         self._starts = Starts(self._monitor)
@@ -173,7 +179,8 @@ class ComparePage:
         """Show the splits and merges of the run ticked last, or of the newest run."""
         readable = [name for name, reading in self._known.items() if reading.spec is not None]
         one = [self._ticked_last] if self._ticked_last in readable else readable[:1]
-        self.moves.follow(self._known[one[0]] if one else None)
+        tried = [self._known[name] for name in one if self._known[name].moves]
+        self.moves.follow(looked_at(tried))
 
     # ------------------------------------------------------------------ what the visitor does
 
