@@ -15,7 +15,9 @@ from workbench.runs.store.status import read_json, replace_json
 
 
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):
-    assert row(reading_of("a-run", n_points=5, n_topics=20, seed=7, label="svb-cgs r=1")) == {
+    cells = row(reading_of("a-run", n_points=5, n_topics=20, seed=7, label="svb-cgs r=1"))
+    assert cells.pop("settings").items() >= {"engine": "svb-cgs", "K": 20, "seed": 7}.items()
+    assert cells == {
         "name": "a-run",
         "run": ["svb-cgs r=1", "", ""],
         "label": "svb-cgs r=1",

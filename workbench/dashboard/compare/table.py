@@ -108,7 +108,6 @@ class RunTable(Drawn):
         super().__init__(**settings)
         self._on_draw, self._n_news = on_draw, 0
         self._known: dict[str, tuple[Reading, dict]] = {}  # last reading and cells of every run
-        self._settings: dict[str, dict] = {}  # of every run
         self._sent: dict[str, dict] = {}  # rows as the browser has them
         self.search = styled(
             pn.widgets.TextInput(
@@ -145,10 +144,11 @@ class RunTable(Drawn):
 
     def show(self, readings: tuple[Reading, ...]) -> None:
         """Set the rows to the readings; only changed cells are sent to the browser."""
-        if list(self._known) != [reading.name for reading in readings]:
-            self._settings = {reading.name: self._settings_of(reading) for reading in readings}
-            self.settings = {name: called(name) for name in differing(self._settings.values())}
+        before = list(self._known)
         self._known = {reading.name: (reading, self._row(reading)) for reading in readings}
+        if before != list(self._known):
+            own = [cells["settings"] for _, cells in self._known.values()]
+            self.settings = {name: called(name) for name in differing(own)}
         self._send()
         self._find()
         self.chosen = [name for name in self.chosen if name in self._known]
@@ -157,7 +157,13 @@ class RunTable(Drawn):
         """Send all rows if the browser has other runs, else the cells that have changed."""
         before = self._sent
         self._sent = {
-            name: cells | {"settings": self._differing(name), "drawn": self.colours.get(name)}
+            name: cells
+            | {
+                "settings": {
+                    key: value for key, value in cells["settings"].items() if key in self.settings
+                },
+                "drawn": self.colours.get(name),
+            }
             for name, (_, cells) in self._known.items()
         }
         if list(before) != list(self._sent):
@@ -176,17 +182,6 @@ class RunTable(Drawn):
         """Return the cells of a run; the same object if nothing new was read."""
         known, cells = self._known.get(reading.name, (None, {}))
         return cells if known is reading else row(reading)
-
-    def _settings_of(self, reading: Reading) -> dict:
-        """Return the settings of a run by key of the table, see `key_of`."""
-        known = self._settings.get(reading.name)
-        if known is None and reading.spec is not None:
-            known = {key_of(name): value for name, value in settings_of(reading.spec).items()}
-        return known or {}
-
-    def _differing(self, name: str) -> dict:
-        own = self._settings[name]
-        return {setting: own[setting] for setting in self.settings if setting in own}
 
     def _find(self, *events) -> None:
         """Find the runs that match the search, and mark a search that no run can match."""
@@ -331,6 +326,9 @@ def row(reading: Reading) -> dict:
         "K": told_topics,
         "seed": str(spec.seed) if spec else DASH,
         "state": status["state"],
+        "settings": {key_of(name): value for name, value in settings_of(spec).items()}
+        if spec
+        else {},
         "progress": f"{iteration} / {n_iterations}"
         if n_iterations and reading.has_course
         else DASH,
