@@ -1,10 +1,12 @@
 """Cost of settings (engines with options) and their distance from long Gibbs chains; the Pareto frontier."""
 
+import itertools
 import math
 from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -283,33 +285,24 @@ def _table(
             [curve.n_runs for curve in ends["iteration"]], "runs: seeds and splits"
         ),
     }
-    iterations = sorted(
-        {int(iteration) for curve in curves_by_clock["iteration"].values() for iteration in curve.x}
-    )
-    column_of = {iteration: column for column, iteration in enumerate(iterations)}
-    meanings = {
-        "updates_at": "updates",
-        "cpu_time_at": "cpu_time",
-        "difference_at": "difference",
-        "difference_at_se": "distance_se",
+    at_iterations = {  # name: clock of the curves, field, and the column that it has at the last iteration
+        "updates_at": ("updates", "x", "updates"),
+        "cpu_time_at": ("cpu_time", "x", "cpu_time"),
+        "difference_at": ("iteration", "y", "difference"),
+        "difference_at_se": ("iteration", "error", "distance_se"),
     }
-    for name, curves_of_clock in meanings.items():
-        values = np.full((len(labels), len(iterations)), np.nan)
-        for row, label in enumerate(labels):
-            column = [
-                column_of[int(iteration)] for iteration in curves_by_clock["iteration"][label].x
-            ]
-            curve = curves_by_clock[curves_of_clock if curves_of_clock in COSTS else "iteration"][
-                label
-            ]
-            values[row, column] = (
-                curve.x
-                if curves_of_clock in COSTS
-                else curve.error
-                if name.endswith("_se")
-                else curve.y
-            )
-        columns[name] = (("label", "iteration"), values, columns[curves_of_clock][2])
+    iterations = [curve.x.astype(int) for curve in ends["iteration"]]
+    recorded = sorted({*itertools.chain(*(own.tolist() for own in iterations))})
+    for name, (clock, field, last) in at_iterations.items():
+        values = [
+            pd.Series(getattr(curve, field), own).reindex(recorded)
+            for curve, own in zip(ends[clock], iterations, strict=True)
+        ]
+        columns[name] = (
+            ("label", "iteration"),
+            np.reshape(values, (len(ends[clock]), len(recorded))),
+            columns[last][2],
+        )
     means, errors, n_chains, pooled = zip(*references.values(), strict=True)
     per_split = partial(_column, "split_hash")
     columns |= {
@@ -320,7 +313,7 @@ def _table(
     }
     coords = {
         "label": np.array(labels, object),
-        "iteration": iterations,
+        "iteration": recorded,
         "split_hash": np.array([train for train, _ in references], object),
         "engine": ("label", np.array([spec.engine for spec in specs], object)),
     }

@@ -18,11 +18,6 @@ NAMES = {
     "diversity": ("diversity", ""),
 }
 MEASURES = ("npmi", "c_v", "u_mass")
-COHERENCES = {
-    "u_mass": "u_mass is the mean log conditional share of documents (nats, at most about 0)",
-    "npmi": "NPMI is the mean normalised pointwise mutual information of the pairs (from -1 to 1)",
-    "c_v": "c_v is the mean cosine of the NPMI vectors of the words with their sum",
-}
 MOST_TOPICS, FEWEST = 40, 8
 """Maximum of rows of a panel, and minimum if several panels share a column of a page."""
 ABOVE = 0.45
@@ -126,24 +121,6 @@ def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
             height=height_of(panels),
             runs=list(runs.values()),
         )
-
-
-def scores_picture(
-    run: xr.Dataset, scores: xr.Dataset, name: str, title: str, columns: int = 2
-) -> Picture:
-    """Return the picture of a run's topic coherence, one panel per measure."""
-    most = _most(len(COHERENCES), columns)
-    panels, fewer = (
-        [coherence_view(scores, measure, most=most) for measure in COHERENCES],
-        scores.sizes["topic"] > most,
-    )
-    caption = (
-        f"Coherence of the ten most probable words of each topic of one run (seed {spec_of(run).seed}) in the training "
-        f"documents, where two words co-occur when a document has both: {'; '.join(COHERENCES.values())}; higher is "
-        "better. A row for each topic, by its number, the most coherent of a panel first; dotted lines are means over topics."
-        f"{_cut_note(most) if fewer else ''}"
-    )
-    return Picture(name, title, caption, panels, legend=False, height=height_of(panels))
 
 
 def _most(n_panels: int, columns: int) -> int:
