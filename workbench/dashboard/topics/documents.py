@@ -23,7 +23,6 @@ from workbench.dashboard.shared.background import SEARCHES, LatestTask
 from workbench.dashboard.shared.card import Live, Shown
 from workbench.dashboard.shared.clickable import KEY, sort_by
 from workbench.dashboard.shared.downloads import Handover
-from workbench.dashboard.shared.link import Part, attribute_part
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import Moment, of_documents
@@ -120,18 +119,6 @@ class Documents(TopicCard):
             self.page = max(whole(value), 1)
         else:
             super().clicked(kind, value)
-
-    def parts(self) -> dict[str, Part]:
-        """Return sort order and page as parts of the link."""
-
-        def turn_to(number: str) -> bool:
-            known = number.isdecimal() and 0 < len(number) < 8 and int(number) > 0
-            if known:
-                self.page = int(number)
-            return known
-
-        page = Part(lambda: "" if self.page == 1 else str(self.page), "", turn_to)
-        return {"order": attribute_part(self, "sort"), "page": page}
 
 
 def documents_shown(moment: Moment, topic: int, document: int, names, *asked) -> Shown:

@@ -16,6 +16,7 @@ from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.link import (
     LONGEST,
     Part,
+    attribute_part,
     follow_address,
     widget_part,
     write_address,
@@ -148,7 +149,8 @@ class TopicsPage:
             "with": self._run_part(self.other),
             "find": widget_part(self.find),
             "document": self._number_part(self.documents, "document", [self.documents]),
-            **self.documents.parts(),
+            "order": attribute_part(self.documents, "sort"),
+            "page": self._number_part(self.documents, "page", [self.documents], 1),
             "scores": self.topics.part(COLUMNS),
             "matches": self.matching.part(matching.COLUMNS),
         }
@@ -360,18 +362,24 @@ class TopicsPage:
         return Part(lambda: self._asked[menu], "", take)
 
     def _number_part(
-        self, view: param.Parameterized, name: str, views: Iterable[param.Parameterized]
+        self,
+        view: param.Parameterized,
+        name: str,
+        views: Iterable[param.Parameterized],
+        usual: int = NONE,
     ) -> Part:
-        """Return the part of the link for the number of a topic or document, which is chosen in all ``views``."""
+        """Return the part of the link for the number of a topic, document or page, which is set in all ``views``."""
 
         def take(number: str) -> bool:
-            if known := whole(number) != NONE:
+            if known := whole(number) >= max(usual, 0):
                 self._set(views, **{name: int(number)})
             return known
 
-        return Part(
-            lambda: "" if getattr(view, name) == NONE else str(getattr(view, name)), "", take
-        )
+        def now() -> str:
+            number = getattr(view, name)
+            return "" if number == usual else str(number)
+
+        return Part(now, "", take)
 
     # ------------------------------------------------------------------ the page
 
