@@ -13,11 +13,4 @@ export function put(node, text) {
   if (node.textContent !== text) node.textContent = text
 }
 
-// A bar as wide as a share of its track.
-export function track(share) {
-  const bar = element("span", { className: "bar" })
-  bar.style.width = `${(100 * share).toFixed(1)}%`
-  return element("span", { className: "track" }, bar)
-}
-
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`

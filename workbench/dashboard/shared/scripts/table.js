@@ -22,7 +22,7 @@ export function render({ model }) {
       element("span", { className: "why", textContent: why }),
     ],
     state: ({ state }) => [element("span", { className: `state ${state}`, textContent: state })],
-    progress: ({ progress, numbers }) => [track(numbers.progress), element("span", { className: "share", textContent: progress })],
+    progress: ({ progress, numbers }) => [element("progress", { value: numbers.progress ?? 0, label: "share" }), element("span", { className: "share", textContent: progress })],
   }
   const cell_of = (run, field) => run[field] ?? run.settings[field] ?? null
   const value = (row, field) => { const run = row.getData(); return field in run.numbers ? run.numbers[field] : cell_of(run, field) }
