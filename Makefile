@@ -6,8 +6,9 @@ BIN := $(VENV)/bin
 TEST_JOBS ?= 3
 # In their order: xdist would begin with the files of most tests and leave the longest, which have few, to one job at the end.
 SIDE_BY_SIDE := --dist loadfile --no-loadscope-reorder
-# Files that have a slow test, so that no job reads the others.
-SLOW = $(sort $(shell grep -rl --include='test_*.py' 'mark\.slow' tests))
+# Files that have a slow test, so that no job reads the others; those of runs come last, of which many are short.
+SLOW_FILES = $(sort $(shell grep -rl --include='test_*.py' 'mark\.slow' tests))
+SLOW = $(filter-out tests/runs/%,$(SLOW_FILES)) $(filter tests/runs/%,$(SLOW_FILES))
 # Whatever the surroundings say, compiled Python is kept: the tests start hundreds of processes.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 CAMPAIGNS ?= bits kills cluster_kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations endurance
