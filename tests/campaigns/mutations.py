@@ -124,7 +124,7 @@ MUTATIONS = [
         "runs/store/status.py",
         "if known != checksum(values):",
         "if False:",
-        "campaigns/test_bits.py",
+        "runs/test_store.py",
     ),
     # splits and readers
     Mutation(

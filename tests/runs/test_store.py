@@ -220,6 +220,13 @@ def test_a_writer_that_died_is_seen_as_interrupted(run):
     assert read_status(run.path)["state"] == "interrupted"
 
 
+def test_a_file_with_other_values_than_its_checksum_is_refused(run):
+    path = run.path / "status.json"
+    path.write_text(path.read_text().replace('"iteration": 12', '"iteration": 11'))
+    with pytest.raises(StoreError, match=r"status\.json does not have the checksum it was written"):
+        read_json(path)
+
+
 def test_a_status_that_is_damaged_is_told_and_taken_from_the_rows(run, store):
     (run.path / "status.json").write_text("{")
     with pytest.raises(StoreError):
