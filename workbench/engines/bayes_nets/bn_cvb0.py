@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.bayes_nets import cases
 from workbench.engines.bayes_nets.bn_vb import initial_counts
 from workbench.engines.bayes_nets.cases import (
     Prepared,
@@ -117,14 +118,8 @@ def watch(records: Records, model: BayesNet, options: Learning, state: State) ->
 def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
     """Forecast the memory of a run in bytes: counts, clique marginals, junction trees, and scratch arrays."""
     net = model.for_data(records)
-    cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
-    n_bytes = DOUBLE * int(ready.first_own[-1])
-    return Memory(
-        2 * cells + n_bytes,
-        indices=40 * records.n_distinct * len(net.nodes),
-        step=6 * cells,
-        look=3 * cells,
-    )
+    ready = prepared(records, net, trees_of(records, net))
+    return cases.memory(records, net, options, DOUBLE * int(ready.first_own[-1]))
 
 
 def engine(name: str = "bn-cvb0") -> Engine:

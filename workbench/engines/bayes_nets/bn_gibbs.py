@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.bayes_nets import cases
 from workbench.engines.bayes_nets.bn_vb import initial_counts
 from workbench.engines.bayes_nets.cases import (
     Prepared,
@@ -25,7 +26,7 @@ from workbench.engines.bayes_nets.cases import (
     workspace,
 )
 from workbench.engines.bayes_nets.priors import Learning, counts, learnt_alpha, predict, watched
-from workbench.engines.engine import DOUBLE, SAMPLER, Engine, Memory, StepContext, WarmStart
+from workbench.engines.engine import SAMPLER, Engine, Memory, StepContext, WarmStart
 from workbench.kernels.bayes_nets.gibbs import draw_given_tables, draw_log_tables
 from workbench.kernels.bayes_nets.gibbs import sweep as sweep_cases
 from workbench.kernels.threads import each_slice
@@ -205,11 +206,8 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: counts, hidden nodes, junction trees, and scratch arrays."""
     net = model.for_data(records)
-    cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
-    state = 2 * cells + CELL * int(ready.first_cells[-1])
-    return Memory(
-        state, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells
-    )
+    ready = prepared(records, net, trees_of(records, net))
+    return cases.memory(records, net, options, CELL * int(ready.first_cells[-1]))
 
 
 def engine(name: str = "bn-gibbs") -> Engine:

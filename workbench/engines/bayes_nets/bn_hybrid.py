@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.bayes_nets import cases
 from workbench.engines.bayes_nets.bn_gibbs import CELL, initial_chain, swept
 from workbench.engines.bayes_nets.bn_vb import initial_counts, log_tables
 from workbench.engines.bayes_nets.cases import (
@@ -28,7 +29,6 @@ from workbench.engines.bayes_nets.cases import (
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.engine import (
-    DOUBLE,
     HYBRID,
     Engine,
     Memory,
@@ -181,13 +181,9 @@ def memory(records: Records, model: BayesNet, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: counts and hidden nodes of all chains, junction trees, scratch arrays."""
     net = model.for_data(records)
     ready = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
-    n_chains, cells = options.n_chains if ready.n_sampled else 1, net.tables.n_cells * DOUBLE
-    state = (2 + n_chains) * cells + n_chains * CELL * int(ready.first_cells[-1])
-    return Memory(
-        state,
-        indices=40 * records.n_distinct * len(net.nodes),
-        step=(6 + n_chains) * cells,
-        look=3 * cells,
+    n_chains = options.n_chains if ready.n_sampled else 1
+    return cases.memory(
+        records, net, options, n_chains * CELL * int(ready.first_cells[-1]), n_chains
     )
 
 

@@ -304,10 +304,18 @@ def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarra
     return with_it, without
 
 
-def memory(records: Records, net: BayesNet, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: table cells, junction trees, and a copy of the counts per slice."""
+def memory(
+    records: Records, net: BayesNet, options: Options, own: int = 0, n_chains: int = 0
+) -> Memory:
+    """Forecast the memory of a run in bytes: table cells, junction trees, and a copy of the counts per slice and chain.
+
+    own : bytes of the state in addition to the counts
+    """
     net = net.for_data(records)
     cells = net.tables.n_cells * DOUBLE
     return Memory(
-        2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells
+        (2 + n_chains) * cells + own,
+        indices=40 * records.n_distinct * len(net.nodes),
+        step=(6 + n_chains) * cells,
+        look=3 * cells,
     )
