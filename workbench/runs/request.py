@@ -286,10 +286,10 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         """Return the values of the fields that have an effect, by name; those that are not given are the defaults."""
         found = {}
         for key, one in self.used_fields().items():
-            name, usual = one.field.name, one.default
+            name, default = one.field.name, one.default
             holders = (holder for holder in one.holders(vars(self)) if name in holder)
-            value = next(holders, {}).get(name, usual)
-            found[key] = usual if value is None and not one.part else value
+            value = next(holders, {}).get(name, default)
+            found[key] = default if value is None and not one.part else value
         return found
 
     def settings_of(self, engine: str) -> dict:

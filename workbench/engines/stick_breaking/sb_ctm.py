@@ -120,7 +120,7 @@ START_ALPHA = 0.1
 
 
 class State(NamedTuple):
-    """Also that of `ln_ctm`, whose psi has a component for each topic in the place of a stick for each but the last."""
+    """Also that of `ln_ctm`, whose psi has a component for each topic instead of a stick for each but the last."""
 
     topics: np.ndarray  # (token,) uint16, in canonical order
     n_dk: np.ndarray  # (document, topic) int32, padded
