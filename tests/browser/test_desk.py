@@ -120,6 +120,7 @@ def test_columns_sort_by_click_and_key_and_groups_fold(url, new_page, many):
     seed.get_by_role("button").press("Enter")
     until(lambda: seed.get_attribute("aria-sort") == "none", "then none")
     find(page, "tag:paper", 6)
+    page.get_by_role("button", name="Columns", exact=True).click()
     columns = page.get_by_role("group", name="Columns of the table")
     columns.get_by_role("button", name="Engine").click()
     until(lambda: page.get_by_role("gridcell", name="svb", exact=True).count() == 3, "a setting")

@@ -50,7 +50,8 @@ COMPARE = """
     - button "SVG"
   - textbox "Find runs"
   - combobox "Group runs by"
-  - group "Columns of the table"
+  - group "More of the table":
+    - button "Columns" [pressed=false]
   - grid "runs of the store"
   - combobox "Baseline"
   - group "table of Comparison":

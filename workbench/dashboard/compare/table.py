@@ -117,10 +117,11 @@ class RunTable(Drawn):
         self.groups = styled(
             pn.widgets.Select(label="Group runs by", width=150, css_classes=["wb-unlabelled"])
         )
-        self.shown = styled(Toggles(label="Columns of the table"))
+        opened = styled(Toggles(label="More of the table", options=["Columns"]))
+        self.shown = styled(Toggles(label="Columns of the table", visible=pn.bind(bool, opened)))
         self.said = text(css_classes=["wb-mid"])
         self.tools = column(
-            self.search, labelled(self.groups), self.shown, self.said, kind="wb-bar"
+            self.search, labelled(self.groups), opened, self.said, self.shown, kind="wb-bar"
         )
         self._offer()
         for widget, name, own in (
