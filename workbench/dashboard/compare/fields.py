@@ -17,13 +17,13 @@ WIDEST = 18
 
 
 def corpus_field() -> pn.widgets.Select:
-    """Return the menu of data sets, with an entry for a file if visitors may name or send one."""
+    """Return the menu of data sets, below an entry for a file if visitors may name or send one."""
     marked = {
         f"{name} (not downloaded)" if one.whereabouts() in MISSING else name: name
         for name, one in named_sets().items()
     }
     own = policy().takes_paths or policy().takes_uploads
-    return menu("Corpus", marked | ({FILE: FILE} if own else {}), DEFAULT, wide=True)
+    return menu("Corpus", ({FILE: FILE} if own else {}) | marked, DEFAULT, wide=True)
 
 
 def path_field() -> pn.widgets.TextInput:

@@ -281,22 +281,18 @@ class ComparePage:
             kind="wb-card",
         )
         cards = (
-            *([self.notes.card] if change else []),
+            self.preview.card,
+            self.figure.view(),
+            runs,
             self.comparison.view,
+            self.results.view,
             self.chains.view,
             self.priors.view,
             self.lineage.view,
             self.moves.view,
+            *([self.notes.card] if change else []),
         )
-        main = column(
-            self.preview.card,
-            self.figure.view(),
-            runs,
-            self.results.view,
-            *cards,
-            self.handover,
-            kind="wb-main",
-        )
+        main = column(*cards, self.handover, kind="wb-main")
         parts = [self.settings.view(), main] if change else [main]
         return lay_out(self, "compare", "compare engines, live", *parts, figures=figures)
 
