@@ -13,7 +13,7 @@ from workbench.corpus import ShardedCorpus
 from workbench.corpus.shards import shard_writer as writing
 from workbench.dashboard.shared.snapshots import Moment
 from workbench.dashboard.topics.documents import _documents_now
-from workbench.dashboard.topics.scores import scores_of
+from workbench.dashboard.topics.overview import scores_of
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import hybrid, hybrid_bound
 from workbench.measures import coherence, find_documents, matching, topic_flow
