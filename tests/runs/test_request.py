@@ -189,6 +189,11 @@ def test_a_published_network_has_its_own_priors():
     assert {"records.alpha", "records.beta", "network"}.isdisjoint(request.used_fields())
 
 
+def test_an_unknown_network_is_a_mistake_in_the_model():
+    request = RunRequest(engines=("network-vb",), model="nonsense")
+    assert "model" in {name for name, _ in request.mistakes()}
+
+
 def test_a_request_of_no_engine_has_one_mistake():
     assert [name for name, _ in RunRequest(engines=()).mistakes()] == ["engines"]
 

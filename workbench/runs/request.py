@@ -7,6 +7,7 @@ and `RunRequest.to_query` writes those that differ from the defaults.
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache, partial
 from itertools import product
@@ -335,7 +336,9 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
                 for seed in seeds:
                     fixed["seed"] = seed
                     spec = make_spec(train, engine, test=test, options=own, **fixed | chosen)
-                    cells.append(Planned(spec, train, test, chosen | own | {"seed": seed}))
+                    cells.append(
+                        Planned(spec, train, test, chosen | own | {"engine": engine, "seed": seed})
+                    )
         return cells
 
     def mistakes(self) -> Iterator[tuple[str, InputError]]:
@@ -536,8 +539,10 @@ def combinations(given: dict) -> Iterator[dict]:
 
 @lru_cache
 def has_supers(model: str) -> bool:
-    """Return whether the network with a name has super-topics."""
-    return any(each.name == "super" for each in Network.of(model).variables)
+    """Return whether the network with a name has super-topics; False for a name that no network has."""
+    with suppress(InputError):
+        return any(each.name == "super" for each in Network.of(model).variables)
+    return False
 
 
 def written(value) -> str:

@@ -33,7 +33,7 @@ AT_A_TIME = 3
 RETRIES = 2
 """How often a failed task is retried."""
 LOOK_EVERY, FETCHED_WITHIN = 0.2, 10.0
-"""Seconds between two checks of the cluster while waiting for a result, and for fetching a result."""
+"""Seconds between two checks of the cluster while waiting for a result, and at first for fetching a result."""
 
 
 def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) -> Iterator:
@@ -54,16 +54,19 @@ def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) 
 
     check_workers(client)
     control, pieces, tasks = Control(), iter(pieces), deque()
-    with ending_cleanly(control), _seeing_losses():
-        with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
+    with ending_cleanly(control):
+        quiet = config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"})
+        with _seeing_losses(), quiet:
             there = client.submit(lambda values: values, _Shared(shared), pure=False)
         try:
             while True:
-                places = AT_A_TIME * max(sum(client.nthreads().values()), 1)
+                with _seeing_losses():
+                    places = AT_A_TIME * max(sum(client.nthreads().values()), 1)
                 for piece in islice(pieces, max(places - len(tasks), 0)):
-                    task = client.submit(
-                        _done, work, there, piece, about_process(), pure=False, retries=RETRIES
-                    )
+                    with _seeing_losses():
+                        task = client.submit(
+                            _done, work, there, piece, about_process(), pure=False, retries=RETRIES
+                        )
                     tasks.append(task)
                 if not tasks:
                     return
@@ -79,21 +82,25 @@ def _result(client: Client, task: Future, control: Control):
     """Wait for a task and return the result."""
     from distributed import KilledWorker, wait
 
-    while True:
+    within = FETCHED_WITHIN
+    while task.status != "error":
         if control.interrupted:
             raise KeyboardInterrupt
         if client.status != "running":
             raise _gone()
         await_worker(client)
-        try:
-            with contextlib.suppress(TimeoutError), client.as_current():
-                wait([task], timeout=LOOK_EVERY)
-                return task.result(FETCHED_WITHIN)
-        except KilledWorker as error:
-            raise ClusterError(
-                "worker after worker ended while it had the same documents, perhaps for lack of memory; "
-                "see to them, and ask again"
-            ) from error
+        with _seeing_losses(), contextlib.suppress(TimeoutError), client.as_current():
+            wait([task], timeout=LOOK_EVERY)
+            if task.status != "error":
+                within *= 2  # the result may be large, or be computed again
+                return task.result(within)
+    error = task.exception()
+    if isinstance(error, KilledWorker):
+        raise ClusterError(
+            "worker after worker ended while it had the same documents, perhaps for lack of memory; "
+            "see to them, and ask again"
+        )
+    raise error
 
 
 @contextlib.contextmanager
@@ -107,7 +114,7 @@ def _seeing_losses() -> Iterator[None]:
 
 def _gone() -> ClusterError:
     return ClusterError(
-        "the scheduler is gone, and nothing was kept; start it again with its workers, and ask again"
+        "the scheduler is gone, or was restarted, and nothing was kept; start it again with its workers, and ask again"
     )
 
 
