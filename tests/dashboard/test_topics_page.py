@@ -267,6 +267,9 @@ def test_a_label_that_is_typed_stays_with_the_run_and_is_shown(new_run, store):
     assert {row[0]: row[2] for row in cells(page.topics.table.object)}["2"] == "planets"
     assert [label.text for label in Run(path).notes.labels] == ["planets"]
     assert page.label.value == "planets"
+    page.label.value_input = "plan"  # the visitor types on
+    page.tick()
+    assert page.label.value_input == "plan"
     page.label.value = "x" * 81
     assert "80 characters" in page.said.object
     page.label.value = ""
@@ -500,9 +503,9 @@ def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(
 ):
     page = TopicsPage(store)
     card, word = page.unseen, "plum"
-    card._ask("a text", b"", ".txt")
+    card._ask("a text", bytes, ".txt")
     assert "is empty" in card.said.object and card.shelf.object == ""
-    card._ask("a text", word.encode(), ".txt")
+    card._ask("a text", word.encode, ".txt")
     assert (
         "0.0 % of 1 tokens are unknown" in card.said.object
         and "<h3>a text</h3>" in card.shelf.object

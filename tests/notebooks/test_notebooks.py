@@ -72,11 +72,11 @@ def code_of(notebook: dict) -> list[str]:
 
 
 def shortened(source: str) -> str:
-    """Return the code of a cell with runs a tenth as long, of ten iterations at least; those with a rule end by it."""
+    """Return the code of a cell with runs a tenth as long, of twenty iterations at least; those with a rule end by it."""
     source = re.sub(r"(?<=\[)\d\d+(?=:)", lambda first: str(int(first[0]) // SHARE), source)
     return re.sub(
         r'(?<=n_iterations)("?(?:=|: ))(\d+)(?!.*stop_on)',
-        lambda n: f"{n[1]}{min(int(n[2]), max(int(n[2]) // SHARE, 10))}",
+        lambda n: f"{n[1]}{min(int(n[2]), max(int(n[2]) // SHARE, 20))}",
         source,
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from threading import Lock
 
 import panel as pn
 import param
@@ -20,17 +21,20 @@ from workbench.views.picture import Control, Picture, SideBySide, Slider
 WRAPPED = {"flex-wrap": "wrap", "overflow-x": "auto", "gap": "4px 24px"}
 NONE = -1
 """Stands for no topic."""
+DRAWING = Lock()
+"""Held while HoloViews draws, since it switches Bokeh's validation off and on for the whole process."""
 
 
 def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     """Return the panels of a picture as figures of Bokeh for one session; can be called in any thread."""
     across, width, height = arrangement(len(picture.panels), columns, picture.height)
     hover = {kind: iter(texts) for kind, texts in picture.hover.items()}
-    panels = [in_bokeh(panel, (width, height), hover) for panel in picture.panels]
-    # a document is set in this mode alone: else that of the session, or of the process, would keep each plot
-    renderer, made = holoviews().renderer("bokeh").instance(mode="server"), []
-    for number, panel in enumerate(panels):
-        drawn = renderer.get_plot(panel, doc=Document()).state
+    with DRAWING:
+        panels = [in_bokeh(panel, (width, height), hover) for panel in picture.panels]
+        # a document is set in this mode alone: else that of the session, or of the process, would keep each plot
+        renderer, made = holoviews().renderer("bokeh").instance(mode="server"), []
+        plots = [renderer.get_plot(panel, doc=Document()).state for panel in panels]
+    for number, drawn in enumerate(plots):
         drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
         drawn.min_width = min(drawn.max_width or 280, 280)
         drawn.css_classes = ["fixed"] if drawn.frame_width else []

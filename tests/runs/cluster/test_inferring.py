@@ -247,7 +247,7 @@ def test_ctrl_c_leaves_no_file(cluster, tmp_path):
         told = command.communicate(timeout=60)[1]
     assert command.returncode == 130, told
     assert "Traceback" not in told
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["dask", "new.csv", "runs"]
+    assert {path.name for path in tmp_path.iterdir()} - {"dask"} == {"new.csv", "runs"}
 
 
 def test_a_cluster_that_cannot_be_used_is_a_sentence_and_leaves_nothing(tmp_path, monkeypatch):

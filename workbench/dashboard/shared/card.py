@@ -14,6 +14,7 @@ from workbench.dashboard.shared.clickable import Clickable
 from workbench.dashboard.shared.downloads import Downloads, Handover, picture_downloads
 from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.shell import PICTURE_CSS, column, message, styled, text
+from workbench.dashboard.shared.ui_events import with_lock
 from workbench.tables import Table
 from workbench.views import Picture
 from workbench.views.live import PictureCard, figures_of
@@ -47,7 +48,7 @@ def live(shown: Shown, before: Picture | None = None) -> Live:
 
 
 class Card(PictureCard):
-    """A card with a heading, ``tools`` and controls beside it, and components ``above`` and ``below`` the picture.
+    """A card with a heading, ``tools`` and controls beside it, and components ``above`` the picture.
 
     ``hides``: whether the card is hidden while it has nothing to show. ``kind``: further CSS classes. ``changed()`` is called
     when a control was set. ``csv`` makes the CSV file instead of the table of the picture, and ``more`` further files, see
@@ -60,7 +61,6 @@ class Card(PictureCard):
         handover: Handover,
         *tools: pn.viewable.Viewable,
         above: Iterable[pn.viewable.Viewable] = (),
-        below: Iterable[pn.viewable.Viewable] = (),
         hides: bool = False,
         kind: str = "",
         changed: Callable[[], None] = lambda: None,
@@ -86,7 +86,7 @@ class Card(PictureCard):
         )
         row = self.files.row("Download", f"download the {heading[:1].lower()}{heading[1:]}")
         self.results = column(
-            self.figure, self.caption, self.table, *below, *row, kind="wb-stack", visible=False
+            self.figure, self.caption, self.table, *row, kind="wb-stack", visible=False
         )
         title = text(f"<h2>{escape(heading)}</h2>", css_classes=["wb-mid"])
         bar = column(title, *tools, self.bar, kind="wb-bar")
@@ -98,14 +98,18 @@ class Card(PictureCard):
     def bring(self, key: Hashable, work: Callable[[], Shown], waiting: str = "") -> None:
         """Compute ``work`` in a thread and show what it returns, unless ``key`` equals the last key.
 
-        ``waiting`` is said meanwhile if there is no picture.
+        ``waiting`` is said meanwhile if the card shows nothing.
         """
         before = self.picture
 
+        def say() -> None:
+            if self.pending:
+                self.said.object = message(waiting)
+
         def first() -> None:
             self.pending = True
-            if waiting and before is None:
-                self.said.object = message(waiting)
+            if waiting and not (self.shown.picture or self.shown.table):
+                with_lock(self._task.document, say)  # else it may be sent after the result
 
         self._task.submit(key, lambda: live(work(), before), self.show, first)
 
@@ -116,7 +120,8 @@ class Card(PictureCard):
         self.said.object = self.shown.said if error is None else message(sentence_of(error), "bad")
         self.table.object = self.shown.table
         self.results.visible = bool(self.shown.picture or self.shown.table or self.shown.beside)
-        self.view.visible = bool(self.said.object) or self.results.visible or not self._hides
+        if self._hides:
+            self.view.visible = bool(self.said.object) or self.results.visible
         if self.view.visible and not self.view.objects:  # a hidden card needs no models
             self.view.objects = self._parts
         self.draw(self.shown.picture, self.shown.controls, figures)

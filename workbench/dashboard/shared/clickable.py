@@ -36,12 +36,12 @@ class Clickable(pn.custom.JSComponent):
 
 
 def sort_by(column: Column, sort: str) -> Column:
-    """Return the column with a button as heading, which sorts the rows by it: numbers from the largest on, then the other way.
+    """Return the column with a button as heading: it sorts numbers from the largest on, then the other way, then no more.
 
     ``sort``: the name of the column that rows are sorted by now, after a minus if from the largest on.
     """
-    signs = {column.name: "-", f"-{column.name}": ""}
-    sign = signs.get(sort, "" if column.is_text else "-")
+    turns = [column.name, f"-{column.name}"] if column.is_text else [f"-{column.name}", column.name]
+    following = dict(zip(turns, [turns[1], ""], strict=True)).get(sort, turns[0])
     arrow = {column.name: " ↑", f"-{column.name}": " ↓"}.get(sort, "")
-    button = KEY.format(f"sort {sign}{column.name}", column.meaning, f"{column.heading}{arrow}")
+    button = KEY.format(f"sort {following}", column.meaning, f"{column.heading}{arrow}")
     return column._replace(label=button, meaning="")

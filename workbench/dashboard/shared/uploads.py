@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -82,7 +83,8 @@ class Inbox:
         if file is not None and file is self._arriving:
             self._arriving = None
             Path(file.name).unlink(missing_ok=True)
-            file.close()
+            with suppress(OSError):  # a full disk, which closing writes to once more
+                file.close()
 
     def clear(self) -> None:
         """Remove all files of this page."""
@@ -122,14 +124,21 @@ class Upload(Drawn):
     _stylesheets = style("uploads")
     _rename: ClassVar = {"value": None}
 
-    def __init__(self, label: str, kinds: str, instead: str = "", endings: Iterable[str] = ENDINGS):
+    def __init__(
+        self,
+        label: str,
+        kinds: str,
+        instead: str = "",
+        endings: Iterable[str] = ENDINGS,
+        otherwise: str = "",
+    ):
         self.inbox = Inbox(lambda received: self.param.update(value=received))
         rules, most = policy(), format_size(policy().max_upload)
         hint = f"Or drop it here: {kinds}, up to {most}." if rules.uploads else NO_ROUTE
         hint += f" {instead.capitalize()}." * (bool(instead) and rules.takes_paths)
         settings = {"label": label, "accept": ",".join(endings), "most": rules.max_upload}
         settings |= {"limit": most, "route": ROUTE, "token": self.inbox.token, "hint": hint}
-        settings |= {"otherwise": advice(), "open": rules.uploads}
+        settings |= {"otherwise": otherwise or advice(), "open": rules.uploads}
         super().__init__(settings=settings, css_classes=["wb-wide"])
         self.param.watch(self._show, "value")
 

@@ -170,6 +170,7 @@ class SweepPage:
     def _compute(self) -> None:
         """Compute the results in a thread: at once for a changed form, every few seconds while its runs are active."""
         form, results, cards = self._seen[1], self._results, self.cards
+        before = [card.picture for card in cards]
 
         def first() -> None:
             self._computed_form, self._next = form, math.inf
@@ -177,7 +178,10 @@ class SweepPage:
                 card.wait()
 
         def work() -> list[Live]:
-            return [live(make(*given)) for make, *given in results]
+            return [
+                live(make(*given), was)
+                for (make, *given), was in zip(results, before, strict=False)
+            ]
 
         def then(found: list[Live] | None, error: Exception | None) -> None:
             self._next = time.monotonic() + REFRESH_SECONDS

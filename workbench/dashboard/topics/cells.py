@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from workbench.dashboard.shared.card import Card
 from workbench.dashboard.shared.clickable import Clickable, sort_by
-from workbench.dashboard.shared.link import Part, attribute_part
+from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
 from workbench.tables import Column, Table
 from workbench.views.live import NONE
 from workbench.views.style import topic_colour
@@ -26,6 +26,7 @@ class TopicCard(Card):
 
     on_word: Callable[[str], None] = staticmethod(lambda word: None)
     """Called with a word that is clicked."""
+    word = param.String(doc="The word that is chosen.")
     sort = param.String(doc="Column that rows are sorted by, from the largest on after a minus.")
 
     def __init__(self, heading: str, handover, *tools, **settings):
@@ -34,15 +35,16 @@ class TopicCard(Card):
     def clicked(self, kind: str, value: str) -> None:
         """Choose the topic that was clicked, or none if it is chosen already; or sort the rows."""
         if kind == "sort":
-            self.sort = value[:100]
+            self.sort = value[:LONGEST]
         elif kind == "topic" and (number := whole(value)) != NONE:
             self.chosen = NONE if number == self.chosen else number
         elif kind == "word":
-            self.on_word(value[:200])
+            self.on_word(value[:LONGEST])
 
-    @param.depends("chosen", watch=True)
+    @param.depends("chosen", "word", watch=True)
     def _mark_rows(self) -> None:
-        self.table.marked = [f"topic {self.chosen}"]
+        word = [f"word {self.word}"] if self.word else []
+        self.table.marked = [f"topic {self.chosen}", *word]
 
     def part(self, columns: Iterable[Column]) -> Part:
         """Return the order of the rows as a part of the link."""

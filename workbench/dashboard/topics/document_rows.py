@@ -127,7 +127,7 @@ def in_order(
 ) -> tuple[np.ndarray, bool]:
     """Return the documents ``found`` in order, and whether ``sort`` is known; documents without a value come last.
 
-    sort : a column of `table_of`, "share" for the share of ``topic``, or "topic 3"; descending after a minus
+    sort : a column of `columns_of`, "n_tokens", "share" for the share of ``topic``, or "topic 3"; descending after a minus
     """
     by = sort.removeprefix("-")
     if topic_sorted_by(counts_of(moment), sort) != NONE or (by == "share" and topic != NONE):
@@ -179,7 +179,7 @@ def headings(columns: dict[str, list], topic: int) -> list[Column]:
 def rows_of(
     run: xr.Dataset, columns: dict[str, list], documents: np.ndarray, topic: int
 ) -> list[dict]:
-    """Return the rows of these documents for a `Shelf`, with the share of ``topic``; if that is NONE, of the largest topic."""
+    """Return the rows of these documents for `shelf`, with the share of ``topic``; if that is NONE, of the largest topic."""
     used = used_topics(run)
     largest, shares, tokens = largest_topics(used, documents)
     if topic != NONE:

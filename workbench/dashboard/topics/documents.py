@@ -320,7 +320,7 @@ def document_content(
     labels: dict[int, str],
     table: DocumentTable | None = None,
 ) -> dict:
-    """Return a document for a `Shelf`: its text, or its words by count, coloured by likeliest topic; columns and topics."""
+    """Return a document for `shelf`: its text, or its words by count, coloured by likeliest topic; columns and topics."""
     tokens = token_topics(run, corpus_of_run(stored), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
     note = "This document has no training token."
@@ -438,7 +438,6 @@ def topics_of(topics: np.ndarray, theta: np.ndarray, labels: dict[int, str]) -> 
             "topic": topic,
             "share": share,
             "label": labels.get(topic, ""),
-            "colour": topic_colour(topic),
         }
         for topic, share in shares.items()
     ]

@@ -66,7 +66,8 @@ def matching_of(moment: Moment, other: Moment | None, labels: dict[int, str], so
         return Shown(message(f"{waits.path.name} has no snapshot of its topics yet."))
     paths = moment.path, other.path
     names = moment.path.name, other.path.name
-    runs = labelled(counts_of(moment), labels), labelled(counts_of(other), labels_now(other)[0])
+    all_labels = labels, labels_now(other)[0]
+    runs = labelled(counts_of(moment), labels), labelled(counts_of(other), all_labels[1])
     partner = {
         topic: matched for topic, matched in pairs["matched"].to_series().items() if matched != NONE
     }
@@ -80,16 +81,21 @@ def matching_of(moment: Moment, other: Moment | None, labels: dict[int, str], so
     if flow is None:
         lost = "They were trained on different tokens, so no flow of tokens is drawn."
         return Shown(message(f"{said} {lost}"), table=table, paths=paths)
-    return Shown(message(said), _flow_drawn(moment, other, tuple(labels.items())), table, paths)
+    return Shown(
+        message(said),
+        _flow_drawn(moment, other, *(tuple(each.items()) for each in all_labels)),
+        table,
+        paths,
+    )
 
 
 @lru_cache(maxsize=4)
-def _flow_drawn(moment: Moment, other: Moment, labels: tuple) -> Picture:
-    """Return the picture of two matched runs; ``labels`` of the topics of the first."""
+def _flow_drawn(moment: Moment, other: Moment, labels: tuple, of_other: tuple) -> Picture:
+    """Return the picture of two matched runs, with the labels of the topics of both."""
     (pairs, flow), names = matched_of(moment, other), (moment.path.name, other.path.name)
     runs = (
         labelled(counts_of(moment), dict(labels)),
-        labelled(counts_of(other), labels_now(other)[0]),
+        labelled(counts_of(other), dict(of_other)),
     )
     name = f"{'-with-'.join(names)}-matching"
     return flow_picture(name, names, runs, flow, pairs, topic_colour, 1)

@@ -120,7 +120,7 @@ def map_of(moment: Moment) -> xr.Dataset:
     MAPS.pop(run, None)
     MAPS[run] = made
     while len(MAPS) > MOST_MAPS:
-        MAPS.pop(next(iter(MAPS)))
+        MAPS.pop(next(iter(MAPS)), None)
     return made
 
 
@@ -185,19 +185,26 @@ class TopicTable(TopicCard):
     def __init__(self, *given, **settings):
         super().__init__(*given, **settings)
         self._scoring, self._scored, self._trouble = LatestTask(), None, ""
+        self._topics: Topics | None = None
 
     def follow(self, topics: Topics) -> None:
         """Show the table of these topics."""
-        moment, scored = topics.moment, self._scored == topics.moment
+        self._topics, moment = topics, topics.moment
+        scored = self._scored == moment
         asked = topics, self.sort, scored, self._trouble
 
         def then(found, error: Exception | None) -> None:
             self._scored = moment if error is None else None
             self._trouble = "" if error is None else sentence_of(error)
-            self.follow(topics)
+            self.follow(self._topics)
 
         self.bring(asked, partial(table_of, *asked))
         self._scoring.submit(moment, partial(scores_of, moment), then)
+
+    def clear(self, said: str = "") -> None:
+        """Show nothing but a sentence."""
+        self._scoring.reset()
+        super().clear(said)
 
 
 def table_of(topics: Topics, sort: str, scored: bool, trouble: str = "") -> Shown:

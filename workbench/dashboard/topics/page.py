@@ -89,15 +89,13 @@ class TopicsPage:
         self._runs: dict[str, Reading] = {}  # every readable run, newest first
         self._topics: Topics | None = None  # of the shown run
         self._looking, self._labelling, self._written = LatestTask(), LatestTask(), 0
-        self._moving, self._word = False, ""
+        self._moving, self._labelled_last = False, None  # what the field for a label was set to
         self._due = 0.0  # time of the next drawing of an active run's pictures
         # a sentence about the run; one about chosen items that do not exist
         self._news, self._gone = ("", "muted"), ""
 
         def card(heading: str, kind: str, *tools, make=TopicCard, **settings) -> TopicCard:
-            return make(
-                heading, self.handover, *tools, kind=kind, changed=self._changed, **settings
-            )
+            return make(heading, self.handover, *tools, kind=kind, changed=self._again, **settings)
 
         self.map = card("Map of the topics", "map", self.find_words)
         self.map.on_word = self._choose_word
@@ -228,9 +226,11 @@ class TopicsPage:
             return
         path, hash, names = moment.path, moment.hash, topics.names
         n_rows = int(np.nan_to_num(self._runs[path.name].latest[0]))
-        options = self.words.options
+        options, query = self.words.options, self.find_words.value.strip()
+        if not query:  # the word that was found is gone with its button
+            self.map.word = ""
         for card, work, *given in (
-            (self.map, map_shown, topics, written, self.find_words.value.strip(), self._word),
+            (self.map, map_shown, topics, written, query, self.map.word),
             (self.words, words_shown, topics.moment, written, chosen, *options.values()),
             (self.model, model_shown, topics, self.find_rows.value),
         ):
@@ -249,7 +249,8 @@ class TopicsPage:
             other = self._moment_of(self.other.value)
             pair = moment, other, names, self.matching.sort
             waiting = f"Matching with {other.path.name} …" if other else ""
-            self.matching.bring(pair, partial(matching.matching_of, *pair), waiting)
+            key = *pair, other and stamp(other.path / NOTES)
+            self.matching.bring(key, partial(matching.matching_of, *pair), waiting)
 
     def _see(self) -> None:
         """Show the cards that have content, and hide the others."""
@@ -262,7 +263,10 @@ class TopicsPage:
         chosen = there and self.map.chosen in self._topics.numbers
         self.all.visible, self.label.visible = chosen, chosen and not policy().read_only
         label = self._topics.labels.get(self.map.chosen, "") if chosen else ""
-        self._set([self.label], value=label, value_input=label)
+        now = self._topics and self._topics.moment.path, self.map.chosen, label
+        if now != self._labelled_last:  # else the visitor may be typing
+            self._labelled_last = now
+            self._set([self.label], value=label, value_input=label)
 
     def _heard(self, written: int, topics: Topics | None, error: Exception | None) -> None:
         """Take the topics of the run, or the error about it; then update the cards."""
@@ -315,9 +319,8 @@ class TopicsPage:
 
     def _choose_word(self, word: str) -> None:
         """Give the circles of the map their sizes from a word, or their own if it is chosen already."""
-        self._word = "" if word == self._word else word
-        self.map.table.marked = [f"topic {self.map.chosen}", f"word {self._word}"]
-        self._changed()
+        self.map.word = "" if word == self.map.word else word
+        self._again()
 
     def _labelled(self, event) -> None:
         """Store the label that the visitor has typed."""
@@ -327,6 +330,7 @@ class TopicsPage:
 
         def then(result, error) -> None:
             self._looking.reset()
+            self._labelled_last = None
             self._show()
             if error is not None:
                 self.said.say(sentence_of(error), "bad")
@@ -343,6 +347,11 @@ class TopicsPage:
                 for event in events
             ):
                 self._set([self.documents], page=1)
+            self._again()
+
+    def _again(self) -> None:
+        """Show the choices of the visitor, on the same page of documents."""
+        if not self._moving:
             self._gone = ""
             self._say()
             write_address(self._parts)

@@ -41,7 +41,8 @@ class Recorded(Card):
         self._shown: tuple[Moment, int] | None = None
 
         def again(*event) -> None:
-            self.follow(*self._shown)
+            if self._shown is not None:
+                self.follow(*self._shown)
 
         super().__init__(
             "Figures of this run", handover, self.title, hides=True, kind="recorded", changed=again
@@ -54,6 +55,11 @@ class Recorded(Card):
         chosen = tuple(self.options.items())
         asked = moment, changes(n_rows, MOST_TIMES), self.title.value, chosen
         self.bring(asked, partial(_drawn, *asked))
+
+    def clear(self, said: str = "") -> None:
+        """Show nothing but a sentence."""
+        self._shown = None
+        super().clear(said)
 
     def show(self, found: Live | None, error: Exception | None = None) -> None:
         """Show the picture, and offer the titles of all figures."""

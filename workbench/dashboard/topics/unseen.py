@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -86,7 +87,9 @@ class Unseen:
             f"{format_size(MOST_READ)} of memory once it is read and {format_size(most_bytes())} for documents times topics"
         )
         label = "File of documents that the run has not seen"
-        self.file = Upload(label, kinds, endings=KINDS)
+        self.file = Upload(
+            label, kinds, endings=KINDS, otherwise="use `workbench infer` in a terminal"
+        )
         self.file.param.watch(self._arrived, "value")
         self.go, self.said = (
             button("Infer topics", color="primary"),
@@ -110,7 +113,7 @@ class Unseen:
         self._drawing = LatestTask()
         self.go.on_click(
             lambda event: self._ask(
-                "a text", (self.text.value_input or self.text.value or "").encode(), ".txt"
+                "a text", (self.text.value_input or self.text.value or "").encode, ".txt"
             )
         )
 
@@ -125,11 +128,12 @@ class Unseen:
 
     def _arrived(self, event) -> None:
         if event.new is not None:
-            path, name = event.new.there(), event.new.name
-            self._ask(name, path.read_bytes(), Path(name).suffix.lower())
+            name, read = event.new.name, lambda: event.new.there().read_bytes()
+            self._ask(name, read, Path(name).suffix.lower())
 
-    def _ask(self, name: str, content: bytes, kind: str) -> None:
+    def _ask(self, name: str, read: Callable[[], bytes], kind: str) -> None:
         self.said.say("Inferring topics …")
+        moment = self._moment
 
         def then(result, error) -> None:
             if error is not None:
@@ -138,7 +142,7 @@ class Unseen:
                 self._take(result, sentence_about(result))
 
         self._latest.reset()
-        self._latest.submit(name, partial(folded, self._moment, name, content, kind), then)
+        self._latest.submit(name, lambda: folded(moment, name, read(), kind), then)
 
     def _take(self, found: Folded | None, said: str, kind: str = "muted") -> None:
         """Show the documents, or none, and a sentence."""
@@ -283,7 +287,7 @@ def _uploaded(name: str, content: bytes, kind: str, counted: dict | None = None)
 
 
 def listing_of(found: Folded) -> dict:
-    """Return the list of documents for a `Shelf`."""
+    """Return the list of documents for `shelf`."""
     unknown, tokens = (
         found.inferred[name].values[:MOST_LISTED].tolist()
         for name in ("out_of_vocabulary", "n_tokens")
@@ -303,7 +307,7 @@ def listing_of(found: Folded) -> dict:
 
 
 def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
-    """Return a document for a `Shelf`: its text if available, else its words by count."""
+    """Return a document for `shelf`: its text if available, else its words by count."""
     counted = Run(found.moment.path).spec.counted or {}
     run, theta = counts_of(found.moment), found.inferred["theta"].values[document]
     one = found.corpus.of_documents([document])

@@ -2,6 +2,8 @@
 export function render({ model }) {
   const root = document.createElement("div")
   root.className = "wb-clickable"
+  const boxes = () => [...root.querySelectorAll(".scroll")], folds = () => [...root.querySelectorAll("details")]
+  const title = (fold) => `${fold.closest("section")?.querySelector("h3")?.textContent} ${fold.querySelector("summary").firstChild.textContent}`
   const mark = () => {
     for (const node of root.querySelectorAll("[data-key]")) {
       const chosen = model.marked.includes(node.dataset.key)
@@ -16,7 +18,11 @@ export function render({ model }) {
   }
   const show = () => {
     const key = root.getRootNode().activeElement?.dataset?.key
+    // lists stay where they were scrolled to, and what was folded or opened stays so
+    const tops = boxes().map((box) => box.scrollTop), opened = new Map(folds().map((fold) => [title(fold), fold.open]))
     root.innerHTML = model.object
+    boxes().forEach((box, at) => { box.scrollTop = tops[at] ?? 0 })
+    for (const fold of folds()) fold.open = opened.get(title(fold)) ?? fold.open
     mark()
     if (key) root.querySelector(`button[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true })
   }

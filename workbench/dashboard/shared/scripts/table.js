@@ -87,7 +87,8 @@ export function render({ model }) {
   }))
   const tell = () => { empty.hidden = model.rows.length; put(empty, model.empty) }
   const on = (name, act) => model.on(name, () => { built.then(act) })
-  on("rows", () => { tell(); renew() }); on("empty", tell); on("news", () => table.updateData(JSON.parse(model.news).rows))
+  on("rows", () => { tell(); renew() }); on("empty", tell); 
+  model.on("news", () => { const { rows } = JSON.parse(model.news); built.then(() => table.updateData(rows)) })  // each of them
   on("chosen", () => { if (String(model.chosen) !== String(chosen())) choose() })
   on("found", () => { table.setFilter(finding); mark() }); on("heads", () => table.setColumns(columns())); on("group", () => table.setGroupBy(grouping()))
   built.then(() => {
