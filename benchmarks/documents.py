@@ -124,8 +124,8 @@ def visited(url: str, mode: str) -> list[tuple[str, float]]:
             tab.wait_for_function(script, arg=list(given), polling="raf")
             found.append((what, scale * (time.perf_counter() - began)))
 
-        until("topics", "() => deep('tr[data-key^="topic "]').length > 0", scale=1.0)
-        until("table", "() => deep('tr[data-key^="document "]').length > 0", scale=1.0)
+        until("topics", '() => deep(`tr[data-key^="topic "]`).length > 0', scale=1.0)
+        until("table", '() => deep(`tr[data-key^="document "]`).length > 0', scale=1.0)
         field = tab.get_by_label("Find documents", exact=True)
         if mode == "patient":
             tab.wait_for_timeout(2000)
@@ -158,7 +158,7 @@ def visited(url: str, mode: str) -> list[tuple[str, float]]:
             words.fill("at")
             began = time.perf_counter()
             words.press("Enter")
-            until("words", "() => deep('button[data-key^="word "]').length > 0")
+            until("words", '() => deep(`button[data-key^="word "]`).length > 0')
         browser.close()
     return found
 

@@ -67,7 +67,11 @@ def check(page, toy: Toy) -> None:
     page.get_by_role("figure", name="Bounds and errors on a toy").first.wait_for(
         timeout=1000 * PATIENCE
     )
-    assert [row[0] for row in cells(page, table)] == LDA_ENGINES
+    until(
+        lambda: [row[0] for row in cells(page, table)] == LDA_ENGINES,
+        "every engine is there",
+        PATIENCE,
+    )
     found = numbers(page, table)
     sure = np.delete(found[:, :4], 1, axis=1)  # not the collapsed bound
     assert (
