@@ -60,8 +60,10 @@ def check(page, toy: Toy) -> None:
         "the evidence is there",
         PATIENCE,
     )
-    np.testing.assert_allclose(
-        numbers(page, "exact p(w|d)"), truth["predictive"].values, rtol=0, atol=FOUR
+    exact = truth["predictive"].values
+    until(
+        lambda: np.allclose(numbers(page, "exact p(w|d)"), exact, rtol=0, atol=FOUR),
+        "the exact probabilities are there",
     )
     table = "engines beside the exact posterior"
     page.get_by_role("figure", name="Bounds and errors on a toy").first.wait_for(

@@ -19,10 +19,14 @@ export function render({ model }) {
   const show = () => {
     const key = root.getRootNode().activeElement?.dataset?.key
     // lists stay where they were scrolled to, and what was folded or opened stays so
-    const tops = boxes().map((box) => box.scrollTop), opened = new Map(folds().map((fold) => [title(fold), fold.open]))
+    const tops = boxes().map((box) => box.scrollTop), before = new Map(folds().map((fold) => [title(fold), fold]))
     root.innerHTML = model.object
     boxes().forEach((box, at) => { box.scrollTop = tops[at] ?? 0 })
-    for (const fold of folds()) fold.open = opened.get(title(fold)) ?? fold.open
+    for (const fold of folds()) {
+      const old = before.get(title(fold))
+      fold.dataset.made = fold.open
+      if (old?.dataset.made === fold.dataset.made) fold.open = old.open  // else a search opens or folds it
+    }
     mark()
     if (key) root.querySelector(`button[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true })
   }
