@@ -62,3 +62,8 @@ def parse_number(text: str) -> int | float | str:
 def join_words(words: Sequence[str]) -> str:
     """Join the words as a list in a sentence: a, b and c."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def capital(text: str) -> str:
+    """Return the text with its first letter in upper case."""
+    return text[:1].upper() + text[1:]

@@ -8,13 +8,13 @@ from workbench.engines import get_engine
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
 from workbench.measures.selection import grouped, last_iteration
 from workbench.models import VARIABLES
+from workbench.numbers import capital
 from workbench.report.commands import commands, missing_in_commands
 from workbench.report.gathering import ReportedRun
 from workbench.runs.loading import ROWS
 from workbench.runs.spec import RunSpec
 from workbench.views import Picture, objectives_of
 from workbench.views.curves import SHORT
-from workbench.views.picture import capital
 
 HYPERPARAMETERS = ("alpha", "beta", "alpha_total", "beta_total", "top_concentration")
 

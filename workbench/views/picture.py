@@ -209,11 +209,6 @@ def on_a_page(picture: Picture) -> Picture:
     return replace(picture, panels=picture.panels[:most], caption=f"{picture.caption} {fewer}")
 
 
-def capital(text: str) -> str:
-    """Return the text with its first letter in upper case."""
-    return text[:1].upper() + text[1:]
-
-
 def file_names(names: Iterable[str]) -> list[str]:
     """Return a distinct file name for each name, made of letters, digits and ``.+-`` alone."""
     unique: list[str] = []

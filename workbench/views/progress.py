@@ -21,6 +21,7 @@ from workbench.measures import (
 )
 from workbench.measures.selection import Runs
 from workbench.models import VARIABLES
+from workbench.numbers import capital
 from workbench.views.comparison import MEASURES
 from workbench.views.curves import SHORT, dimension, overlay
 from workbench.views.elements import TOPIC, axis, coloured, element, panel
@@ -30,7 +31,6 @@ from workbench.views.picture import (
     Picture,
     SideBySide,
     View,
-    capital,
     fitting_panels,
     rows_of,
 )

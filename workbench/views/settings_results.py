@@ -20,10 +20,11 @@ from workbench.measures import against_topics as curves_against_topics
 from workbench.measures.curves import mean_and_error
 from workbench.measures.learning import REPEATED
 from workbench.measures.selection import Runs, by_size, grouped
+from workbench.numbers import capital
 from workbench.runs.spec import RunSpec
 from workbench.views.curves import SHORT, dimension
 from workbench.views.elements import axis, element, mean_curve, panel
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, capital, has, rows_of
+from workbench.views.picture import WHOSE, Picture, SideBySide, View, has, rows_of
 from workbench.views.style import looks
 
 OTHERS = ("engine", "corpus", "iterations", *REPEATED)

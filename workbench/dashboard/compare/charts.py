@@ -3,7 +3,7 @@
 from workbench.engines import every_score
 from workbench.measures import DERIVED
 from workbench.models import VARIABLES
-from workbench.views.picture import capital
+from workbench.numbers import capital
 
 AXES = {
     "iterations": ("iteration", "iteration"),

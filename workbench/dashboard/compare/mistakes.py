@@ -10,6 +10,7 @@ from workbench.dashboard.compare.wording import worded
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.uploads import Received
 from workbench.errors import InputError
+from workbench.numbers import capital
 from workbench.runs.request import RunRequest, as_list
 from workbench.runs.spec import SpecError
 
@@ -43,7 +44,7 @@ def mistake_of(error: CorpusError, request: RunRequest) -> dict[str, str]:
     received = isinstance(corpus, Received)
     path = corpus.path if received else policy().find(corpus) or Path(corpus)
     # uploaded: the visitor sees only the name
-    of_others = f"{path.name[:1].upper()}{path.name[1:]}" if received else ""
+    of_others = capital(path.name) if received else ""
     rest = said.removeprefix(str(path)).removeprefix(of_others)
     if rest != said and not rest.startswith(("/", " is a f")):
         said = f"The {'folder' if path.is_dir() else 'file'}{rest}"

@@ -19,7 +19,7 @@ from workbench.dashboard.compare.fields import (
     start_field,
 )
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
-from workbench.dashboard.compare.starting import describe_sweep, paces
+from workbench.dashboard.compare.starting import describe_sweep, mark_busy, paces
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form
 from workbench.dashboard.shared.link import Part, take
@@ -47,7 +47,7 @@ OF_UPLOADS = "CSV, Parquet, Excel, JSON lines, a zip of texts …"
 USUAL = {"corpus": DEFAULT, "path": "", "engines": ",".join(DEFAULT_ENGINES)}
 """Texts of the fields that no setting declares."""
 FOLDED = (PREPROCESSING, OPTIONS, HYPER)
-"""Sections in a fold."""
+"""Sections of the form that can be folded."""
 
 
 class Settings:
@@ -171,7 +171,7 @@ class Settings:
 
     def say(self, sentence: str, kind: str = "muted", busy: bool = False) -> None:
         """Show a sentence under the button, which is disabled if ``busy``."""
-        self.start.param.update(disabled=busy, label="Preparing …" if busy else "Start")
+        mark_busy(self.start, busy)
         self.preview.disabled = busy
         self.said.say(sentence, kind)
 

@@ -79,6 +79,11 @@ def describe_sweep(request: RunRequest, pace: dict[tuple[str, str], float]) -> s
     return f"{sentence}; estimated {format_duration(seconds)}."
 
 
+def mark_busy(start: pn.widgets.Button, busy: bool) -> None:
+    """Disable the Start button while runs are made, and say so on it."""
+    start.param.update(disabled=busy, label="Preparing …" if busy else "Start")
+
+
 class Started(NamedTuple):
     """The result of a start."""
 

@@ -4,6 +4,7 @@ import re
 
 from workbench.dashboard.shared.background import sentence_of
 from workbench.errors import ALONE, Got, Named, one_sentence
+from workbench.numbers import capital
 from workbench.runs.request import OF_FILES, request_fields
 
 OPTION = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
@@ -18,7 +19,7 @@ def label_of(name: str) -> str:
     called = (one for one in known.values() if one.field.name == name)
     about = known.get(name) or known.get(f"{OF_FILES}{name}") or next(called, None)
     words = name.replace("_", " ")
-    return (about and about.field.metadata["label"]) or words[:1].upper() + words[1:]
+    return (about and about.field.metadata["label"]) or capital(words)
 
 
 def counted(n: int) -> str:

@@ -20,6 +20,7 @@ from workbench.dashboard.shared.shell import (
     text,
 )
 from workbench.errors import InputError
+from workbench.numbers import capital
 from workbench.papers.ledger_table import (
     VERDICTS,
     Entry,
@@ -46,9 +47,7 @@ class LedgerPage:
     def __init__(self, store: Path | None = None):
         self._file, self._seen = Path(store or default_store()) / FILE, None
         self._rows: list[Entry] = []
-        options = {ALL: ""} | {
-            f"{verdict[:1].upper()}{verdict[1:]}": verdict for verdict in VERDICTS
-        }
+        options = {ALL: ""} | {capital(verdict): verdict for verdict in VERDICTS}
         self.verdict = styled(
             pn.widgets.Select(label="Verdict", options=options, value="", width=200)
         )

@@ -11,7 +11,7 @@ from bokeh.models import CategoricalSlider
 from panel.widgets.select import SingleSelectBase
 
 from workbench.corpus import Corpus
-from workbench.dashboard.compare.starting import Started, start_runs
+from workbench.dashboard.compare.starting import Started, mark_busy, start_runs
 from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.setup import Cell
@@ -125,10 +125,10 @@ class Tune:
         )
 
     def _start(self, event) -> None:
-        self.start.disabled, self.start.label = True, "Preparing …"
+        mark_busy(self.start, True)
 
         def then(result: Started, error: Exception | None) -> None:
-            self.start.disabled, self.start.label = False, "Start"
+            mark_busy(self.start, False)
             if error is not None:
                 self.said.say(sentence_of(error), "bad")
                 return

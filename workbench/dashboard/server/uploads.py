@@ -9,6 +9,7 @@ from tornado.web import HTTPError, stream_request_body
 
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.uploads import GONE, INBOXES, OTHER, too_large
+from workbench.numbers import capital
 
 TOKEN, NAME = "X-Upload-Token", "X-File-Name"
 """Headers with the token of the page, which a form of another site cannot send, and the %-encoded name of the file."""
@@ -78,4 +79,4 @@ class UploadHandler(AuthRequestHandler):
         sentence = policy().shown(str(error))
         self.set_status(status)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(f"{sentence[0].upper()}{sentence[1:]}{'' if sentence.endswith('.') else '.'}")
+        self.finish(f"{capital(sentence)}{'' if sentence.endswith('.') else '.'}")

@@ -11,6 +11,7 @@ from tornado.ioloop import IOLoop
 
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.ui_events import with_lock
+from workbench.numbers import capital
 
 NAMED = "workbench-pool-"
 """Prefix of the names of these threads."""
@@ -81,7 +82,7 @@ def _shutting_down(workers: ThreadPoolExecutor) -> bool:
 def sentence_of(error: Exception) -> str:
     """Return the message of an error as one sentence for visitors, with a capital letter."""
     sentence = policy().shown(" ".join(str(error).split()) or type(error).__name__)
-    return sentence[0].upper() + sentence[1:]
+    return capital(sentence)
 
 
 class LatestTask:

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import panel as pn
 from bokeh.plotting import figure
 
-from workbench.dashboard.shared.background import LatestTask, sentence_of
+from workbench.dashboard.shared.background import LOOKS, LatestTask, sentence_of
 from workbench.dashboard.shared.clickable import Clickable
 from workbench.dashboard.shared.downloads import Downloads, Handover, picture_downloads
 from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.shell import PICTURE_CSS, column, message, styled, text
 from workbench.dashboard.shared.ui_events import with_lock
+from workbench.numbers import capital
 from workbench.tables import Table
 from workbench.views import Picture
 from workbench.views.live import PictureCard, figures_of
@@ -55,6 +56,8 @@ class Card(PictureCard):
     `Downloads`; without ``drawn`` the card has no picture. ``table``: the component of the table.
     """
 
+    workers = LOOKS  # the pool that computes the content
+
     def __init__(
         self,
         heading: str,
@@ -70,7 +73,7 @@ class Card(PictureCard):
         drawn: bool = True,
     ):
         super().__init__(changed, styled)
-        self.shown, self._task, self._hides = Shown(), LatestTask(), hides
+        self.shown, self._task, self._hides = Shown(), LatestTask(self.workers), hides
         self.said, self.figure = text(sizing_mode="stretch_width"), column(kind="wb-figures")
         self.bar = column(kind="wb-bar")  # a Row would be as wide as all its parts
         self.caption = text(sizing_mode="stretch_width", styles={"color": "var(--wb-muted)"})
@@ -151,4 +154,4 @@ def by_label_html(table: Table) -> str:
 
 def paragraph(sentence: str) -> str:
     """Return the sentence as an HTML paragraph, with a capital letter in front."""
-    return f'<p role="status">{escape(sentence[0].upper() + sentence[1:])}</p>' if sentence else ""
+    return f'<p role="status">{escape(capital(sentence))}</p>' if sentence else ""

@@ -7,6 +7,7 @@ import panel as pn
 import param
 
 from workbench.dashboard.shared.shell import LAYOUT_CSS, Box, Toggles, in_form, styled, text
+from workbench.numbers import capital
 
 SEVERAL = "Several values, separated by commas, give one run each."
 WIDE = "wb-wide"
@@ -130,4 +131,4 @@ class Form(Box):
 
 def as_sentence(text: str) -> str:
     """Return the text with a capital letter in front and a full stop at the end."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '…')) else '.'}" if text else ""
+    return f"{capital(text)}{'' if text.endswith(('.', '…')) else '.'}" if text else ""

@@ -14,7 +14,7 @@ from workbench.corpus import CorpusError
 from workbench.dashboard.compare.fields import ALWAYS, corpus_field, field_of, path_field
 from workbench.dashboard.compare.mistakes import mistake_of
 from workbench.dashboard.compare.settings import NOT_STARTED
-from workbench.dashboard.compare.starting import Starts
+from workbench.dashboard.compare.starting import Starts, mark_busy
 from workbench.dashboard.compare.steering import each_of
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import LatestTask, in_background, sentence_of
@@ -239,7 +239,7 @@ class SweepPage:
 
     def _say(self, sentence: str, kind: str = "muted", busy: bool = False) -> None:
         self._busy = busy
-        self.start.param.update(disabled=busy, label="Preparing …" if busy else "Start")
+        mark_busy(self.start, busy)
         self.said.say(sentence, kind)
 
     def _placed(self, mistakes: dict[str, str]) -> dict[str, str]:

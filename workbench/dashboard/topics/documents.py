@@ -80,12 +80,12 @@ TOKEN = Markup('<span class="token {}" title="{}" style="--topic: {}">{}{}</span
 class Documents(TopicCard):
     """The card of the documents of a run, or of a topic; ``on_gone(document)`` is called if the chosen one does not exist."""
 
+    workers = SEARCHES
     document = param.Integer(default=NONE, doc="Number of the document that is chosen; -1: none.")
     page = param.Integer(default=1, doc="Page of the table; the last one where there are fewer.")
 
     def __init__(self, handover: Handover, find: pn.widgets.Widget, on_gone, csv):
         super().__init__("Documents", handover, find, kind="documents", csv=csv, drawn=False)
-        self._task = LatestTask(SEARCHES)
         self._on_gone, self._moment, self._preparing = on_gone, None, LatestTask()
 
     @property

@@ -28,7 +28,7 @@ from workbench.measures import (
     topics_by_size,
     used_topics,
 )
-from workbench.numbers import format_number
+from workbench.numbers import capital, format_number
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
 from workbench.tables import Column
@@ -108,7 +108,7 @@ def topics_of(moment: Moment, written: int) -> Topics:
         {topic: name for topic, name in named.items() if name},
         labels,
         {topic: " ".join(map(str, words.sel(topic=topic).values)) for topic in order},
-        trouble[:1].upper() + trouble[1:],
+        capital(trouble),
     )
 
 
