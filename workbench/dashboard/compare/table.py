@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import panel as pn
 import param
-from panel.models.tabulator import (
-    THEME_PATH,
-)  # loading this puts the script of Tabulator into the pages
+
+# loading this puts the script of Tabulator into the pages
+from panel.models.tabulator import THEME_PATH
 
 from workbench.dashboard.compare.wording import counted, label_of
 from workbench.dashboard.shared.drawn import Drawn, code, style
@@ -25,7 +25,7 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes
 from workbench.dashboard.shared.shell import Toggles, column, labelled, message, styled, text
 from workbench.measures.learning import differing, every_setting, settings_of
-from workbench.numbers import DASH, format_duration
+from workbench.numbers import DASH, capital, format_duration
 from workbench.runs.progress import decimals
 from workbench.runs.store.status import FAILED, LOST
 
@@ -120,9 +120,8 @@ class RunTable(Drawn):
         opened = styled(Toggles(label="More of the table", options=["Columns"]))
         self.shown = styled(Toggles(label="Columns of the table", visible=pn.bind(bool, opened)))
         self.said = text(css_classes=["wb-mid"])
-        self.tools = column(
-            self.search, labelled(self.groups), opened, self.said, self.shown, kind="wb-bar"
-        )
+        parts = self.search, labelled(self.groups), opened, self.said, self.shown
+        self.tools = column(*parts, kind="wb-bar", visible=False)
         self._offer()
         for widget, name, own in (
             (self.search, "value_input", "query"),
@@ -156,14 +155,14 @@ class RunTable(Drawn):
 
     def _send(self, *events) -> None:
         """Send all rows if the browser has other runs, else the cells that have changed."""
-        before = self._sent
+        before, colours, settings = self._sent, self.colours, self.settings
         self._sent = {
             name: cells
             | {
                 "settings": {
-                    key: value for key, value in cells["settings"].items() if key in self.settings
+                    key: value for key, value in cells["settings"].items() if key in settings
                 },
-                "drawn": self.colours.get(name),
+                "drawn": colours.get(name),
             }
             for name, (_, cells) in self._known.items()
         }
@@ -191,7 +190,6 @@ class RunTable(Drawn):
         terms = terms_of(self.query)
         rows = [cells for _, cells in self._known.values()]
         self.found = [one["name"] for one in rows if fits(one, terms)] if terms else None
-        self._describe()
 
     def _describe(self, *events) -> None:
         """Write how many runs there are, are found and are chosen."""
@@ -206,12 +204,11 @@ class RunTable(Drawn):
 
     def _offer(self, *events) -> None:
         """Offer the columns and groups that there are and those of the link; send the headings of the columns."""
-        own = {name: called(name) for name in (self.group, *self.columns) if is_setting(name)}
-        groups = {title: name for name, title in (own | self.settings).items()} | GROUPS
+        linked = filter(is_setting, (self.group, *self.columns))
+        settings = {name: called(name) for name in linked} | self.settings
+        groups = {title: name for name, title in settings.items()} | GROUPS
         self.groups.param.update(options=GROUPS | groups, value=self.group)
-        titles = TITLES | {
-            name: title for name, title in (own | self.settings).items() if name not in TITLES
-        }
+        titles = TITLES | settings | TITLES
         self.shown.param.update(
             options={title: name for name, title in titles.items()}, value=self.columns
         )
@@ -353,7 +350,7 @@ def why(status: dict) -> str:
     if status["state"] == FAILED:
         return f"{message or 'It failed'}. Fix that, choose the run and press Resume; worker.log in its folder may say more."
     if status["state"] == LOST:
-        message = message[:1].upper() + message[1:] or "Its worker was killed"
+        message = capital(message) or "Its worker was killed"
         return f"{message}. Choose the run and press Resume; it continues from its last checkpoint."
     return message
 
