@@ -181,6 +181,29 @@ def test_a_worker_or_a_nanny_that_is_killed_costs_no_bit(
     assert differing(straight, shared) == []
 
 
+def test_a_worker_that_is_killed_while_arrays_are_sent_costs_no_bit(
+    in_shards, cluster, client_to, tmp_path, frequent_checkpoints, monkeypatch
+):
+    straight = fitted(in_shards, "cvb0", {"partition": 3}, 30)
+    for _ in range(2):
+        cluster.add_worker()
+    client = client_to(cluster.address)
+    client.wait_for_workers(2, 120)
+    scatter, sent = client.scatter, []
+
+    def killing(data, workers, **more):
+        sent.append(workers)
+        if len(sent) in (8, 15):
+            killed = workers[len(sent) % len(workers)]
+            kill(client.run(os.getpid, workers=[killed])[killed])
+        return scatter(data, workers=workers, **more)
+
+    monkeypatch.setattr(client, "scatter", killing)
+    shared = fitted(in_shards, "cvb0", {"partition": 3}, 30, client=client, store=tmp_path / "runs")
+    assert len(sent) > 15
+    assert differing(straight, shared) == []
+
+
 def test_where_the_scheduler_is_gone_the_run_says_so_and_goes_on_under_another(
     in_shards, cluster, client_to, tmp_path, frequent_checkpoints
 ):

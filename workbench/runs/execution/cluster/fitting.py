@@ -209,9 +209,8 @@ class OnWorkers:
             a is not b for a, b in zip(self._sent[0], values, strict=True)
         ):
             with self._seeing_losses(KeyError):
-                (future,) = self._client.scatter(
-                    [shared], workers=self._workers, broadcast=True, hash=False
-                )
+                # to one worker, from which the others fetch: a broadcast never ends if a worker is lost in it
+                (future,) = self._client.scatter([shared], workers=self._workers, hash=False)
             self._sent = values, future
         return self._sent[1]
 
