@@ -50,6 +50,7 @@ _HOMES = {
     ),
     "workbench.measures.tables": ("perplexity", "top_documents", "topics"),
     "workbench.engines": ("register_engine",),
+    "workbench.errors": ("Interrupted", "Terminated"),
     "workbench.models.bayes_nets.bayes_net": ("BayesNet",),
     "workbench.models.bayes_nets.nodes": ("Node",),
     "workbench.models.bayes_nets.simulated": ("simulate_records",),

@@ -28,6 +28,8 @@ from workbench.corpus.streams import FileDocuments as FileDocuments
 from workbench.dashboard.notebooks.live_view import watch as watch
 from workbench.dashboard.notebooks.tune import tune as tune
 from workbench.engines import register_engine as register_engine
+from workbench.errors import Interrupted as Interrupted
+from workbench.errors import Terminated as Terminated
 from workbench.measures import documents_table as documents_table
 from workbench.measures import effective_samples as effective_samples
 from workbench.measures import exact as exact

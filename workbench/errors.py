@@ -7,6 +7,7 @@ place of the Python argument.
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -109,6 +110,24 @@ def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
     if len(text) > LONGEST:
         text = f"{text[: LONGEST - END]} … {text[-END:]}"
     return UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised when Ctrl-C has stopped a run; ``result`` is what the function would have returned, as far as it is computed."""
+
+    def __init__(self, result=None):
+        super().__init__(
+            "stopped by Ctrl-C; the attribute result of this exception has what was computed"
+        )
+        self.result = result
+
+
+class Terminated(SystemExit):
+    """Raised when SIGTERM has stopped a run, as `Interrupted` is after Ctrl-C; the process ends with status 143."""
+
+    def __init__(self, result=None):
+        super().__init__(128 + signal.SIGTERM)
+        self.result = result
 
 
 class DataError(InputError):

@@ -435,7 +435,7 @@ def test_a_stopped_stream_goes_on_as_its_line_says(command, news, monkeypatch):
         patched.setattr("workbench.cli.streaming._lines", lines)
         status, _, err = command("fit-stream", "-", *given, "--name", "stopped")
     assert (
-        status == 0
+        status == 130
         and "`workbench update stopped FILES --skip 10` continues with the others" in err
     )
     assert command("update", "stopped", "folder", "--skip", 10, "--name", "on", "-q")[0] == 0

@@ -272,7 +272,9 @@ def test_a_stopped_stream_goes_on_with_the_documents_behind_those_that_it_visite
                 yield tokens
 
     given = {"vocabulary": corpus.vocabulary, "total_documents": 59, "passes": n_passes}
-    stopped = streamed(Documents(), store, **given, progress=True)
+    with pytest.raises(wb.Interrupted) as stop:
+        streamed(Documents(), store, **given, progress=True)
+    stopped = stop.value.result
     stream = stopped.spec.start["stream"]
     assert stream["n_passes"] == n_passes
     # 24 documents and the empty one: one batch is held back

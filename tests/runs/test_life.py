@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import psutil
 import pytest
 from campaigns.file_operations import operations
@@ -17,6 +18,7 @@ from same_bits import same_bits
 
 import workbench as wb
 from workbench.cli import main
+from workbench.runs import loop
 from workbench.runs.execution.worker import carry_on, launch
 from workbench.runs.spec import make_spec
 from workbench.runs.store import status
@@ -299,3 +301,61 @@ def test_a_run_made_again_in_the_place_of_a_deleted_one_is_not_written_by_the_ol
             writer.beat("running")
         with RunWriter(made.path):
             pass
+
+
+# ---------------------------------------------------------------------- half a run
+
+
+@pytest.fixture
+def signalled(monkeypatch):
+    """Sends a signal to this process before the step after the given iteration of the next run."""
+
+    def after(iteration, number):
+        def advance(spec, data, position, control):
+            if position.iteration == iteration:
+                signal.raise_signal(number)
+            return step(spec, data, position, control)
+
+        step = loop.advance
+        monkeypatch.setattr(loop, "advance", advance)
+
+    return after
+
+
+@pytest.mark.parametrize("iteration", [0, 3])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("in_store", [False, True])
+def test_half_a_run_is_raised_and_not_returned(
+    thirty_documents, store, signalled, iteration, number, in_store
+):
+    signalled(iteration, number)
+    with pytest.raises((wb.Interrupted, wb.Terminated)) as stop:
+        wb.fit(
+            thirty_documents[0],
+            "svb",
+            3,
+            n_iterations=8,
+            store=store if in_store else None,
+            progress=False,
+        )
+    half = stop.value.result
+    assert (half.sizes["iteration"], half.attrs["state"]) == (iteration + 1, "stopped")
+    ends_as = KeyboardInterrupt if number == signal.SIGINT else SystemExit
+    assert isinstance(stop.value, ends_as) and getattr(stop.value, "code", 143) == 143
+    assert [run.state for run in wb.open_runs(store)] == ["stopped"] * in_store
+
+
+def test_a_comparison_in_memory_that_is_stopped_raises_what_it_has(thirty_documents, signalled):
+    signalled(3, signal.SIGTERM)
+    with pytest.raises(wb.Terminated) as stop:
+        wb.compare(thirty_documents[0], ["svb", "cgs"], 3, n_iterations=8, progress=False)
+    assert stop.value.result["state"].values.tolist() == ["stopped"]
+    assert stop.value.result.sizes["iteration"] == 4
+
+
+def test_a_comparison_has_the_iterations_that_were_asked_for(thirty_documents, store):
+    train, settings = thirty_documents[0], {"store": store, "progress": False}
+    wb.compare(train, ["svb"], 3, n_iterations=12, **settings)
+    both = wb.compare(train, ["svb", "cgs"], 3, n_iterations=5, **settings)
+    assert both["iteration"].values.tolist() == [1, 2, 3, 4, 5]
+    assert not np.isnan(both["train_perplexity"].values).any()

@@ -245,7 +245,9 @@ def test_ctrl_c_keeps_the_documents_that_were_visited(first, further, capsys):
         os.kill(os.getpid(), signal.SIGINT)
         yield from documents[30:]
 
-    new = wb.update(first, stream())
+    with pytest.raises(wb.Interrupted) as stop:
+        wb.update(first, stream())
+    new = stop.value.result
     assert "16 documents in 2 batches" in capsys.readouterr().err
     assert new.state == "finished" and new.spec.start["stream"]["n_documents"] == 16
     assert new.name == updated(first, documents[:16]).name

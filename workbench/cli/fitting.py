@@ -91,7 +91,8 @@ def fit(
             return leave_in_background(runs, json)
         corpora = corpora if scheduler is None else None
         if restarts == 1:
-            finish(runs[0], progress=progress, corpora=corpora, client=client)
+            with contextlib.suppress(wb.Interrupted):  # `finish` has said how to resume
+                finish(runs[0], progress=progress, corpora=corpora, client=client)
             status = print_runs(summaries_of(runs, planned), json)
             if not json:
                 print_words(runs[0])
@@ -136,7 +137,7 @@ def compare(
             return leave_in_background(runs, flags["json"], workers.client)
         with resumable():
             run_all(runs, workers.jobs, progress=not flags["quiet"], client=workers.client)
-    return print_runs(summaries_of(runs, planned), flags["json"])
+    return print_runs(summaries_of(runs, planned, up_to_asked=True), flags["json"])
 
 
 @with_settings
@@ -308,7 +309,9 @@ def resume(
         resumed.resume()
         say(f"{resumed.name} continues in the background; `workbench show {resumed.name}` shows it")
     else:
-        return print_runs([summary(finish(resumed, progress=not quiet, client=scheduler))], json)
+        with contextlib.suppress(wb.Interrupted):  # `finish` has said how to resume again
+            finish(resumed, progress=not quiet, client=scheduler)
+        return print_runs([summary(resumed)], json)
     if json:
         print_runs([summary(resumed)], json)
     return 0
@@ -330,12 +333,16 @@ def leave_in_background(runs, json: bool, client=None) -> int:
     return 0
 
 
-def summaries_of(runs, planned) -> list[dict]:
-    """Return the summaries of finished runs, each with its predicted memory in bytes."""
+def summaries_of(runs, planned, up_to_asked: bool = False) -> list[dict]:
+    """Return the summaries of runs, each with its predicted memory in bytes.
+
+    up_to_asked : whether a run that is longer than what was asked for is summarised at the iteration asked for
+    """
     from workbench.runs.execution.memory_check import predict_memory
 
     return [
-        summary(run) | {"memory": predict_memory(plan).total}
+        summary(run, plan.spec.n_iterations if up_to_asked else None)
+        | {"memory": predict_memory(plan).total}
         for run, plan in zip(runs, planned, strict=True)
     ]
 

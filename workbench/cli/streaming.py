@@ -1,7 +1,7 @@
 """Commands over streams, whose documents are visited in batches and not kept: fit-stream, update."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Annotated, BinaryIO
 import typer
 
 import workbench as wb
+from workbench.cli import INTERRUPTED
 from workbench.cli.flags import (
     Json,
     Quiet,
@@ -121,7 +122,8 @@ def fit_stream(
                 "a stream needs its vocabulary before the first document; give it with --vocabulary: a text "
                 "file with a word on each line, a run, or a corpus of some of the documents"
             )
-        fitted = wb.fit_stream(
+        fitted, stopped = _ended(
+            wb.fit_stream,
             stream,
             vocabulary,
             flags["n_topics"],
@@ -137,7 +139,7 @@ def fit_stream(
             progress=not flags["quiet"],
             **of_words,
         )
-    status = print_runs([summary(fitted)], flags["json"])
+    status = print_runs([summary(fitted)], flags["json"]) or stopped
     if not flags["json"]:
         print_words(fitted)
     return status
@@ -178,7 +180,8 @@ def update(
         if documents != [STDIN]:
             of_words = {} if stream.corpus is not None else stream.of_text
             stream = stream.corpus if stream.corpus is not None and not skip else stream
-        updated = wb.update(
+        updated, stopped = _ended(
+            wb.update,
             before,
             islice(stream, skip, None) if skip else stream,
             total_documents=total_documents,
@@ -188,7 +191,17 @@ def update(
             progress=not quiet,
             **of_words,
         )
-    return print_runs([summary(updated)], json)
+    return print_runs([summary(updated)], json) or stopped
+
+
+def _ended(function: Callable[..., wb.Run], *arguments, **settings) -> tuple[wb.Run, int]:
+    """Call `fit_stream` or `update`; return the run, and the exit status: that of Ctrl-C if it stopped the stream."""
+    try:
+        return function(*arguments, **settings), 0
+    except wb.Interrupted as stop:
+        if stop.result is None:
+            raise
+        return stop.result, INTERRUPTED
 
 
 def _documents(files: list[str], options: dict) -> wb.FileDocuments | Iterator[str]:

@@ -6,6 +6,7 @@ was never interrupted, since randomness is a function of seed and iteration.
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ import numpy as np
 
 from workbench.corpus.corpus import AnyCorpus
 from workbench.engines.engine import Engine, Options, StepContext
+from workbench.errors import Interrupted, Terminated
 from workbench.models import Variable
 from workbench.models.model import Model
 from workbench.records import Records
@@ -45,7 +47,7 @@ class Control:
     """The loop's interrupt callback, called between slices of a step: here only Ctrl-C stops the run."""
 
     waited = 0.0  # seconds spent paused so far
-    interrupted = False
+    received: int | None = None  # the signal that requested a stop
 
     def __call__(self) -> None:
         """In the middle of a step: wait while a pause is requested, or raise `Stopped`."""
@@ -55,13 +57,18 @@ class Control:
 
     def wants_rest(self) -> bool:
         """Return whether a pause or a stop is requested."""
-        return self.interrupted
+        return self.received is not None
 
     stopping = wants_rest  # whether a stop is requested
 
-    def interrupt(self) -> None:
-        """Request a stop, as Ctrl-C does."""
-        self.interrupted = True
+    def interrupt(self, number: int = signal.SIGINT) -> None:
+        """Request a stop, as Ctrl-C or another signal does."""
+        self.received = number
+
+    def raise_stop(self, result=None) -> None:
+        """Raise Interrupted if Ctrl-C has requested a stop, Terminated if SIGTERM has; it carries the ``result`` so far."""
+        if self.received is not None:
+            raise (Terminated if self.received == signal.SIGTERM else Interrupted)(result)
 
 
 OnIteration = Callable[[Position, dict], None]

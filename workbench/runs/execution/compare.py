@@ -14,7 +14,7 @@ import numpy as np
 from workbench.corpus import AnyCorpus, Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, options_of, split_options, takes
-from workbench.errors import shown
+from workbench.errors import Interrupted, Terminated, shown
 from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import ending_cleanly
@@ -199,11 +199,11 @@ def compare(
     -------
     xarray.Dataset
         The per-iteration variables of `fit` with a dim ``run``; coordinates ``run`` (name), ``engine``,
-        ``label`` and ``seed`` along it. Variables that only some engines record are NaN for the others.
+        ``label``, ``seed`` and ``state`` along it. Variables that only some engines record are NaN for the others.
 
     ``corpus`` is anything that `fit` accepts. With a ``store`` the runs are kept, and reopened when the same comparison is
-    requested again; up to ``jobs`` of them are computed in parallel. See `plan` for engines, seeds, split, options, and changes
-    of the corpus.
+    requested again, up to the iterations asked for; up to ``jobs`` of them are computed in parallel. See `plan` for engines,
+    seeds, split, options, and changes of the corpus.
 
     ``client`` is a `distributed.Client`, the address of a scheduler, or "local": the workers of that cluster compute the runs.
     Raises ClusterError if a worker does not share the store, or for another problem of the cluster.
@@ -219,15 +219,20 @@ def compare(
         )
     if store is None:
         check_room(planned, here=True, stored=False)
-        return side_by_side(
-            of_iterations(planned_run)
-            for spec in specs
-            for planned_run in run_specs([spec], train, test, None, progress)
-        )
+        computed = []
+        try:
+            for spec in specs:
+                computed += run_specs([spec], train, test, None, progress)
+        except (Interrupted, Terminated) as stop:
+            stop.result = side_by_side([*computed, stop.result])
+            raise
+        return side_by_side(computed)
     with at_work_on(client, Path(store), jobs) as workers:
         runs = make_runs(Path(store), planned, workers.jobs_here)
         run_all(runs, workers.jobs, progress, workers.client)
-    return side_by_side(run.progress() for run in runs)
+    return side_by_side(
+        up_to(run, spec.n_iterations) for run, spec in zip(runs, specs, strict=True)
+    )
 
 
 compare.__signature__ = named(compare, plan, make_spec, RunSettings, SplitSettings, data_from)
@@ -256,6 +261,7 @@ def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
         "engine": [spec.engine for spec in specs],
         "label": [spec.label() for spec in specs],
         "seed": [spec.seed for spec in specs],
+        "state": [part.attrs["state"] for part in parts],
         "spec": [part.attrs["spec"] for part in parts],
     }
     return joined.assign_coords(
@@ -263,6 +269,15 @@ def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
             name: ("run", np.array(values, dtype=None if name == "seed" else object))
             for name, values in coords.items()
         }
+    )
+
+
+def up_to(run: Run, n_iterations: int) -> xr.Dataset:
+    """Return the per-iteration variables of a stored run up to an iteration that was asked for; the run may be longer."""
+    rows, spec = run.progress(), run.spec  # its stop rule may have ended it early
+    asked = spec.lasting(min(spec.n_iterations, n_iterations), spec.rule)
+    return rows.isel(iteration=rows["iteration"].values <= n_iterations).assign_attrs(
+        spec=asked.to_json()
     )
 
 
@@ -322,19 +337,19 @@ def work_through(
     waiting, at_work = [run for run in runs if run.state != FINISHED], []
     # an exception could be raised in a destructor, which would ignore it
     with ending_cleanly(control := Control()):
-        while (waiting or at_work) and not control.interrupted:
+        while (waiting or at_work) and not control.stopping():
             while waiting and len(at_work) < jobs:
                 at_work.append(waiting.pop(0))
                 at_work[-1].resume()
             time.sleep(0.1)
             on_progress(at_work)
             at_work = [run for run in at_work if run.state not in ENDED]
-        if control.interrupted:
+        if control.stopping():
             for run in at_work:
                 run.stop()
             for run in at_work:
                 run.wait(timeout=30)
-            raise KeyboardInterrupt
+    control.raise_stop()
     on_progress(runs)
 
 

@@ -77,11 +77,11 @@ class StoreControl(Control):
         self._beat(RUNNING)
         self.waited += time.monotonic() - began
 
-    def interrupt(self) -> None:
-        self.interrupted, self._wanted = True, STOPPED
+    def interrupt(self, number: int = signal.SIGINT) -> None:
+        self.received, self._wanted = number, STOPPED
 
     def _read(self) -> None:
-        if not self.interrupted:
+        if self.received is None:
             self._wanted = requested(self._path) or RUNNING
 
     def _monitor(self) -> None:
@@ -101,15 +101,18 @@ class StoreControl(Control):
 
 @contextlib.contextmanager
 def ending_cleanly(control: Control) -> Iterator[None]:
-    """In the block, let the first Ctrl-C (or SIGTERM) request a clean end, and the second one interrupt at once."""
+    """In the block, let the first Ctrl-C (or SIGTERM) request a clean end, and a second Ctrl-C interrupt at once.
+
+    `Control.raise_stop`, called when what was computed is safe, tells the caller of it.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def on_signal(number: int, frame: FrameType | None):
-        if control.interrupted and number == signal.SIGINT:
+        if control.received is not None and number == signal.SIGINT:
             raise KeyboardInterrupt
-        control.interrupt()
+        control.interrupt(number)
 
     before = {
         number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)

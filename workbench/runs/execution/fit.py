@@ -17,7 +17,7 @@ from workbench.corpus import Corpus
 from workbench.corpus.shards.shard_writer import SHARD_PAIRS
 from workbench.engines import any_with
 from workbench.engines.engine import WarmStart
-from workbench.errors import InputError, Named
+from workbench.errors import InputError, Interrupted, Named, Terminated
 from workbench.models.lda import LDA, check_topics
 from workbench.runs.execution.control import ending_cleanly
 from workbench.runs.execution.memory_check import (
@@ -195,12 +195,14 @@ def fit(
     Returns
     -------
     xarray.Dataset
-        See `workbench.models.VARIABLES`. After Ctrl-C it has the iterations so far, ``ds.attrs["state"]`` is ``stopped``,
-        and a run in a store can be resumed.
+        See `workbench.models.VARIABLES`.
 
     Raises
     ------
     SpecError, ModelError, OptionError, StoreError
+    Interrupted, Terminated
+        After Ctrl-C or SIGTERM; a KeyboardInterrupt and a SystemExit with status 143. Their ``result`` is the Dataset of the
+        iterations so far, with the attribute ``state`` "stopped"; a run in a store can be resumed.
     """
     corpus = data_from(corpus, engine, **taken(settings))
     settings["test"] = beside(corpus, settings.get("test"))
@@ -313,7 +315,9 @@ def _in_memory(
         raise InputError(
             f"{lost}, and this run with it; with store it continues from its last checkpoint"
         ) from lost
-    return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
+    dataset = sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
+    control.raise_stop(dataset)
+    return dataset
 
 
 def warn_of_idle_threads(specs: list[RunSpec]) -> None:
@@ -341,8 +345,8 @@ def check_restarts(specs: list[RunSpec]) -> None:
 def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
     """Return the Dataset with the highest final bound; its attributes list the seed and bound of every run.
 
-    ``datasets`` computes the runs one by one; after a run that was stopped no other is started. A single run is returned
-    unchanged.
+    ``datasets`` computes the runs one by one; after a run that was stopped by request no other is started. A single run is
+    returned unchanged.
     """
     best, tried = None, []
     for dataset in datasets:
@@ -401,21 +405,27 @@ def resume(
     ``n_iterations`` is a new last iteration, at least the last committed one. A finished run is returned unchanged.
     ``corpora`` are its training and test corpus; by default they are read from the store. ``client`` is as in `fit`.
     """
-    run = finish(Run(find_run(run, store)), n_iterations, progress, corpora, client)
-    return run.dataset(corpora[0] if corpora else None)
+    run, train = Run(find_run(run, store)), corpora[0] if corpora else None
+    try:
+        finish(run, n_iterations, progress, corpora, client)
+    except (Interrupted, Terminated) as stop:
+        stop.result = run.dataset(train)
+        raise
+    return run.dataset(train)
 
 
 def _carried_on(
     path: Path, on_iteration: OnIteration | None, corpora: tuple, crew: Callable
-) -> bool:
+) -> None:
     """Compute a run to its end by `carry_on`, starting again from the last checkpoint if a cluster's worker is lost.
 
-    Returns whether the run is finished. Raises InputError if workers are lost `LOSSES` times without progress.
+    Raises InputError if workers are lost `LOSSES` times without progress.
     """
     furthest, n_lost = -1, 0
     while True:
         try:
-            return carry_on(path, on_iteration, corpora=corpora, crew=crew)
+            carry_on(path, on_iteration, corpora=corpora, crew=crew)
+            return
         except PartsLost as lost:
             reached = int(read_status(path)["iteration"])
             furthest, n_lost = (reached, 1) if reached > furthest else (furthest, n_lost + 1)
@@ -434,7 +444,7 @@ def finish(
     corpora: tuple | None = None,
     client=None,
 ) -> Run:
-    """Resume a run in this process as `resume` does, and return its `Run`."""
+    """Resume a run in this process as `resume` does, and return its `Run`, which Interrupted and Terminated have as result."""
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:
@@ -445,11 +455,20 @@ def finish(
                 crew = _crew(connected, corpora[0])
                 if progress:
                     tell_cost(connected, Planned(run.spec, *corpora))
-                finished = _carried_on(run.path, on_iteration, corpora, crew)
-        if not finished:
-            reached = "iteration {iteration} of {n_iterations}".format_map(run.status())
-            print(
-                f"stopped after {reached}; resume with: workbench resume {run.path}",
-                file=sys.stderr,
-            )
+                try:
+                    _carried_on(run.path, on_iteration, corpora, crew)
+                except (Interrupted, Terminated) as stop:
+                    stop.result = run
+                    raise
+                finally:
+                    status = run.status()
+                    if status["state"] == STOPPED:
+                        print(
+                            "stopped after iteration {iteration} of {n_iterations}".format_map(
+                                status
+                            ),
+                            f"resume with: workbench resume {run.path}",
+                            sep="; ",
+                            file=sys.stderr,
+                        )
     return run

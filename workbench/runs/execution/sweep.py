@@ -25,6 +25,7 @@ from workbench.runs.execution.compare import (
     is_option,
     plan,
     side_by_side,
+    up_to,
     work_through,
 )
 from workbench.runs.execution.fit import warm_start_from
@@ -343,25 +344,13 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) ->
 
 
 def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
-    """Return one Dataset of all cells along ``run``, with the keys of the grid and ``state`` as coordinates."""
-    parts = []
-    for cell, run in zip(cells, runs, strict=True):
-        rows = run.progress()
-        rows = rows.isel(iteration=rows["iteration"].values <= cell.spec.n_iterations)
-        spec = run.spec  # its stop rule may have ended it early
-        parts.append(
-            rows.assign_attrs(
-                spec=spec.lasting(
-                    min(spec.n_iterations, cell.spec.n_iterations), spec.rule
-                ).to_json()
-            )
-        )
-    states = np.array([run.state for run in runs], dtype=object)
+    """Return one Dataset of all cells along ``run``, with the keys of the grid as coordinates."""
+    parts = [up_to(run, cell.spec.n_iterations) for cell, run in zip(cells, runs, strict=True)]
     keys = {
         key: ("run", _column([cell.key_values[key] for cell in cells]))
         for key in cells[0].key_values
     }
-    return side_by_side(parts).assign_coords(state=("run", states), **keys)
+    return side_by_side(parts).assign_coords(keys)
 
 
 def _column(values: list) -> np.ndarray:

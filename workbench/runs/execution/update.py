@@ -10,6 +10,7 @@ with words, topics and the size of a batch, not with the number of documents.
 
 import hashlib
 import os
+import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -82,8 +83,8 @@ class _Control(Control):
 
     waiting = False
 
-    def interrupt(self) -> None:
-        super().interrupt()
+    def interrupt(self, number: int = signal.SIGINT) -> None:
+        super().interrupt(number)
         if self.waiting:
             raise KeyboardInterrupt
 
@@ -137,7 +138,9 @@ def update(
     Raises
     ------
     SpecError, StoreError, DataError
-        Nothing is written then. After Ctrl-C the run is made from the whole batches visited so far; an update of it by the
+        Nothing is written then.
+    Interrupted, Terminated
+        After Ctrl-C or SIGTERM. Their ``result`` is the run made from the whole batches visited so far; an update of it by the
         documents after the first ``n_came`` of its ``spec.start["stream"]`` gives the same topics as without Ctrl-C, within
         rounding.
 
@@ -222,15 +225,16 @@ def update_by(
         return Planned(replace(new, counted=spec.counted), train, test)
 
     check_room([planned(n_kw)], here=True)
-    stream = begun(train, options.batch_size)
+    stream, control = begun(train, options.batch_size), _Control()
     state = online_vb.topics_alone(n_kw, priors.alphas, float(priors.beta))
     visited = _visit(
-        stream, state, options, StepContext(spec.seed, 0, n_threads), spec.name, progress
+        stream, state, options, StepContext(spec.seed, 0, n_threads), spec.name, progress, control
     )
     new = planned(np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T), visited)
     run = finish(Run(create_run(home, *new[:3])), progress=progress, corpora=new[1:3])
     if visited.stopped and progress:
         print(_how_to_resume(run.name, visited, stream.n_passes), file=sys.stderr)
+    control.raise_stop(run)
     return run
 
 
@@ -376,21 +380,18 @@ def _visit(
     context: StepContext,
     run: str,
     progress: bool,
+    control: _Control,
 ) -> Visited:
     """Update the topics in a state batch by batch, in place; return the numbers of documents and tokens visited.
 
     Raises DataError if no document has a word that the run knows.
     """
-    visited, content, control = (
-        Visited(False, 0, 0, 0, 0, 0, "", 1, 0),
-        hashlib.sha256(),
-        _Control(),
-    )
+    visited, content = Visited(False, 0, 0, 0, 0, 0, "", 1, 0), hashlib.sha256()
     with (
         bar(f"{run} continues", stream.n_expected, progress, unit=" documents") as line,
         ending_cleanly(control),
     ):
-        while not control.interrupted and (documents := _next(stream.batches, control)):
+        while not control.stopping() and (documents := _next(stream.batches, control)):
             arrays, place = as_arrays(documents), stream.place
             for array in arrays:
                 content.update(array.tobytes())
@@ -404,12 +405,11 @@ def _visit(
             )
             line.update(len(documents))
     if not visited.n_documents:
-        if control.interrupted:
-            raise KeyboardInterrupt
+        control.raise_stop()
         raise stream.none_known(run)
     # including documents left out after the last batch
-    end = {} if control.interrupted else stream.place._asdict()
-    visited = visited._replace(stopped=control.interrupted, content=content.hexdigest(), **end)
+    end = {} if control.stopping() else stream.place._asdict()
+    visited = visited._replace(stopped=control.stopping(), content=content.hexdigest(), **end)
     if progress:
         print(_summary(run, visited, stream), file=sys.stderr)
     return visited
@@ -421,7 +421,7 @@ def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
     try:
         return next(batches, [])
     except KeyboardInterrupt:
-        if control.interrupted:
+        if control.stopping():
             return []
         raise
     finally:
@@ -545,8 +545,11 @@ def fit_stream(
     Raises
     ------
     SpecError, StoreError, DataError
-        Nothing is written then. After Ctrl-C the run is made from the documents visited so far, if there are two batches. To
-        continue, give the remaining documents to `workbench.update`; ``spec.start["stream"]["n_came"]`` is the number to skip.
+        Nothing is written then.
+    Interrupted, Terminated
+        After Ctrl-C or SIGTERM. Their ``result`` is the run made from the documents visited so far, or None before the third
+        batch. To continue, give the remaining documents to `workbench.update`; ``spec.start["stream"]["n_came"]`` is the number
+        to skip.
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
@@ -624,8 +627,8 @@ def fit_stream(
         finish(before, progress=False, corpora=(corpus, None))
         stream.batches = chain([second], stream.batches)
         return update_by(before, lambda *_: stream, None, name, n_threads, progress)
-    except BaseException:
-        if is_new:
+    except BaseException as error:
+        if is_new and not getattr(error, "result", None):
             before.remove()
         raise
 

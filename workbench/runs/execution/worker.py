@@ -6,6 +6,7 @@ the folder of the run.
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -57,20 +58,20 @@ def carry_on(
     corpora: tuple | None = None,
     lock: Lock | None = None,
     crew: Callable = Here,
-) -> bool:
-    """Compute a run in this process from its last checkpoint to its end; return whether it is finished.
+) -> None:
+    """Compute a run in this process from its last checkpoint to its end.
 
-    Ctrl-C and SIGTERM stop it cleanly after the step. An earlier request to pause or stop is cancelled, unless
-    ``keep_request``. ``corpora`` are its training and test corpus; if None, they are read from the store. ``lock`` is that of
-    the run; if None, it is acquired. ``crew`` computes on the parts of a corpus in shards, and raises PartsLost if parts are
-    lost. Raises StoreError or SpecError if the run cannot be opened or written, does not fit into memory, is written by another
-    process, or gives other numbers than before.
+    Ctrl-C and SIGTERM stop it cleanly after the step; then Interrupted or Terminated is raised. An earlier request to pause or
+    stop is cancelled, unless ``keep_request``. ``corpora`` are its training and test corpus; if None, they are read from the
+    store. ``lock`` is that of the run; if None, it is acquired. ``crew`` computes on the parts of a corpus in shards, and
+    raises PartsLost if parts are lost. Raises StoreError or SpecError if the run cannot be opened or written, does not fit into
+    memory, is written by another process, or gives other numbers than before.
     """
     path = Path(path)
     read_spec(path).refuse_missing()
     give_back_freed()
     with RunWriter(path, lock) as writer:
-        spec = writer.spec
+        spec, control = writer.spec, StoreControl(path, writer.beat)
         try:
             if not keep_request:
                 set_wanted(path, RUNNING)
@@ -78,7 +79,7 @@ def carry_on(
             check_room([Planned(spec, train, test)], here=True)
             with (
                 laid_out(Planned(spec, train, test), path, crew) as data,
-                StoreControl(path, writer.beat) as control,
+                control,
                 ending_cleanly(control),
                 contextlib.suppress(Stopped),
             ):
@@ -88,6 +89,7 @@ def carry_on(
             writer.beat(FINISHED if finished else STOPPED)
         except PartsLost:  # the caller continues from the last checkpoint
             writer.flush()
+            control.raise_stop()
             raise
         except Exception as error:
             failure = writer.failed(error)
@@ -95,7 +97,7 @@ def carry_on(
         except BaseException:  # a second Ctrl-C
             writer.flush()
             raise
-        return finished
+        control.raise_stop()
 
 
 def resume_position(writer: RunWriter, data: Whole | LaidOut) -> Position:
@@ -222,6 +224,8 @@ def main() -> int:
         with contextlib.suppress(Stopped), worker_slot(path):
             # a stop may have come while this process started
             carry_on(path, keep_request=True, lock=lock)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     except (InputError, OSError) as error:
         with contextlib.suppress(OSError):
             if read_json(path / "status.json").get("state") == WAITING:  # it had not started

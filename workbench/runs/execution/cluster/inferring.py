@@ -84,8 +84,7 @@ def _result(client: Client, task: Future, control: Control):
 
     within = FETCHED_WITHIN
     while task.status != "error":
-        if control.interrupted:
-            raise KeyboardInterrupt
+        control.raise_stop()
         if client.status != "running":
             raise _gone()
         await_worker(client)

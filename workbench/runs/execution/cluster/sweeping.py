@@ -183,14 +183,14 @@ def work_through_on(
             ending_cleanly(control := Control()),
         ):
             queue = _Queue(left, client, lock)
-            while queue.left() and not control.interrupted:
+            while queue.left() and not control.stopping():
                 began = time.monotonic()
                 queue.look()
                 on_progress(queue.left())
                 time.sleep(max(LOOK_EVERY, (time.monotonic() - began) / LOOKING_SHARE))
-            if control.interrupted:
+            if control.stopping():
                 queue.stop()
-                raise KeyboardInterrupt
+        control.raise_stop()
     on_progress(runs)
 
 
