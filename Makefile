@@ -54,7 +54,7 @@ test: $(VENV)/.installed-test browser  ## run the tests that are quick, some ten
 	$(PYTEST) -m 'not slow and not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
 
 test-slow: $(VENV)/.installed-test browser  ## run the tests that take over two seconds each: browser, cluster, notebooks, samplers
-	$(PYTEST) $(SLOW) -m 'slow and not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
+	$(PYTEST) $(if $(findstring tests/,$(PYTEST_ARGUMENTS)),,$(SLOW)) -m 'slow and not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
 
 torture: $(VENV)/.installed-test browser  ## run what takes hours: the long tests, then every campaign of tests/campaigns; CAMPAIGNS chooses
 	@failed=; $(PYTEST) -m long -n $(TEST_JOBS) $(SIDE_BY_SIDE) || failed="the long tests"; \

@@ -79,7 +79,7 @@ def store(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_page_begins_with_the_findings_and_links_to_its_sections(store, tmp_path):
+def test_the_page_begins_with_the_findings_and_links_to_its_sections(store, tmp_path, undrawn):
     page = wb.write_report(wb.open_runs(store), tmp_path / "report.html").read_text()
     _, result, care = findings(gather(wb.open_runs(store)))
     assert (
@@ -93,7 +93,7 @@ def test_the_page_begins_with_the_findings_and_links_to_its_sections(store, tmp_
 
 
 @pytest.mark.slow
-def test_tables_are_written_as_markdown_and_latex(store, tmp_path):
+def test_tables_are_written_as_markdown_and_latex(store, tmp_path, undrawn):
     paths = [str(run.path) for run in wb.open_runs(store)]
     assert main(["report", *paths, "--out", str(tmp_path / "r.html"), "--tables", "md,tex"]) == 0
     names = {

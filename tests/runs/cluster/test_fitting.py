@@ -1,6 +1,7 @@
 """One run shared by the workers of a cluster: the bits of a run in one process, whatever is killed."""
 
 import contextlib
+import itertools
 import os
 import subprocess
 import sys
@@ -145,62 +146,44 @@ def only_run(store) -> Run:
     )
 
 
-@pytest.mark.parametrize("what", ["worker", "nanny"])
-def test_a_worker_or_a_nanny_that_is_killed_costs_no_bit(
-    in_shards, cluster, client_to, tmp_path, frequent_checkpoints, what
+def test_workers_and_a_nanny_that_are_killed_also_while_arrays_are_sent_cost_no_bit(
+    in_shards, cluster, client_to, tmp_path, frequent_checkpoints, monkeypatch
 ):
     straight = fitted(in_shards, "cvb0", {"partition": 3}, **LONG)
     for _ in range(2):
         cluster.add_worker()
     client = client_to(cluster.address)
     client.wait_for_workers(2, 120)
-    killed = []
+    scatter, n_sent, killed = client.scatter, itertools.count(), []
+
+    def killing(data, workers, **more):
+        if (at := next(n_sent)) in (8, 15):
+            addressed = workers[at % len(workers)]
+            kill(client.run(os.getpid, workers=[addressed])[addressed])
+            killed.append("worker that is sent arrays")
+        return scatter(data, workers=workers, **more)
 
     def disturb():
         run = only_run(tmp_path / "runs")
-        for iteration in (8, 30):
-            until(lambda iteration=iteration: past(run, iteration) or run.state == "finished")
-            if what == "worker":
-                address, pid = sorted(client.run(os.getpid).items())[0]
-                kill(pid)
-            else:
-                nanny = cluster.workers.pop()
-                kill(nanny.pid)
-                nanny.wait()
-                cluster.add_worker()
-            killed.append(what)
+        until(lambda: past(run, 30) or run.state == "finished")
+        kill(min(client.run(os.getpid).items())[1])
+        killed.append("worker")
+        until(lambda: past(run, 45) or run.state == "finished")
+        nanny = cluster.workers.pop()
+        kill(nanny.pid)
+        nanny.wait()
+        cluster.add_worker()
+        killed.append("nanny")
 
+    monkeypatch.setattr(client, "scatter", killing)
     thread = threading.Thread(target=disturb)
     thread.start()
     shared = fitted(
         in_shards, "cvb0", {"partition": 3}, client=client, store=tmp_path / "runs", **LONG
     )
     thread.join()
-    assert killed == [what] * 2
+    assert killed == ["worker that is sent arrays"] * 2 + ["worker", "nanny"]
     assert shared.attrs["state"] == "finished"
-    assert differing(straight, shared) == []
-
-
-def test_a_worker_that_is_killed_while_arrays_are_sent_costs_no_bit(
-    in_shards, cluster, client_to, tmp_path, frequent_checkpoints, monkeypatch
-):
-    straight = fitted(in_shards, "cvb0", {"partition": 3}, 30)
-    for _ in range(2):
-        cluster.add_worker()
-    client = client_to(cluster.address)
-    client.wait_for_workers(2, 120)
-    scatter, sent = client.scatter, []
-
-    def killing(data, workers, **more):
-        sent.append(workers)
-        if len(sent) in (8, 15):
-            killed = workers[len(sent) % len(workers)]
-            kill(client.run(os.getpid, workers=[killed])[killed])
-        return scatter(data, workers=workers, **more)
-
-    monkeypatch.setattr(client, "scatter", killing)
-    shared = fitted(in_shards, "cvb0", {"partition": 3}, 30, client=client, store=tmp_path / "runs")
-    assert len(sent) > 15
     assert differing(straight, shared) == []
 
 
