@@ -35,7 +35,7 @@ def serving(command, store: Path, expected: tuple[str, ...] = ()):
         assert server.poll() is None
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(60)
     told = CLOSED.sub("", log.read_text())
     assert all(each in told for each in expected), told
     assert expected or ("Traceback" not in told and "ERROR" not in told), told

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import numpy as np
 import panel as pn
 import pytest
+from browser.conftest import PATIENCE
 from browser.desk import fill, row, until
 from browser.servers import our_server, serving
 
@@ -231,21 +232,25 @@ def test_in_texts_and_columns_of_documents_and_in_what_is_looked_for(served, hos
         check_nothing_ran(page)
 
 
-@pytest.mark.parametrize(
-    ("figure", "menu"), [("Topics by group", "Group by"), ("Differences between groups", "Group")]
-)
-def test_in_figures_of_groups(served, hostile, figure, menu):
-    page = hostile(served.replace("compare", "topics?run=one"))
+def in_figures_of_groups(page) -> None:
     recorded = page.locator(".recorded")
-    recorded.get_by_label("Figure", exact=True).select_option(figure)
-    choices = recorded.get_by_label(menu, exact=True).locator("option")
-    until(lambda: choices.count() > 2, "there are groups")
-    drawn = recorded.get_by_role("figure").first
-    for value in choices.evaluate_all("options => options.map(option => option.value)")[1::20]:
-        drawn.evaluate("figure => { figure.dataset.before = 'yes' }")
-        recorded.get_by_label(menu, exact=True).select_option(value)
-        until(lambda: drawn.get_attribute("data-before") is None, "another figure is drawn")
-        check_nothing_ran(page)
+    recorded.get_by_label("Figure", exact=True).wait_for(timeout=2 * PATIENCE)
+    for figure, menu in (
+        ("Topics by group", "Group by"),
+        ("Differences between groups", "Group"),
+    ):
+        recorded.get_by_label("Figure", exact=True).select_option(figure)
+        choices = recorded.get_by_label(menu, exact=True).locator("option")
+        until(lambda choices=choices: choices.count() > 2, "there are groups")
+        drawn = recorded.get_by_role("figure").first
+        for value in choices.evaluate_all("options => options.map(option => option.value)")[1::20]:
+            drawn.evaluate("figure => { figure.dataset.before = 'yes' }")
+            recorded.get_by_label(menu, exact=True).select_option(value)
+            until(
+                lambda drawn=drawn: drawn.get_attribute("data-before") is None,
+                "another figure is drawn",
+            )
+            check_nothing_ran(page)
 
 
 def test_in_the_preview_of_a_file(served, hostile, tmp_path):
@@ -292,9 +297,7 @@ def test_in_links(store, served, hostile):
             page.close()
 
 
-def test_in_names_of_uploaded_files(served, hostile):
-    page = hostile(served.replace("compare", "topics?run=one"))
-    page.get_by_text("20 topics of one, finished.").wait_for()
+def in_names_of_uploaded_files(page) -> None:
     chooser = page.get_by_label("File of documents that the run has not seen")
     for at, some in enumerate(in_groups(20)):
         title, kind = f"{at}: {' '.join(some)}", (".txt", ".pdf")[at % 4 == 3]
@@ -305,11 +308,11 @@ def test_in_names_of_uploaded_files(served, hostile):
         check_nothing_ran(page)
 
 
-def test_in_a_report_and_in_downloaded_figures(store, served, hostile, tmp_path):
-    wb.write_report([store / "one", store / "two"], tmp_path / "report.html", title=STRINGS[0])
-    hostile((tmp_path / "report.html").as_uri()).wait_for_timeout(500)
-    page = hostile(served.replace("compare", "topics?run=one&with=two&topic=3"))
+def test_in_figures_names_of_uploaded_files_and_downloads(served, hostile, tmp_path):
+    page = hostile(served.replace("compare", "topics?run=one&topic=3"))
     page.get_by_text("20 topics of one, finished.").wait_for()
+    in_figures_of_groups(page)
+    in_names_of_uploaded_files(page)
     with page.expect_download() as arriving:
         page.get_by_role("group", name="download the words").get_by_role(
             "button", name="SVG"
@@ -318,6 +321,11 @@ def test_in_a_report_and_in_downloaded_figures(store, served, hostile, tmp_path)
     path.write_bytes(Path(arriving.value.path()).read_bytes())
     assert b"onerror" in path.read_bytes()
     hostile(path.as_uri()).wait_for_timeout(300)
+
+
+def test_in_a_report(store, hostile, tmp_path):
+    wb.write_report([store / "one", store / "two"], tmp_path / "report.html", title=STRINGS[0])
+    hostile((tmp_path / "report.html").as_uri()).wait_for_timeout(500)
 
 
 def test_in_the_view_of_a_notebook(store, hostile, tmp_path):

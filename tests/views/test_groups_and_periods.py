@@ -68,12 +68,14 @@ def test_a_figure_on_one_column_fits_on_a_page_without_its_rows_coming_closer():
         "topic-flow-svb-to-vb",
     }
     assert {*NAMES[1:], *others} <= set(result)
-    for picture in result.values():
+    for name, picture in result.items():
+        if name.startswith(("topic-words", "topic-flow")) and name not in others:
+            continue  # as that of another engine
         assert _figure(picture.panels, 1, picture.legend, picture.height).get_figheight() <= 9.5, (
-            picture.name
+            name
         )
         # rows of 0.135 in keep 0.11; letters have 0.09
-        assert len(picture.panels) * (picture.height or 0) <= 11, picture.name
+        assert len(picture.panels) * (picture.height or 0) <= 11, name
     assert [
         len(result[name].panels)
         for name in ("topic-sizes", "state-and-average", "coherence", "group-differences")
