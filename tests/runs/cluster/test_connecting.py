@@ -90,9 +90,7 @@ def test_a_scheduler_without_workers_is_refused_with_the_command_that_starts_one
 
 
 @pytest.mark.slow
-def test_workers_say_what_they_compute_with_and_the_address_of_one_is_no_scheduler(
-    cluster, client_to
-):
+def test_workers_say_what_they_compute_with_and_no_worker_or_closed_client_is_a_scheduler(cluster):
     cluster.add_worker()
     with client_of(cluster.address) as client:
         found = check_workers(client)
@@ -105,6 +103,14 @@ def test_workers_say_what_they_compute_with_and_the_address_of_one_is_no_schedul
     )
     (worker,) = found
     assert refused(worker) == f"at {worker} is a worker of Dask, no scheduler; give its scheduler"
+    with Client(cluster.address, set_as_default=False) as client:
+        with client_of(client) as same:
+            assert same is client
+        assert client.status == "running"
+    assert (
+        refused(client)
+        == "the client has no connection to its scheduler (it is closed); make a new one"
+    )
 
 
 @pytest.mark.slow
@@ -129,19 +135,6 @@ def test_a_worker_with_other_kernels_or_without_this_package_is_refused(
     with client_of(cluster.address) as client, pytest.raises(ClusterError) as error:
         check_workers(client)
     assert all(sentence in str(error.value) for sentence in sentences)
-
-
-@pytest.mark.slow
-def test_a_client_that_is_given_stays_open_and_one_that_is_closed_is_refused(cluster):
-    cluster.add_worker()
-    with Client(cluster.address, set_as_default=False) as client:
-        with client_of(client) as same:
-            assert same is client
-        assert client.status == "running"
-    assert (
-        refused(client)
-        == "the client has no connection to its scheduler (it is closed); make a new one"
-    )
 
 
 @pytest.mark.slow
