@@ -18,8 +18,8 @@ PYTHON = {
 """The pages of Python: title, and the modules whose public names are on it; a name is on the page that fits best."""
 COMMANDS = """# Command line
 
-`workbench COMMAND --help` prints the same. Results for programs go to stdout (`--json`), everything for people to stderr. Exit
-status: 0 done, 2 wrong input, 130 interrupted and resumable, 1 anything else.
+`workbench COMMAND --help` prints the same. Results go to stdout, as tables or as JSON (`--json`); progress and messages go to
+stderr. Exit status: 0 done, 2 wrong input, 130 interrupted and resumable, 1 anything else.
 """
 ENGINES_TABLE = """# The engines
 

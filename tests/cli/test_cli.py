@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -43,9 +44,27 @@ def test_without_a_test_set_json_says_null(command, six_documents):
     )
 
 
-def test_without_json_stdout_stays_empty(command, six_documents):
+def test_without_json_results_are_on_stdout_and_notes_alone_on_stderr(command, six_documents):
     status, out, err = command("fit", six_documents, "-k", 2, "-n", 3, "--name", "mine")
-    assert (status, out) == (0, "") and "mine" in err and "finished" in err
+    assert status == 0 and "mine" in out and "finished" in out
+    assert "K=2, 3 iterations" in err and "finished" not in err
+    quiet = command("fit", six_documents, "-k", 2, "-n", 3, "--name", "other", "-q")
+    assert quiet[0] == 0 and "other" in quiet[1] and quiet[2] == ""
+
+
+@pytest.mark.parametrize("line", ["runs", "topics mine", "engines", "engines cgs"])
+def test_a_reader_that_is_gone_is_no_failure_to_report(command, six_documents, line):
+    command("fit", six_documents, "-k", 2, "-n", 2, "--name", "mine", "-q")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "workbench", *line.split()],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONUNBUFFERED": ""},
+        )
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 @pytest.mark.slow
@@ -92,14 +111,14 @@ def test_a_finished_run_says_so_and_is_extended_on_request(command, six_document
 def test_runs_show_pause_stop_and_remove(command, six_documents):
     command("fit", six_documents, "-k", 2, "-n", 5, "--name", "mine")
     assert [told["name"] for told in json.loads(command("runs", "--json")[1])["runs"]] == ["mine"]
-    assert "mine" in command("runs")[2]
+    assert "mine" in command("runs")[1]
     told = json.loads(command("show", "mine", "--json")[1])
     assert told["status"]["state"] == "finished" and told["spec"]["split"] == {
         "fraction": 0.1,
         "per": "corpus",
         "seed": 0,
     }
-    assert "split seed 0" in command("show", "mine")[2]
+    assert "split seed 0" in command("show", "mine")[1]
     for verb in ("pause", "stop"):
         status, _, err = command(verb, "mine")
         assert status == 0 and f"mine is finished at iteration 5; there is nothing to {verb}" in err
@@ -111,7 +130,7 @@ def test_runs_show_pause_stop_and_remove(command, six_documents):
 def test_show_tells_that_other_kernels_took_a_run_on(command, six_documents, monkeypatch):
     command("fit", six_documents, "-k", 2, "-n", 5, "--name", "mine")
     (began,) = json.loads(command("show", "mine", "--json")[1])["made_by"]
-    assert began[0] == 0 and "made by kernels" not in command("show", "mine")[2]
+    assert began[0] == 0 and "made by kernels" not in command("show", "mine")[1]
     for module in ("reader", "provenance"):
         monkeypatch.setattr(f"workbench.runs.store.{module}.KERNELS", "others")
     assert (
@@ -120,7 +139,7 @@ def test_show_tells_that_other_kernels_took_a_run_on(command, six_documents, mon
         )
         == 1
     )
-    assert f"made by kernels {began[1]}, others after iteration 5" in command("show", "mine")[2]
+    assert f"made by kernels {began[1]}, others after iteration 5" in command("show", "mine")[1]
     assert json.loads(command("show", "mine", "--json")[1])["made_by"] == [began, [5, "others"]]
 
 
@@ -149,15 +168,15 @@ def test_data_and_engines_say_what_there_is(command):
     ] == ["docstrings", "kos"]
     assert json.loads(command("data", "info", "kos", "--json")[1])["n_tokens"] == 467_714
     assert (
-        "docstrings" in command("data", "list")[2]
-        and "licence" in command("data", "info", "docstrings")[2]
+        "docstrings" in command("data", "list")[1]
+        and "licence" in command("data", "info", "docstrings")[1]
     )
     assert {entry["name"] for entry in json.loads(command("engines", "--json")[1])["engines"]} >= {
         "svb",
         "cgs",
         "svb-cgs",
     }
-    assert "--option r=1" in command("engines", "svb-cgs")[2]
+    assert "--option r=1" in command("engines", "svb-cgs")[1]
 
 
 @pytest.mark.slow
@@ -213,10 +232,10 @@ def test_a_folder_in_the_place_of_a_file_hides_no_run(command, tmp_path, six_doc
         command("fit", six_documents, "-k", 2, "-n", 2, "--name", name, "-q")
     (tmp_path / "runs" / "damaged" / file).unlink(missing_ok=True)
     (tmp_path / "runs" / "damaged" / file).mkdir()
-    status, out, err = command("runs", "--json")
+    status, out, _ = command("runs", "--json")
     assert status == 0 and "whole" in [told["name"] for told in json.loads(out)["runs"]]
-    status, _, err = command("doctor", "damaged")
-    assert status == 1 and f"{file} cannot be read (Is a directory)" in " ".join(err.split())
+    status, out, _ = command("doctor", "damaged")
+    assert status == 1 and f"{file} cannot be read (Is a directory)" in " ".join(out.split())
     assert command("show", "damaged")[0] in (0, 2) and command("remove", "damaged", "--yes")[0] == 0
 
 

@@ -58,7 +58,7 @@ def test_a_model_becomes_a_run_beside_ours(there, capsys):
         None,
     )
     assert main(["runs", "--store", str(there / "runs")]) == 0
-    assert "theirs" in capsys.readouterr().err
+    assert "theirs" in capsys.readouterr().out
     out = str(there / "report.html")
     assert main(["report", "ours", "theirs", "--store", str(there / "runs"), "--out", out]) == 0
     page = (there / "report.html").read_text()

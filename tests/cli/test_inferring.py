@@ -28,11 +28,11 @@ def two_runs(in_a_folder_of_its_own):
         )
 
 
-def test_infer_prints_a_table_for_people_on_stderr(command):
-    status, out, err = command("infer", "talk", "new.csv")
-    assert (status, out) == (0, "")
-    assert "[1] new" in err and "33.3%" in err and "snow" in err and "topic 1:" in err
-    assert "33.3% of the tokens are unknown to talk" in err and "by foldin_same" in err
+def test_infer_prints_a_table_for_people(command):
+    status, out, _ = command("infer", "talk", "new.csv")
+    assert status == 0
+    assert "[1] new" in out and "33.3%" in out and "snow" in out and "topic 1:" in out
+    assert "33.3% of the tokens are unknown to talk" in out and "by foldin_same" in out
 
 
 def test_infer_counts_texts_as_those_of_the_run(command):
@@ -62,8 +62,8 @@ def test_infer_prints_one_json_object_with_every_document(command):
 
 
 def test_infer_writes_theta_to_a_file_with_every_digit(command, tmp_path):
-    status, out, err = command("infer", "talk", "new.csv", "--out", "deep/theta.csv")
-    assert (status, out) == (0, "") and "deep/theta.csv: theta of 4 documents" in err
+    status, out, _ = command("infer", "talk", "new.csv", "--out", "deep/theta.csv")
+    assert (status, out) == (0, "deep/theta.csv: theta of 4 documents\n")
     with open("deep/theta.csv", newline="") as file:
         rows = list(csv.reader(file))
     expected = wb.infer("talk", wb.load_corpus("new.csv"))
@@ -101,18 +101,18 @@ def test_infer_scores_by_a_protocol_whose_name_goes_with_the_number(command):
         assert told["protocol"] == protocol and told["n_scored"] == n_scored
         status, out, err = command("infer", "talk", "new.csv", "--protocol", protocol)
         assert (
-            (status, out) == (0, "")
-            and f"by {protocol} (theta is fitted to" in err
-            and f"{n_scored} tokens of" in err
+            (status, err) == (0, "")
+            and f"by {protocol} (theta is fitted to" in out
+            and f"{n_scored} tokens of" in out
         )
 
 
 def test_a_long_table_is_cut_and_says_so(command):
     with open("long.csv", "w") as file:
         file.write("text\n" + "sun and sand\n" * 25)
-    err = command("infer", "talk", "long.csv")[2]
+    _, out, err = command("infer", "talk", "long.csv")
     assert (
-        err.count("document ") == 1 + 20
+        out.count("document ") == 1 + 20
         and "and 5 documents more; --out FILE.csv writes them all" in err
     )
 
@@ -142,8 +142,8 @@ def test_bound_prints_the_number_of_each_method(command):
     ):
         status, out, err = command("bound", "half", *arguments, "-q")
         assert (
-            (status, out) == (0, "") and err.startswith("log p(words) >= B, ") and sentence in err
+            (status, err) == (0, "") and out.startswith("log p(words) >= B, ") and sentence in out
         )
-        assert "half at iteration 30, 14 sampled tokens" in err
+        assert "half at iteration 30, 14 sampled tokens" in out
     told = command("bound", "half", "--temperatures", 0)[2]
     assert told == "workbench: --temperatures must be a whole number of at least 1; got 0\n"

@@ -14,7 +14,7 @@ def test_a_shipped_model_is_fitted_shown_and_asked_of_unseen_documents(command, 
     )
     (run,) = json.loads(out)["runs"]
     assert status == 0 and run["n_topics"] == 5
-    _, _, told = command("show", run["name"])
+    _, told, _ = command("show", run["name"])
     assert "network hpam2: super 3, sub 3" in told
     status, out, _ = command("infer", run["name"], six_documents, "--json")
     assert status == 0 and len(json.loads(out)["documents"]) == 6

@@ -18,10 +18,10 @@ def two_runs(command, six_documents):
 
 def test_a_note_and_tags_are_written_shown_and_taken_away(command, two_runs):
     status, out, err = command("note", "a", "a first try", "--tag", "good", "--tag", "to show")
-    assert status == 0 and out == "" and "a first try" in err and "good, to show" in err
+    assert (status, err) == (0, "") and "a first try" in out and "good, to show" in out
     told = json.loads(command("note", "a", "--untag", "good", "--json")[1])
     assert told == {"name": "a", "note": "a first try", "tags": ["to show"], "labels": {}}
-    assert "a first try" in command("show", "a")[2] and "to show" in command("show", "a")[2]
+    assert "a first try" in command("show", "a")[1] and "to show" in command("show", "a")[1]
     assert json.loads(command("note", "a", "", "--json")[1])["note"] == ""
 
 
@@ -46,9 +46,9 @@ def test_runs_are_listed_by_tag(command, two_runs):
 
 
 def test_a_label_is_shown_and_exported(command, two_runs):
-    status, _, err = command("label", "a", 1, "small animals")
-    assert status == 0 and "1 small animals" in err
-    assert "1 small animals" in command("show", "a")[2]
+    status, out, _ = command("label", "a", 1, "small animals")
+    assert status == 0 and "1 small animals" in out
+    assert "1 small animals" in command("show", "a")[1]
     assert json.loads(command("show", "a", "--json")[1])["labels"] == {"1": "small animals"}
     for name in ("a", "b"):
         command("export", name, "--format", "csv,npz", "--out", name)

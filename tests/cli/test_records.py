@@ -27,11 +27,11 @@ def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_
         "drawn" if find_spec("pgmpy") else "by hand"
     ] * 4
     assert where.pop("votes") == "here" and set(where.values()) == {"by hand"} and len(where) == 5
-    told = command("data", "list")[2]
+    told = command("data", "list")[1]
     assert (
         "words of Alice's Adventures in Wonderland" in told and "27,330" in told and "342" in told
     )
-    told = command("data", "info", "votes")[2]
+    told = command("data", "info", "votes")[1]
     assert all(
         part in told
         for part in (
@@ -49,7 +49,7 @@ def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_
         and "to a folder that holds ability.csv, from psych/ability.csv of" in told
         and told.count("\n") == 1
     )
-    assert command("data", "fetch", "votes")[2].startswith("votes is here, as published: ")
+    assert command("data", "fetch", "votes")[1].startswith("votes is here, as published: ")
 
 
 def test_compare_of_named_records_reopens_its_runs(command):
@@ -69,7 +69,7 @@ def test_compare_of_named_records_reopens_its_runs(command):
     (told,) = json.loads(out)["runs"]
     assert status == 0 and told["state"] == "finished" and told["test_log_likelihood_record"] < -5
     assert command(*line)[1] == out
-    shown = command("show", told["name"])[2]
+    shown = command("show", told["name"])[1]
     assert "10 % of the records held out, split seed 0" in shown
     assert command("report", told["name"])[0] == 0
     page = Path("report.html").read_text()
@@ -93,7 +93,7 @@ def test_a_network_of_ones_own_is_shown_in_words(command, tmp_path):
         *"fit mine.csv -e bn-vb --model mine.json --holdout 0 -n 2 -q --json".split()
     )
     assert status == 0, err
-    shown = command("show", json.loads(out)["runs"][0]["name"])[2]
+    shown = command("show", json.loads(out)["runs"][0]["name"])[1]
     assert (
         "Bayesian network: mine: rain (3); wet (2) ← rain" in " ".join(shown.split())
         and "'prior'" not in shown
@@ -108,7 +108,7 @@ def test_simulated_records_are_drawn_where_pgmpy_is_and_else_say_what_to_install
         command("data", "fetch", "alarm")[2]
         == "alarm is drawn when it is asked for; there is nothing to fetch\n"
     )
-    assert "n_records=1000, seed=0, hidden=0.2" in command("data", "info", "alarm")[2]
+    assert "n_records=1000, seed=0, hidden=0.2" in command("data", "info", "alarm")[1]
     for module in (files, simulated):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     for said in ("data fetch alarm", "fit alarm -e bn-vb", "fit votes -e bn-vb --model alarm"):
@@ -152,9 +152,10 @@ def test_names_of_all_data_types_are_known():
 def test_hidden_nodes_of_new_records_are_inferred(command, tmp_path):
     (tmp_path / "new.csv").write_text("V1,V4\ny,n\nn,y\n,\n")
     assert command("fit", "votes", "-e", "bn-vb", "-n", 30, "--name", "two", "-q")[0] == 0
-    status, _, told = command("infer", "two", "new.csv")
+    status, told, _ = command("infer", "two", "new.csv")
     assert status == 0 and "log_probability" in told and told.count("class") == 3
-    assert command("infer", "two", "new.csv", "--out", "found.csv")[0] == 0
+    status, told, _ = command("infer", "two", "new.csv", "--out", "found.csv")
+    assert (status, told) == (0, "found.csv: hidden nodes of 3 distinct records\n")
     header, *rows = (tmp_path / "found.csv").read_text().splitlines()
     assert header == "record,multiplicity,log_probability,node,state 0,state 1" and len(rows) == 3
     assert all(abs(sum(map(float, row.split(",")[4:])) - 1) < 1e-12 for row in rows)

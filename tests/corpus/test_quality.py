@@ -116,8 +116,8 @@ def test_info_of_a_file_says_what_is_kept_of_it(tmp_path, monkeypatch, capsys):
         "text,kind,day\nred café,x,2020-01-31\ngreen bees,y,2021-02-01\n".encode("cp1252")
     )
     assert main(["data", "info", "a.csv", "--read", "time=day", "--read", "label=kind"]) == 0
-    out = " ".join(capsys.readouterr().err.split())
-    assert "a.csv is not UTF-8 and was read as cp1252" in out
+    out, err = (" ".join(text.split()) for text in capsys.readouterr())
+    assert "a.csv is not UTF-8 and was read as cp1252" in err
     for fact in (
         "documents 2",
         "tokens 4",
@@ -131,7 +131,7 @@ def test_info_of_a_file_says_what_is_kept_of_it(tmp_path, monkeypatch, capsys):
         main(["data", "info", "a.csv", "--read", "keep_text=false", "--read", "encoding=cp1252"])
         == 0
     )
-    assert "texts not kept" in " ".join(capsys.readouterr().err.split())
+    assert "texts not kept" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

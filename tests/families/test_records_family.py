@@ -112,7 +112,7 @@ def test_the_command_line_runs_it_from_a_file_and_shows_it(records, tmp_path, mo
     )
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert run["name"].startswith("two-latent-class-em-classes3-") and run["state"] == "finished"
-    assert main(["show", run["name"]]) == 0 and "latent classes" in capsys.readouterr().err
+    assert main(["show", run["name"]]) == 0 and "latent classes" in capsys.readouterr().out
     assert main(["fit", "two.csv", "-e", ENGINE, "--topics", "3"]) == 2
     assert "leave out n_topics" in capsys.readouterr().err.replace("--topics", "n_topics")
 

@@ -310,7 +310,7 @@ def test_the_command_line_lists_and_reproduces_figures(tiny_figures, tmp_path, m
     assert [figure["name"] for figure in listed] == [*tiny_figures, *DRAWINGS] and listed[0][
         "quick"
     ]["runs"] == 8
-    assert main(["reproduce"]) == 0 and "tiny-fig10" in capsys.readouterr().err
+    assert main(["reproduce"]) == 0 and "tiny-fig10" in capsys.readouterr().out
     assert (
         main(
             ["reproduce", "tiny-fig4", "--quick", "-q", "--format", "svg", "--out", "out", "--json"]

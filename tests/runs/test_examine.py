@@ -149,9 +149,9 @@ def test_the_command_ends_with_1_and_tells_what_can_be_read(run, capsys):
     shutil.copytree(run, run.parent / "two")
     flip(run.parent / "two" / "data.zarr" / "n_kw" / "c" / "1" / "0" / "0")
     flip(run.parent / "two" / "notes.json")
-    status, out, said = doctor("two")
-    assert (status, out) == (1, "")
-    wrong, readable = " ".join(said.split()).split(" reads two ")
+    status, out, err = doctor("two")
+    assert (status, err) == (1, "")
+    wrong, readable = " ".join(out.split()).split(" reads two ")
     assert wrong.count("WRONG two ") == 2 and "notes.json" in wrong and "data.zarr/n_kw" in wrong
     kept = ["settings", "data", *without(n_kw="n_kw of iteration 8, 20")[3:]]
     assert readable == "; ".join(kept)

@@ -1,4 +1,4 @@
-"""The command line. Results for programs go to stdout (``--json``), messages for people to stderr.
+"""The command line. Results go to stdout, as tables or as JSON (``--json``); progress and messages go to stderr.
 
 Exit status: 0 done, 2 wrong input (one line says what and how to mend it), 130 interrupted and
 resumable, 1 anything else. Imports come after Ctrl-C can be caught.

@@ -120,12 +120,13 @@ def _facts_of(corpus) -> dict:
 def fetch(name: Name, json: Json = False) -> None:
     """Download a named corpus into the cache ($WORKBENCH_CACHE) and verify it; records are only verified."""
     entry = _found(name)
-    if entry.whereabouts() == "drawn":
-        say(f"{name} is drawn when it is asked for; there is nothing to fetch")
-    else:
-        say(f"{name} is here, as published: {entry.fetch()}")
+    path = None if entry.whereabouts() == "drawn" else entry.fetch()
     if json:
         print_json(entry.facts())
+    elif path is None:
+        say(f"{name} is drawn when it is asked for; there is nothing to fetch")
+    else:
+        print(f"{name} is here, as published: {path}")
 
 
 @data.command("example")
@@ -143,9 +144,9 @@ def example(
     written = wb.write_example_csv(out, documents)
     if json:
         return print_json({"path": str(written), "documents": documents})
+    print(f"{written}: {documents:,} simulated news items")
     say(
-        f"{written}: {documents:,} simulated news items; now `workbench fit {written} --read time=date --read label=category "
-        "--read title=id -k 5`, and `workbench serve`"
+        f"now `workbench fit {written} --read time=date --read label=category --read title=id -k 5`, and `workbench serve`"
     )
 
 
@@ -224,10 +225,10 @@ def convert(
     written = put_files(files)
     for sentence in losses(prepared):
         say(sentence)
-    _say_written(documents, written, prepared.lost, json)
+    _print_written(documents, written, prepared.lost, json)
 
 
-def _say_written(documents, written: list[Path], lost: list[str], json: bool) -> None:
+def _print_written(documents, written: list[Path], lost: list[str], json: bool) -> None:
     """Print the sizes of a corpus and of the files to which it was written; of a folder the sum of its files."""
     sizes = {
         name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")
@@ -235,7 +236,7 @@ def _say_written(documents, written: list[Path], lost: list[str], json: bool) ->
     if json:
         files = [{"path": str(path), "bytes": _bytes_of(path)} for path in written]
         return print_json({"corpus": documents.name, **sizes, "files": files, "lost": lost})
-    say(repr(documents))
+    print(repr(documents))
     sizes_of = [(path, _bytes_of(path)) for path in written]
     print_table([*texts("written"), *numbers("bytes")], sizes_of)
 
@@ -296,7 +297,7 @@ def _convert_to_shards(
     finally:
         if place != out:
             shutil.rmtree(place, ignore_errors=True)
-    _say_written(wb.ShardedCorpus.open(out), [out], [], json)
+    _print_written(wb.ShardedCorpus.open(out), [out], [], json)
 
 
 @contextlib.contextmanager
@@ -397,18 +398,18 @@ def engines(
         return say(f"{FIRST_CHOICE} `workbench engines ENGINE` describes one with its options")
     shared: dict[str, list[str]] = {}
     for name, facts in chosen.items():
-        say(f"{name}: {facts['title']}. {facts['when']} {facts['source']}")
+        print(f"{name}: {facts['title']}. {facts['when']} {facts['source']}")
         of_hyperparameters = ""
         for option, of in facts["options"].items():
             line = f"    --option {option}={of['default']}   {of['meaning']}"
             if is_hyperparameter(option):
                 of_hyperparameters += f"\n{line}"
             else:
-                say(line)
+                print(line)
         if of_hyperparameters:
             shared.setdefault(of_hyperparameters, []).append(name)
     for lines, names in shared.items():
-        say(f"hyperparameters of {', '.join(names)}{lines}")
+        print(f"hyperparameters of {', '.join(names)}{lines}")
 
 
 def doctor(
@@ -480,7 +481,7 @@ def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
 
 
 def _print_checks(checks: list[dict], more=()) -> None:
-    """Print checks and further rows as a table on stderr."""
+    """Print checks and further rows as a table."""
     lines = [
         ("ok" if check["ok"] else "WRONG", check["check"], check["finding"]) for check in checks
     ]

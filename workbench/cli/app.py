@@ -92,6 +92,7 @@ def run_command(arguments: list[str] | None) -> int:
         status = typer.main.get_command(app)(
             args=arguments, prog_name="workbench", standalone_mode=False
         )
+        sys.stdout.flush()  # a reader that has gone is noticed here and not at the end of the interpreter
         return status if isinstance(status, int) else 0
     except TyperException as error:
         message = (

@@ -102,7 +102,7 @@ def fit(
         )
     status = print_runs(summaries_of(runs, planned), json, best=best.attrs["name"])
     if not json and best.sizes["iteration"]:
-        say(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
+        print(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
     return status
 
 
@@ -319,6 +319,8 @@ def resume(
 
 def leave_in_background(runs, json: bool, client=None) -> int:
     """Start a worker for every run, or leave the runs to a cluster, and print how to look at them."""
+    from workbench.runs.store.status import FINISHED
+
     if client is not None:
         from workbench.runs.execution.cluster.sweeping import leave
 
@@ -326,7 +328,7 @@ def leave_in_background(runs, json: bool, client=None) -> int:
     for run in runs:
         if client is None:
             run.resume()
-        say(f"{run.name} runs in the background")
+        say(f"{run.name} {'is finished' if run.state == FINISHED else 'runs in the background'}")
     say("look at them with `workbench runs` or `workbench serve`")
     if json:
         print_runs([summary(run) for run in runs], json)

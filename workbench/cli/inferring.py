@@ -84,7 +84,7 @@ def infer(
         score = wb.document_completion(learnt, documents, seed, protocol, threads)
         if json:
             return print_json(score)
-        return say(
+        return print(
             f"perplexity {score['perplexity']:,.1f} by {score['protocol']} ({score['meaning']}): {score['n_scored']:,} tokens "
             f"of {score['n_documents']:,} documents scored, {score['n_skipped']:,} documents skipped, "
             f"{score['out_of_vocabulary']:.1%} of the tokens unknown to {score['run']}"
@@ -98,15 +98,15 @@ def infer(
             inferred = wb.infer(
                 learnt, documents, seed, threads, client=scheduler, progress=not quiet
             )
-    if out is not None:
-        say(f"{out}: theta of {written['n_documents']:,} documents")
     if json:
         print_json(
             written
             if out is not None
             else dict(inferred.attrs) | {"documents": _documents(inferred)}
         )
-    elif out is None:
+    elif out is not None:
+        print(f"{out}: theta of {written['n_documents']:,} documents")
+    else:
         _print_topics(learnt, inferred)
 
 
@@ -138,7 +138,6 @@ def _infer_records(
     ]
     if out is not None:
         _write_rows([header, *rows], out)
-        say(f"{out}: hidden nodes of {inferred.sizes['record']:,} distinct records")
     if json:
         listed = (
             {"path": str(out)}
@@ -146,7 +145,9 @@ def _infer_records(
             else {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
         )
         print_json(dict(inferred.attrs) | listed)
-    elif out is None:
+    elif out is not None:
+        print(f"{out}: hidden nodes of {inferred.sizes['record']:,} distinct records")
+    else:
         first, *others = header
         columns = [
             *texts(first),
@@ -206,7 +207,7 @@ def _print_topics(learnt, inferred) -> None:
     more = inferred.sizes["document"] - len(rows)
     if more:
         say(f"and {more:,} documents more; --out FILE.csv writes them all")
-    say(
+    print(
         f"{inferred.attrs['out_of_vocabulary']:.1%} of the tokens are unknown to {inferred.attrs['run']}; perplexity of the "
         f"others {perplexity(inferred.attrs['perplexity_foldin_same'])} by foldin_same, fitted to the tokens that are scored"
     )
@@ -273,7 +274,7 @@ def bound(
             else "no standard error from one run"
         )
         value += f", {error}, {estimate['effective_runs']:.1f} of {runs} runs count"
-    say(
+    print(
         f"log p(words) >= B, {value}: {METHODS[method]}; {estimate['run']} at iteration {estimate['iteration']}, "
         f"{estimate['n_sampled']:,} sampled tokens"
     )

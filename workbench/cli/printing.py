@@ -1,4 +1,4 @@
-"""Output of the commands: one JSON object for programs, tables and lines for people."""
+"""Output of the commands: results on stdout, as tables or as one JSON object; messages on stderr."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from workbench.runs.execution.memory_check import Planned
     from workbench.runs.execution.run import Run
 
+UNBOUNDED = 100_000
+"""Width of a table that is not printed on a terminal, in characters."""
 MOST_FILES = 8
 """Maximum of paths that are listed one by one."""
 FINAL = (
@@ -70,7 +72,7 @@ def summary(run: Run, last: int | None = None) -> dict:
 
 
 def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
-    """Print runs as JSON on stdout, with further entries, or as a table on stderr.
+    """Print runs as JSON, with further entries, or as a table.
 
     For a sweep the first columns are the values of the ``grid`` instead of engine and seed.
     Returns the exit status of a command that should have finished these runs.
@@ -109,16 +111,16 @@ def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
 
 
 def print_files(paths: list[Path], as_json: bool) -> None:
-    """Print paths of written files as JSON on stdout, or one per line on stderr; for many files only folders and counts."""
+    """Print paths of written files as JSON, or one per line; for many files only folders and counts."""
     if as_json:
         return print_json({"files": [str(path) for path in paths]})
     if len(paths) <= MOST_FILES:
-        return say("\n".join(map(str, paths)))
+        return print("\n".join(map(str, paths)))
     for folder, n in Counter(path.parent for path in paths).items():
         kinds = ", ".join(
             dict.fromkeys(path.suffix.lstrip(".") for path in paths if path.parent == folder)
         )
-        say(f"{folder}: {n} file{'s' if n != 1 else ''} ({kinds})")
+        print(f"{folder}: {n} file{'s' if n != 1 else ''} ({kinds})")
 
 
 def perplexity(value: float | None) -> str:
@@ -129,22 +131,20 @@ def perplexity(value: float | None) -> str:
 
 
 def print_facts(rows: list[tuple]) -> None:
-    """Print a table of names and values on stderr, without empty values."""
+    """Print a table of names and values, without empty values."""
     print_table(texts("", ""), [row for row in rows if row[1] != ""])
 
 
 def print_table(columns: list[Column], rows: Iterable[Sequence]) -> None:
-    """Print a plain table on stderr, as wide as it needs to be."""
+    """Print a plain table on stdout; in a pipe or a file each row is one line, however wide."""
     from rich.console import Console
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        console = Console(stderr=True, width=200)
-    console.print(Table(columns, rows).rich())
+    width = None if sys.stdout.isatty() else UNBOUNDED
+    Console(width=width).print(Table(columns, rows).rich())
 
 
 def say(message: str) -> None:
-    """Print a line on stderr, for people."""
+    """Print a message on stderr: what is done, and what can be done next."""
     print(message, file=sys.stderr)
 
 

@@ -84,12 +84,10 @@ def reproduce(
                 ledger=ledger,
                 **extent,
             )
-            for line in (
-                *reproduced.files,
-                *verdict_lines(reproduced.verdicts),
-                *(f"workbench: {why}" for why in reproduced.failures),
-            ):
-                say(line)
+            if not json:
+                print(*reproduced.files, *verdict_lines(reproduced.verdicts), sep="\n", flush=True)
+            for why in reproduced.failures:
+                say(f"workbench: {why}")
             failed |= bool(reproduced.failures)
             described.append(_describe(reproduced))
         status = int(failed)
@@ -127,7 +125,7 @@ def ledger(
     if json:
         print_json({"counts": counts(rows), "entries": [_describe_entry(row) for row in rows]})
     elif out is not None:
-        say(str(out))
+        print(str(out))
     else:
         print_table(
             texts("id", "in the paper", "figure", "verdict", "claim", "ours"),
@@ -145,7 +143,7 @@ def ledger(
             ],
         )
         for row in {row.figure: row for row in rows if row.result}.values():
-            say(f"{row.figure}: {describe_result(row)} {row.command} ({row.source})")
+            print(f"{row.figure}: {describe_result(row)} {row.command} ({row.source})")
     return 0
 
 

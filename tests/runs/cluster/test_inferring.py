@@ -84,7 +84,7 @@ def test_texts_are_inferred_by_a_command_on_workers_of_its_own(tmp_path):
             timeout=300,
         )
         assert done.returncode == 0, done.stderr
-        assert f"{out}: theta of 50 documents" in done.stderr and "50/50" in done.stderr
+        assert done.stdout == f"{out}: theta of 50 documents\n" and "50/50" in done.stderr
     assert (tmp_path / "here.csv").read_bytes() == (tmp_path / "there.csv").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "here.csv",
