@@ -777,9 +777,7 @@ def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store)
     assert shown(page)["document"] == wanted[0]
     page.map.chosen = 1
     theta = open_run(of_texts)["theta"].sel(topic=1).values
-    assert [one["document"] for one in page.documents.content["content"]["documents"]] == sorted(
-        wanted, key=lambda at: -theta[at]
-    )
+    assert listed_documents(page) == sorted(wanted, key=lambda at: -theta[at])
     assert (
         "sorted by topic 1." in page.documents.said.object
         and to_query(page._parts).count("find=") == 1
@@ -787,9 +785,9 @@ def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store)
     file = files.documents_file(files.Asked(page.moment(), {}, 1, query=page.find.value))
     taken = pd.read_csv(io.BytesIO(file.content))
     assert (
-        taken["document"].tolist() == wanted
+        taken["document"].tolist() == listed_documents(page)
         and set(taken["kind"]) == {"fruit"}
-        and taken["title"][0] == f"id-{wanted[0]}"
+        and taken["title"][0] == f"id-{taken['document'][0]}"
     )
     page.find.value = "kin:fruit"
     assert page.documents.content["content"] == {}
@@ -822,6 +820,26 @@ def of_columns(store):
 
 def listed_documents(page) -> list[int]:
     return [one["document"] for one in page.documents.content["content"]["documents"]]
+
+
+def test_the_file_of_documents_has_all_pages_of_the_list_with_all_columns(of_columns, store):
+    Run(of_columns).label(1, "named, well")
+    page, theta = TopicsPage(store), open_run(of_columns)["theta"].sel(topic=1).values
+    for topic, query, sort in (NONE, "", "-weight"), (1, "", ""), (1, "label:a", ""):
+        page.map.chosen, page.find.value, page.documents.sort = topic, query, sort
+        table = pd.read_csv(io.BytesIO(taken(page, page.documents, "CSV")))
+        listed = []
+        for number in range(1, page.documents.content["content"]["pages"] + 1):
+            page.documents.page = number
+            listed += listed_documents(page)
+        assert len(listed) > 50 and table["document"].tolist() == listed
+        shares = {} if topic == NONE else {"topic 1": theta[listed]}
+        assert list(table) == [
+            *("document", "title", "label", "topic", "topic_label", "share", *shares, "n_tokens"),
+            *("kind", "id", "weight"),
+        ]
+        for name, share in shares.items():
+            assert table[name].tolist() == pytest.approx(share)
 
 
 def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_columns, store):

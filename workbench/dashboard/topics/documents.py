@@ -232,14 +232,9 @@ def _content_of(
         told = policy().shown(str(error))
     topic = topic if topic in run["topic"].values else NONE
     try:
-        found, said = _found(stored, run, moment, topic, query, table, not sort)
+        found, of, said = listed(run, moment, table, topic, query, sort)
     except MeasureError as error:
         return {"content": {}, "shown": {}, "said": f"{error}."}
-    of = topic if (sorted_by := topic_sorted_by(run, sort)) == NONE else sorted_by
-    usual = f"-{OF_TOPIC.format(topic)}" if query and topic != NONE else ""
-    if sort or usual:
-        found, known = in_order(moment, table, found, sort or usual, of)
-        told += "" if known else f" There is no column {sort.removeprefix('-')!r} to sort by."
     columns = columns_of(moment, table)
     n_pages = max(-(-len(found) // PER_PAGE), 1)
     page = min(max(page, 1), n_pages)
@@ -248,7 +243,7 @@ def _content_of(
     if document == NONE or gone != NONE:
         document = documents[0]["document"] if documents and (query or topic != NONE) else NONE
     elif not query and topic == NONE:
-        said = ""
+        said = said.removeprefix(CHOOSE)
     caption = (
         "documents that were found"
         if query
@@ -273,6 +268,19 @@ def _content_of(
         else document_content(stored, run, document, topic, labels, table),
         "gone": gone,
     }
+
+
+def listed(
+    run: xr.Dataset, moment: Moment, table: DocumentTable | None, topic: int, query: str, sort: str
+) -> tuple[np.ndarray, int, str]:
+    """Return the documents of the list in its order, the topic whose share it shows, and a sentence about them."""
+    found, said = _found(_run_of(moment), run, moment, topic, query, table, not sort)
+    of = topic if (sorted_by := topic_sorted_by(run, sort)) == NONE else sorted_by
+    usual = f"-{OF_TOPIC.format(topic)}" if query and topic != NONE else ""
+    if sort or usual:
+        found, known = in_order(moment, table, found, sort or usual, of)
+        said += "" if known else f" There is no column {sort.removeprefix('-')!r} to sort by."
+    return found, of, said
 
 
 @lru_cache(maxsize=8)

@@ -7,17 +7,12 @@ import xarray as xr
 
 from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.snapshots import Moment, counts_of, labelled, of_documents
+from workbench.dashboard.topics.document_rows import OF_TOPIC, shares_of
+from workbench.dashboard.topics.documents import listed
 from workbench.dashboard.topics.matching import matched_of
 from workbench.dashboard.topics.overview import map_of, scores_of
-from workbench.measures import (
-    documents_table,
-    find_documents,
-    representative_documents,
-    salient_words,
-    topics_by_size,
-)
+from workbench.measures import documents_table, salient_words
 from workbench.runs.execution.run import Run
-from workbench.runs.store.archive import get_corpus
 from workbench.views.live import NONE
 
 
@@ -29,10 +24,11 @@ class Asked(NamedTuple):
     topic: int = NONE
     other: Moment | None = None  # last snapshot of the run to match with
     query: str = ""  # search for documents
+    sort: str = ""  # order of the documents
 
     def file(self, what: str, table: pd.DataFrame, index: bool = True) -> File:
         """Return a table as CSV, with a column of labels after the topic, if there are labels."""
-        if self.labels and "topic" in table:
+        if self.labels and "topic" in table and "topic_label" not in table:
             labels = [self.labels.get(topic, "") for topic in table["topic"]]
             table.insert(table.columns.get_loc("topic") + 1, "label", labels)
         content = table.to_csv(index=index, lineterminator="\n").encode()
@@ -61,26 +57,23 @@ def salient_file(asked: Asked) -> File:
 
 
 def documents_file(asked: Asked) -> File:
-    """Return documents as CSV: those found by the search, else the most typical of the chosen topic or of every topic."""
+    """Return all documents of the list, in its order, as CSV with their columns, and with the share of the chosen topic."""
     asked.counts()
     return of_documents(lambda run: _documents_file(asked, run), asked.moment)
 
 
 def _documents_file(asked: Asked, run: xr.Dataset) -> File:
-    path, table = asked.moment.path, Run(asked.moment.path).table
-    if asked.query:
-        found = find_documents(
-            run, asked.query, table, get_corpus(path.parent, Run(path).spec.train)
+    kept = Run(asked.moment.path).table
+    found, of, _ = listed(run, asked.moment, kept, asked.topic, asked.query, asked.sort)
+    table = documents_table(labelled(run, asked.labels), kept, found)
+    if of != NONE:
+        table.insert(
+            table.columns.get_loc("n_tokens"),
+            OF_TOPIC.format(of),
+            shares_of(asked.moment, of)[found],
+            allow_duplicates=True,
         )
-        named = labelled(run, asked.labels)
-        return asked.file("documents-found", documents_table(named, table, found), index=False)
-    tables = {
-        one: representative_documents(run, one, 50)
-        .drop_vars("topic", errors="ignore")
-        .to_dataframe()
-        for one in (topics_by_size(run) if asked.topic == NONE else [asked.topic])
-    }
-    return asked.file("documents", pd.concat(tables, names=["topic"]))
+    return asked.file("documents-found" if asked.query else "documents", table, index=False)
 
 
 def sizes_file(asked: Asked) -> File:

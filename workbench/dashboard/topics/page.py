@@ -397,8 +397,10 @@ class TopicsPage:
 
         def work() -> Callable[[], File]:
             other, query = self._moment_of(self.other.value), self.find.value.strip()
-            names = self._topics.names if self._topics else {}
-            return partial(make, files.Asked(self.moment(), names, self.map.chosen, other, query))
+            names, sort = self._topics.names if self._topics else {}, self.documents.sort
+            return partial(
+                make, files.Asked(self.moment(), names, self.map.chosen, other, query, sort)
+            )
 
         return work
 
