@@ -93,6 +93,31 @@ def test_bare_make_prints_every_target():
     assert {line.split()[1] for line in printed.splitlines()} == set(phony) - {"browser"}
 
 
+@pytest.mark.parametrize("address", ["", "workbench serves runs at http://localhost:5011/compare"])
+def test_make_serve_starts_the_same_runs_each_time_and_none_without_its_port(tmp_path, address):
+    """The program in the place of `workbench` notes what it is asked for, and prints the address or ends as without a port."""
+    program = tmp_path / "bin" / "workbench"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n[ $1 = compare ] || echo {address} | grep .\n'
+    )
+    program.chmod(0o755)
+    for file in (program.with_name("python"), tmp_path / ".installed"):
+        file.touch()
+    command = ["make", "serve", "PORT=5011", f"VENV={tmp_path}"]
+    served, again = (
+        subprocess.run(command, cwd=ROOT, capture_output=True, text=True) for _ in range(2)
+    )
+    first, *others = (tmp_path / "asked").read_text().splitlines()
+    assert first == "serve --port 5011 --show" and served.stdout.startswith(address)
+    if address:
+        comparison, *others = others
+        assert comparison.startswith("compare docstrings ") and comparison.endswith(" --detach")
+        assert others == [first, comparison] and served.returncode == again.returncode == 0
+    else:
+        assert others == [first] and served.returncode and again.returncode
+
+
 def test_the_sums_of_a_whole_check_count_every_closing_line(tmp_path):
     log = tmp_path / "log"
     command = [sys.executable, ROOT / ".ci" / "sums.py", log]

@@ -179,8 +179,6 @@ def serve(
         else serving.address
     )
     address = f"http://{host}:{server.port}{serving.path}/compare"
-    print(f"workbench serves {default_store().resolve()} at {address}", flush=True)
-    print("Ctrl-C ends it; runs continue.", flush=True)
     if show:
         server.io_loop.add_callback(server.show, "/compare")
     for ending in (signal.SIGINT, signal.SIGTERM):
@@ -189,6 +187,8 @@ def serve(
         )
     server.start()
     monitor_of(default_store()).latest()  # start reading, so that the first visitor finds runs
+    print(f"workbench serves {default_store().resolve()} at {address}", flush=True)
+    print("Ctrl-C ends it; runs continue.", flush=True)
     server.io_loop.start()
     server.stop()
     _end()
