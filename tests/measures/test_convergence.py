@@ -87,6 +87,19 @@ def test_r_hat_of_a_chain_that_lies_elsewhere_is_that_of_the_formula():
     )
 
 
+def test_the_tail_is_that_of_the_quantiles_of_5_and_95_per_cent():
+    """The smaller effective sample size of the two indicators, whose chains are slower than the bulk."""
+    from arviz_stats.base import array_stats
+
+    draws = np.stack([lfilter([1.0], [1.0, -0.9], noise(seed)) for seed in range(2)])
+    of_quantiles = [
+        array_stats.ess(draws <= np.quantile(draws, p), method="mean", chain_axis=0, draw_axis=1)
+        for p in (0.05, 0.95)
+    ]
+    result = convergence([run_of(own, seed) for seed, own in enumerate(draws)])
+    assert of(result, "ess_tail") == pytest.approx(min(of_quantiles), rel=1e-9)
+
+
 def test_an_autoregressive_chain_has_fewer_effective_samples():
     slow = lfilter([1.0], [1.0, -0.8], noise(3, 10_000))
     result = convergence(run_of(slow))

@@ -355,6 +355,6 @@ def _worst(draws: np.ndarray) -> tuple[float, float, float]:
     r_hat = array_stats.rhat(varying, method="rank", **axes) if draws.shape[0] > 1 else np.nan
     bulk, tail = (
         array_stats.ess(varying, method="bulk", **axes),
-        array_stats.ess(varying, method="tail", prob=0.9, **axes),
+        array_stats.ess(varying, method="tail", prob=(0.05, 0.95), **axes),
     )
     return float(np.max(r_hat)), float(np.min(bulk)), float(np.min(tail))

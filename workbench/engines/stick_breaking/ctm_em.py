@@ -59,7 +59,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options(sb_ctm.Options):
+class Options(sb_ctm.StartOptions):
     n_inner: int = option(
         20,
         "maximum number of passes over a document per iteration",

@@ -46,7 +46,7 @@ COMPONENT_WORK = 64
 def init(
     corpus: Corpus,
     model: LogisticNormalTopics,
-    options: sb_ctm.Options,
+    options: sb_ctm.StartOptions,
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> sb_ctm.State:
@@ -68,7 +68,7 @@ def initial_components(n_dk: np.ndarray) -> np.ndarray:
 def step(
     corpus: Corpus,
     model: LogisticNormalTopics,
-    options: sb_ctm.Options,
+    options: sb_ctm.StartOptions,
     state: sb_ctm.State,
     context: StepContext,
 ) -> tuple[sb_ctm.State, dict]:
@@ -86,7 +86,7 @@ def step(
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def memory(corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options) -> Memory:
+def memory(corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.StartOptions) -> Memory:
     """Forecast the memory of a run in bytes: topics, counts and psi; no array is as large as n_documents × n_topics^2."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
     memory = Memory(
@@ -109,7 +109,7 @@ def engine(name: str = "ln-ctm") -> Engine:
         when="Where it matters which topics go together, and the order of the topics shall not: its iterations are quicker "
         "than those of sb-ctm, and it predicts a little worse on our corpora.",
         model=LogisticNormalTopics,
-        options=sb_ctm.Options,
+        options=sb_ctm.StartOptions,
         state=sb_ctm.State,
         samples=lambda corpus, options: True,
         watches=("log_joint", "moved"),

@@ -144,7 +144,12 @@ def start_sweeps_option():
 
 
 @dataclass(frozen=True)
-class Options:
+class StartOptions:
+    start_sweeps: int = start_sweeps_option()
+
+
+@dataclass(frozen=True)
+class Options(StartOptions):
     topics: str = option(
         "integrated",
         "integrated = tokens are drawn with phi integrated out; drawn = given phi, which is drawn too, on all threads",
@@ -152,7 +157,6 @@ class Options:
         late=True,
         label="Posterior of topics",
     )
-    start_sweeps: int = start_sweeps_option()
 
 
 def arrays(corpus: Corpus, n_topics: int, n: int) -> dict[str, Array]:

@@ -103,7 +103,7 @@ class StoreControl(Control):
 def ending_cleanly(control: Control) -> Iterator[None]:
     """In the block, let the first Ctrl-C (or SIGTERM) request a clean end, and a second Ctrl-C interrupt at once.
 
-    `Control.raise_stop`, called when what was computed is safe, tells the caller of it.
+    `Control.raise_stop`, called when what was computed is safe, raises it in the caller.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
