@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from pathlib import Path
 
-from workbench.views.style import RC, TWO_COLUMNS, Look, looks
+from workbench.views.elements import RC, TWO_COLUMNS, Look, looks
 
 PEER_LOOKS = {
     "tomotopy": Look("#6b6b6b", ":", "v"),

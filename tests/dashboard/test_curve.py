@@ -10,7 +10,7 @@ from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.compare.grouping import mean_lines, telling_labels
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.measures.curves import smoothed
-from workbench.views.style import GREY, look_of
+from workbench.views.elements import GREY, look_of
 
 
 def shown(curve, *readings):

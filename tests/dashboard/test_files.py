@@ -25,8 +25,8 @@ from workbench.models import VARIABLES
 from workbench.report.drawing import WIDTHS
 from workbench.report.export import FORMATS
 from workbench.runs.execution.run import open_run
+from workbench.views.elements import COLOURS
 from workbench.views.picture import BANDS
-from workbench.views.style import COLOURS
 
 
 @pytest.fixture

@@ -64,9 +64,8 @@ from workbench.runs.store import counts
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.layout import open_group
 from workbench.runs.store.places import DATA
-from workbench.views.elements import TOPIC
+from workbench.views.elements import TOPIC, topic_colour
 from workbench.views.live import NONE
-from workbench.views.style import topic_colour
 
 
 @pytest.fixture

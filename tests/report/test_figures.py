@@ -22,7 +22,7 @@ from workbench.report.files import ReportError
 from workbench.report.gathering import gather
 from workbench.runs.store.layout import StoreError
 from workbench.views import perplexity_layout
-from workbench.views.style import look_of
+from workbench.views.elements import look_of
 
 
 @pytest.fixture(scope="module")

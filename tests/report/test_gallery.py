@@ -10,7 +10,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from workbench.engines import ENGINES, IMPORTED, get_engine
-from workbench.views.style import look_of
+from workbench.views.elements import look_of
 
 HERE = Path(__file__).parents[2] / "docs" / "gallery"
 SEEN = {

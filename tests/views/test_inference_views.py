@@ -19,7 +19,7 @@ from workbench.views import (
     topic_size_curves,
     topic_words_view,
 )
-from workbench.views.style import looks
+from workbench.views.elements import looks
 
 hv = pytest.importorskip("holoviews")
 

@@ -5,8 +5,8 @@ import pytest
 from comparisons import made_up
 
 from workbench.views import draw_view, pictures
+from workbench.views.elements import look_of
 from workbench.views.settings_results import against_setting
-from workbench.views.style import look_of
 
 hv = pytest.importorskip("holoviews")
 

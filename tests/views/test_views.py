@@ -21,7 +21,7 @@ from workbench.views import (
     topic_size_curves,
 )
 from workbench.views.curves import MOST_POINTS
-from workbench.views.style import COLOURS, LINES, MARKERS, look_of, looks
+from workbench.views.elements import COLOURS, LINES, MARKERS, look_of, looks
 
 hv = pytest.importorskip("holoviews")
 

@@ -30,10 +30,9 @@ from workbench.report.captions import settings, statistics
 from workbench.report.gathering import ReportedRun
 from workbench.views import Picture, perplexity_curves, pictures
 from workbench.views.curves import overlay
-from workbench.views.elements import bare_panel, element, text_labels
+from workbench.views.elements import GREY, INK, Look, bare_panel, element, looks, text_labels
 from workbench.views.picture import SideBySide
 from workbench.views.row_scores import GAINS, gain_marks, score_courses
-from workbench.views.style import GREY, INK, Look, looks
 
 LINE = 0.14
 """Height of a line, inches."""

@@ -11,9 +11,18 @@ from workbench.kernels.stick_breaking import sticks as kernel
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks
 from workbench.kernels.uniforms import STICK_WEIGHTS, STICKS_GAUSSIAN, draw_key
 from workbench.papers.figure import Checked
-from workbench.views.elements import axis, bare_panel, element, panel, text_labels
+from workbench.views.elements import (
+    COLOURS,
+    GRID,
+    INK,
+    MARKERS,
+    axis,
+    bare_panel,
+    element,
+    panel,
+    text_labels,
+)
 from workbench.views.picture import Picture
-from workbench.views.style import COLOURS, GRID, INK, MARKERS
 
 N_STEPS = 4
 """Steps of the sampler with ellipses, as in the paper."""

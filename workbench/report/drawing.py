@@ -12,9 +12,8 @@ import threading
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from workbench.views.elements import HIGHEST, WIDTHS, arrangement, holoviews, option
+from workbench.views.elements import HIGHEST, RC, WIDTHS, arrangement, holoviews, option
 from workbench.views.network import FILLED
-from workbench.views.style import RC
 
 FORMATS = ("svg", "pdf", "png")
 METADATA = {

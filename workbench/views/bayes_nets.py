@@ -17,6 +17,9 @@ from workbench.measures.bayes_nets import (
 from workbench.records import Records
 from workbench.runs.afterwards.infer_records import infer_records
 from workbench.views.elements import (
+    COLOURS,
+    INK,
+    RC,
     ROW,
     axis,
     bare_panel,
@@ -36,7 +39,6 @@ from workbench.views.picture import (
     fitting_panels,
     rows_of,
 )
-from workbench.views.style import COLOURS, INK, RC
 
 SMALL = RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5}
 LETTERS, MOST_ACROSS = 26, 9

@@ -14,9 +14,17 @@ from workbench.measures import (
     runs_by_curve,
     spec_of,
 )
-from workbench.views.elements import axis, element, mean_curve, no_minor_ticks, panel
+from workbench.views.elements import (
+    INK,
+    Look,
+    axis,
+    element,
+    looks,
+    mean_curve,
+    no_minor_ticks,
+    panel,
+)
 from workbench.views.picture import Picture, SideBySide, View, file_names, has
-from workbench.views.style import INK, Look, looks
 
 DRAWN = {
     "log_likelihood": "log p of a held-out token",

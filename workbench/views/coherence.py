@@ -6,9 +6,18 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures import MeasureError, coherence, spec_of
-from workbench.views.elements import ROW, axis, element, height_of, panel, rows_below
+from workbench.views.elements import (
+    COLOURS,
+    INK,
+    RC,
+    ROW,
+    axis,
+    element,
+    height_of,
+    panel,
+    rows_below,
+)
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, rows_of
-from workbench.views.style import COLOURS, INK, RC
 from workbench.views.topics import names_of_topics
 
 NAMES = {

@@ -19,9 +19,8 @@ from workbench.measures.curves import mean_and_error
 from workbench.measures.selection import Runs, grouped
 from workbench.models import VARIABLES
 from workbench.views.curves import dimension, overlay
-from workbench.views.elements import axis, element, panel
+from workbench.views.elements import COLOURS, GREY, RC, Look, axis, element, looks, panel
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, has
-from workbench.views.style import COLOURS, GREY, RC, Look, looks
 
 MEASURES = {
     "headline": "test_perplexity",

@@ -10,9 +10,8 @@ from workbench.measures import MeasureError, labels_of
 from workbench.measures.convergence import NUMBERS, agreement, label_free, rank_histograms
 from workbench.measures.effective_samples import chains_by_label
 from workbench.views.curves import dimension
-from workbench.views.elements import axis, element, panel
+from workbench.views.elements import GREY, axis, element, looks, panel
 from workbench.views.picture import Picture, SideBySide, View, fitting_panels
-from workbench.views.style import GREY, looks
 
 MOST_CHAINS = 8
 """Maximum of chains in a panel."""

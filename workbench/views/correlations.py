@@ -7,7 +7,7 @@ import xarray as xr
 
 from workbench.measures import topic_correlations
 from workbench.measures.correlations import clustered_order, strongest_pairs, topic_of_words
-from workbench.views.elements import ROW, axis, element, height_of, panel, text_labels
+from workbench.views.elements import INK, RC, ROW, axis, element, height_of, panel, text_labels
 from workbench.views.picture import (
     WHOSE,
     Picture,
@@ -17,7 +17,6 @@ from workbench.views.picture import (
     fitting_panels,
     rows_of,
 )
-from workbench.views.style import INK, RC
 from workbench.views.topics import names_of_topics
 
 COLUMNS = ("topic", "other_topic", "correlation")

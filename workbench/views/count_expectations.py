@@ -4,9 +4,8 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures.count_expectations import APPROXIMATIONS, error_map
-from workbench.views.elements import axis, element, no_minor_ticks, panel
+from workbench.views.elements import INK, RC, axis, element, looks, no_minor_ticks, panel
 from workbench.views.picture import Picture
-from workbench.views.style import INK, RC, looks
 
 NAMES = {
     "exact": "exact",

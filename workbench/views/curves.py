@@ -7,8 +7,7 @@ import numpy as np
 
 from workbench.measures import DERIVED, Curve
 from workbench.models import VARIABLES
-from workbench.views.elements import element, holoviews, panel
-from workbench.views.style import GREY, Look
+from workbench.views.elements import GREY, Look, element, holoviews, panel
 
 MOST_POINTS = 1000
 """Maximum of points of a drawn curve; longer ones are thinned evenly. Tables are never thinned."""

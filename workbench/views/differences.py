@@ -10,9 +10,8 @@ from workbench.measures import each_run, in_papers_order, paired_differences
 from workbench.measures.selection import Runs
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.curves import SHORT
-from workbench.views.elements import axis, element, height_of, panel
+from workbench.views.elements import INK, axis, element, height_of, looks, panel
 from workbench.views.picture import Picture, SideBySide, View
-from workbench.views.style import INK, looks
 
 ROW = 0.24
 """Height of a label, inches."""

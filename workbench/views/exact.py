@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from workbench.views.elements import ROW, axis, element, fitting, panel
+from workbench.views.elements import INK, RC, ROW, axis, element, fitting, look_of, panel
 from workbench.views.picture import Picture
-from workbench.views.style import INK, RC, look_of
 
 SMALL = RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5}
 KINDS = {"jensen": "F", "collapsed": "collapsed", "exact": "exact F", "hybrid": "B"}

@@ -9,6 +9,9 @@ import xarray as xr
 
 from workbench.measures import match_topics, spec_of, topic_flow
 from workbench.views.elements import (
+    COLOURS,
+    GRID,
+    INK,
     TOPIC,
     axis,
     bare_panel,
@@ -19,7 +22,6 @@ from workbench.views.elements import (
     text_labels,
 )
 from workbench.views.picture import Picture, SideBySide, View, file_names
-from workbench.views.style import COLOURS, GRID, INK
 from workbench.views.topics import names_of_topics
 
 ROW = 0.15

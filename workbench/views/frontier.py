@@ -12,9 +12,19 @@ from workbench.measures.frontier import COSTS, is_plain_gibbs
 from workbench.measures.selection import counterparts, grouped, spec_of
 from workbench.runs.spec import RunSpec
 from workbench.views.curves import dimension
-from workbench.views.elements import ROW, axis, element, panel, text_labels
+from workbench.views.elements import (
+    GREY,
+    INK,
+    RC,
+    ROW,
+    Look,
+    axis,
+    element,
+    looks,
+    panel,
+    text_labels,
+)
 from workbench.views.picture import MOST_PANELS, Picture, SideBySide, View, file_names
-from workbench.views.style import GREY, INK, RC, Look, looks
 
 COLUMNS = (
     "label",

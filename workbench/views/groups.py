@@ -8,7 +8,18 @@ import xarray as xr
 
 from workbench.measures import group_differences, topics_by_group
 from workbench.measures.groups import COLUMN, columns_of
-from workbench.views.elements import ROW, axis, element, fitting, height_of, panel, rows_below
+from workbench.views.elements import (
+    COLOURS,
+    GREY,
+    RC,
+    ROW,
+    axis,
+    element,
+    fitting,
+    height_of,
+    panel,
+    rows_below,
+)
 from workbench.views.picture import (
     WHOSE,
     Menu,
@@ -19,7 +30,6 @@ from workbench.views.picture import (
     menu_of,
     rows_of,
 )
-from workbench.views.style import COLOURS, GREY, RC
 from workbench.views.topics import names_of_topics
 
 SHARES = ("group", "topic", "share", "low", "high", "lift", "n_documents", "n_tokens")

@@ -7,7 +7,18 @@ import xarray as xr
 
 from workbench.measures import spec_of
 from workbench.measures.rows import sequences_of
-from workbench.views.elements import ROW, axis, band, element, fitting, height_of, panel
+from workbench.views.elements import (
+    COLOURS,
+    GREY,
+    RC,
+    ROW,
+    axis,
+    band,
+    element,
+    fitting,
+    height_of,
+    panel,
+)
 from workbench.views.picture import (
     MOST_PANELS,
     WHOSE,
@@ -18,7 +29,6 @@ from workbench.views.picture import (
     menu_of,
     rows_of,
 )
-from workbench.views.style import COLOURS, GREY, RC
 
 PATHS = ("sequence", "position", "state_dim", "mean", "deviation")
 CHANCES = ("sequence", "position", "hidden_state", "state_probability")

@@ -8,9 +8,8 @@ from workbench.measures import each_run, lineage, spec_of
 from workbench.measures.matching import descent, edges_of
 from workbench.measures.selection import Runs
 from workbench.runs.spec import RunSpec
-from workbench.views.elements import bare_panel, element, height_of
+from workbench.views.elements import COLOURS, INK, bare_panel, element, height_of
 from workbench.views.picture import Picture, SideBySide, View
-from workbench.views.style import COLOURS, INK
 
 ROW = 0.17
 """Height of a run, inches."""

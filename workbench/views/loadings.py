@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from workbench.views.elements import element, panel, text_labels
+from workbench.views.elements import INK, RC, element, panel, text_labels
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, rows_of
-from workbench.views.style import INK, RC
 
 COLUMNS = ("word", "first_axis", "second_axis")
 SIZE = 3.1

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from workbench.views.elements import TOPIC, holoviews
-from workbench.views.style import INK, RC
+from workbench.views.elements import INK, RC, TOPIC, holoviews
 
 INCH = 105
 """Pixels per inch on a page."""

@@ -8,9 +8,8 @@ import pandas as pd
 
 from workbench.measures import MeasureError, mixture_table, spec_of
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
-from workbench.views.elements import bare_panel, element, height_of, text_labels
+from workbench.views.elements import INK, bare_panel, element, height_of, text_labels
 from workbench.views.picture import Picture, SideBySide, View, file_names, has
-from workbench.views.style import INK
 
 STEP = 3.7
 """Distance of columns of levels; an ellipse is 1.7 wide and 0.9 high."""

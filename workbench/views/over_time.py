@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from workbench.views.elements import ROW, axis, element, height_of, panel, text_labels
+from workbench.views.elements import COLOURS, RC, ROW, axis, element, height_of, panel, text_labels
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, rows_of
-from workbench.views.style import COLOURS, RC
 from workbench.views.topics import names_of_topics
 
 SHARES, WORDS = ("time", "topic", "prevalence"), ("topic", "word", "time", "phi_by_time")

@@ -10,11 +10,10 @@ from workbench.corpus import Corpus
 from workbench.measures import spec_of, topics_over_time, words_by_group
 from workbench.measures.groups import COLUMN, periods_of
 from workbench.measures.periods import PERIODS, fitting_period
-from workbench.views.elements import axis, band, element, panel
+from workbench.views.elements import COLOURS, GREY, RC, axis, band, element, panel
 from workbench.views.groups import interval
 from workbench.views.over_time import rising, spaced
 from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, rows_of
-from workbench.views.style import COLOURS, GREY, RC
 from workbench.views.topics import names_of_topics
 
 COLUMNS = ("period", "topic", "share", "low", "high", "n_documents", "n_tokens")

@@ -15,8 +15,7 @@ from workbench.corpus import Corpus
 from workbench.measures import labels_of, quantity, spec_of
 from workbench.measures.selection import grouped, has_course
 from workbench.runs.afterwards.heldout_by_document import Pooled, Scored
-from workbench.views.elements import PAGE
-from workbench.views.style import Look, looks
+from workbench.views.elements import PAGE, Look, looks
 
 WHOSE = ("label", "run", "seed")
 SAME = ("iteration", "updates", "elapsed", "cpu_time")

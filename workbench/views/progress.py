@@ -24,7 +24,17 @@ from workbench.models import VARIABLES
 from workbench.numbers import capital
 from workbench.views.comparison import MEASURES
 from workbench.views.curves import SHORT, dimension, overlay
-from workbench.views.elements import TOPIC, axis, coloured, element, panel
+from workbench.views.elements import (
+    COLOURS,
+    INK,
+    TOPIC,
+    axis,
+    coloured,
+    element,
+    looks,
+    panel,
+    topic_colour,
+)
 from workbench.views.picture import (
     WHOSE,
     Menu,
@@ -34,7 +44,6 @@ from workbench.views.picture import (
     fitting_panels,
     rows_of,
 )
-from workbench.views.style import COLOURS, INK, looks, topic_colour
 
 CONCENTRATIONS = ("alpha_total", "beta_total", "top_concentration", "beta")
 """Scalar hyperparameters."""

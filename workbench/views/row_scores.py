@@ -7,8 +7,8 @@ import numpy as np
 from workbench.measures import mean_curves
 from workbench.views.comparison import final_numbers, marks_by_label
 from workbench.views.curves import dimension, overlay
+from workbench.views.elements import Look, looks
 from workbench.views.picture import Picture, SideBySide, View
-from workbench.views.style import Look, looks
 
 GAINS = {
     "test_gain_joint_clipped": "unseen words clipped",

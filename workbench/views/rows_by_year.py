@@ -8,10 +8,9 @@ import xarray as xr
 
 from workbench.measures import spec_of
 from workbench.measures.rows import places_of, shares_of
-from workbench.views.elements import axis, band, element, panel
+from workbench.views.elements import GREY, RC, Look, axis, band, element, panel
 from workbench.views.over_time import changing, spaced
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, menu_of, rows_of
-from workbench.views.style import GREY, RC, Look
 
 COLUMNS = ("place", "time", "word", "probability", "deviation", "share")
 MOST_WORDS = 6

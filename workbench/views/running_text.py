@@ -8,7 +8,7 @@ import xarray as xr
 
 from workbench.measures import spec_of
 from workbench.measures.rows import NextWords, next_words, sequences_of
-from workbench.views.elements import bare_panel, element, text_labels
+from workbench.views.elements import RC, bare_panel, element, text_labels
 from workbench.views.hidden_states import sequence_controls, sequence_named
 from workbench.views.picture import (
     WHOSE,
@@ -20,7 +20,6 @@ from workbench.views.picture import (
     file_names,
     rows_of,
 )
-from workbench.views.style import RC
 
 COLUMNS = ("sequence", "position", "word", "probability", "held_out", "expected", "chance")
 ACROSS = {1: 44, 2: 92}

@@ -8,9 +8,8 @@ from workbench.corpus import Corpus
 from workbench.measures import spec_of
 from workbench.models.stick_breaking.scores import log_bases
 from workbench.runs.afterwards.heldout_by_document import Scored
-from workbench.views.elements import axis, element, panel
+from workbench.views.elements import GREY, RC, Look, axis, element, panel
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, rows_of
-from workbench.views.style import GREY, RC, Look
 
 COLUMNS = ("sequence", "symbols", "gain_clipped", "gain_added")
 BASES = ("unseen clipped at 1e-8", "0.1 added to each count")

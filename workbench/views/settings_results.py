@@ -23,9 +23,8 @@ from workbench.measures.selection import Runs, by_size, grouped
 from workbench.numbers import capital
 from workbench.runs.spec import RunSpec
 from workbench.views.curves import SHORT, dimension
-from workbench.views.elements import axis, element, mean_curve, panel
+from workbench.views.elements import axis, element, looks, mean_curve, panel
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, has, rows_of
-from workbench.views.style import looks
 
 OTHERS = ("engine", "corpus", "iterations", *REPEATED)
 """Settings without a panel: shown by colour, drawn separately, or not chosen by the result."""

@@ -15,6 +15,8 @@ from workbench.measures import (
 )
 from workbench.views.curves import dimension
 from workbench.views.elements import (
+    COLOURS,
+    INK,
     ROW,
     TOPIC,
     axis,
@@ -25,7 +27,6 @@ from workbench.views.elements import (
     text_labels,
 )
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
-from workbench.views.style import COLOURS, INK
 from workbench.views.topics import names_of_topics
 
 MAP_SIZE = (2.7, 2.3)

@@ -16,6 +16,7 @@ from workbench.measures import (
 )
 from workbench.views.curves import dimension
 from workbench.views.elements import (
+    COLOURS,
     PAGE,
     ROW,
     axis,
@@ -33,7 +34,6 @@ from workbench.views.picture import (
     file_names,
     rows_of,
 )
-from workbench.views.style import COLOURS
 
 ACROSS = 5
 """Topics in a row on two columns of a page: words of 14 letters fit."""

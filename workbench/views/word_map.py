@@ -11,7 +11,7 @@ import xarray as xr
 
 from workbench.measures import spec_of
 from workbench.measures.rows import Places, places_of, shares_of
-from workbench.views.elements import bare_panel, element
+from workbench.views.elements import GREY, bare_panel, element
 from workbench.views.picture import (
     WHOSE,
     Menu,
@@ -22,7 +22,6 @@ from workbench.views.picture import (
     fitting_panels,
     rows_of,
 )
-from workbench.views.style import GREY
 
 COLUMNS = ("place", "time", "word", "probability", "deviation", "share")
 MOST_WORDS = 300

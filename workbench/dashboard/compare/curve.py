@@ -33,7 +33,7 @@ from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.comparison import reached_by_each
-from workbench.views.style import GREY, look_of
+from workbench.views.elements import GREY, look_of
 
 N_SLOTS = len(DASHES)
 NOTHING = Line("", "", ())
@@ -128,7 +128,7 @@ class Curve:
             self.drawn[self.drawn.index(NOTHING)] = line
 
     def colours(self) -> dict[str, str]:
-        """Return the colour of each drawn run by name: the colour of its engine, see `workbench.views.style`."""
+        """Return the colour of each drawn run by name: the colour of its engine, see `workbench.views.elements`."""
         return {
             name: colour
             for line, colour in zip(self.drawn, self._colours, strict=True)

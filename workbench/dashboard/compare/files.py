@@ -29,8 +29,8 @@ from workbench.report.export import FORMATS
 from workbench.runs.execution.run import Run
 from workbench.views import Picture
 from workbench.views.curves import dimension, faint_curve, line_across, overlay, point_at
+from workbench.views.elements import LINES, MARKERS, Look
 from workbench.views.picture import BANDS
-from workbench.views.style import LINES, MARKERS, Look
 
 NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}
 FORMS = {NAMES.get(form, form): form for form in FORMATS}

@@ -18,9 +18,9 @@ from workbench.dashboard.shared.ui_events import with_lock
 from workbench.numbers import capital
 from workbench.tables import Table
 from workbench.views import Picture
+from workbench.views.elements import looks
 from workbench.views.live import PictureCard, figures_of
 from workbench.views.picture import Control
-from workbench.views.style import looks
 
 
 class Shown(NamedTuple):

@@ -9,8 +9,8 @@ from workbench.dashboard.shared.card import Card
 from workbench.dashboard.shared.clickable import Clickable, sort_by
 from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
 from workbench.tables import Column, Table
+from workbench.views.elements import topic_colour
 from workbench.views.live import NONE
-from workbench.views.style import topic_colour
 
 CHIP = Markup(
     '<button type="button" class="topic" data-key="topic {0}" aria-pressed="false" aria-label="{1}" '

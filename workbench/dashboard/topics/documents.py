@@ -45,9 +45,8 @@ from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
 from workbench.tables import Table, texts
-from workbench.views.elements import fitting
+from workbench.views.elements import fitting, topic_colour
 from workbench.views.live import NONE
-from workbench.views.style import topic_colour
 
 LEAST = 0.01
 """Minimum share for a bar of a topic of a document."""

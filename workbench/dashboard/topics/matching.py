@@ -20,9 +20,9 @@ from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
 from workbench.tables import Column, numbers
 from workbench.views import Picture
+from workbench.views.elements import topic_colour
 from workbench.views.flow import flow_picture
 from workbench.views.live import NONE
-from workbench.views.style import topic_colour
 
 FEW = 5
 CHOOSE = "Choose another run, and its topics are matched with those above."

@@ -33,7 +33,7 @@ from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
 from workbench.tables import Column
 from workbench.views import draw_view
-from workbench.views.style import topic_colour
+from workbench.views.elements import topic_colour
 from workbench.views.topics import word_controls
 
 FEW = 6
