@@ -6,10 +6,12 @@ place of the Python argument.
 
 from __future__ import annotations
 
+import math
 import re
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
+from numbers import Real
 from typing import NamedTuple
 
 DISTRIBUTION = "topic-workbench"
@@ -92,6 +94,23 @@ class InputError(ValueError):
         """Return the error that the setting ``named`` must be ``wanted`` but has the value ``value``."""
         named = Named(named) if isinstance(named, str) else named
         return cls(named, f" must be {wanted}", Got(value), value=value, **more)
+
+    @classmethod
+    def whole(cls, what: Named | str, value: object, low: int, high: int | None = None) -> int:
+        """Return the value as an int; raise this error unless it is a whole number of at least ``low``, at most ``high``."""
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        fits = number and low <= value < math.inf and value == int(value)
+        if not fits or (high is not None and value > high):
+            span = f"of at least {low}" if high is None else f"from {low} to {high}"
+            raise cls.must_be(what, f"a whole number {span}", value)
+        return int(value)
+
+    @classmethod
+    def one_of(cls, what: Named | str, value: object, names: Collection):
+        """Return the value unchanged; raise this error, which lists the ``names``, unless it is one of them."""
+        if value not in names:
+            raise cls.must_be(what, f"one of {', '.join(map(str, names))}", value)
+        return value
 
     def within(self, where: str) -> InputError:
         """Return the same error with ``where`` put in front of its message."""

@@ -348,7 +348,7 @@ MUTATIONS = [
     Mutation(
         "interval mirrored",
         "A difference's interval is drawn on the other side of 0.",
-        "views/differences.py",
+        "views/comparison.py",
         "(row.difference_low, -place, row.difference_high, -place)",
         "(-row.difference_high, -place, -row.difference_low, -place)",
         "views/test_numbers_shown.py",
@@ -356,7 +356,7 @@ MUTATIONS = [
     Mutation(
         "absolute differences",
         "A figure's table holds differences without their sign.",
-        "views/differences.py",
+        "views/comparison.py",
         "table.to_dataframe().reset_index()[names].to_numpy",
         "table.assign(difference=abs(table.difference)).to_dataframe().reset_index()[names].to_numpy",
         "views/test_numbers_shown.py",
@@ -372,7 +372,7 @@ MUTATIONS = [
     Mutation(
         "five words",
         "Five words are drawn where the caption of coherence says ten.",
-        "views/coherence.py",
+        "views/topics.py",
         "coherence(run, shown.corpora[spec_of(run).train])",
         "coherence(run, shown.corpora[spec_of(run).train], 5)",
         "views/test_numbers_shown.py",
@@ -396,7 +396,7 @@ MUTATIONS = [
     Mutation(
         "band of two errors",
         "Curves have a band of twice the standard error above.",
-        "views/curves.py",
+        "views/elements.py",
         "(x_points, mean - error, mean + error)",
         "(x_points, mean - error, mean + 2 * error)",
         "views/test_views.py",
@@ -477,7 +477,7 @@ MUTATIONS = [
     Mutation(
         "week of another year",
         "The last days of December are of week 1 of the year that ends.",
-        "measures/periods.py",
+        "measures/groups.py",
         '"%G-W%V"',
         '"%Y-W%V"',
         "measures/test_groups.py",
@@ -485,7 +485,7 @@ MUTATIONS = [
     Mutation(
         "one period fewer",
         "A span of as many periods as fit takes a longer period.",
-        "measures/periods.py",
+        "measures/groups.py",
         "if span <= most * days",
         "if span < most * days",
         "measures/test_groups.py",

@@ -33,10 +33,10 @@ FILES = {
 SIX, OTHER = "docword.six.txt", "docword.other.txt"
 WRONG = [
     # files
-    ("fit nowhere.txt", "no data set and no file 'nowhere.txt'; there are docstrings, kos,"),
+    ("fit nowhere.txt", "no data set and no file 'nowhere.txt' (a path works too: "),
     (
         "fit koss",
-        "no data set and no file 'koss', perhaps 'kos' or 'kos500'; there are docstrings, kos,",
+        "no data set and no file 'koss' (a path works too: ",
     ),
     (
         "fit docword.short.txt",
@@ -326,7 +326,7 @@ WRONG = [
     ),
     (
         "fit-stream nowhere.txt --vocabulary three.txt",
-        "no data set and no file 'nowhere.txt'; there are docstrings, kos,",
+        "no data set and no file 'nowhere.txt' (a path works too: ",
     ),
     (
         "fit-stream tale.csv --vocabulary nowhere.txt",
@@ -403,7 +403,7 @@ WRONG = [
         "export mine --format word",
         "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'word'",
     ),
-    ("data info koz", "no data set 'koz', perhaps 'kos'; there are docstrings, kos,"),
+    ("data info koz", "no data set 'koz'; did you mean 'kos'?"),
     (f"data convert {SIX} out.xyz", "the name 'out.xyz' says no format; say which with format="),
     (
         f"data convert {SIX} {SIX}",
@@ -430,7 +430,7 @@ WRONG = [
         f"fit {SIX} --read min_documents=5",
         f"{SIX} is a bag of words, already counted; leave out min_documents",
     ),
-    (f"fit {SIX} --read min_docs=5", "no reader option 'min_docs'; for raw text there are"),
+    (f"fit {SIX} --read min_docs=5", "a reader option for raw text must be one of stop_words"),
     (f"fit {SIX} --engine lda-gibs", "no engine 'lda-gibs'; "),
     (
         f"fit {SIX} --alpha .1,.2,.3 -k 2",
@@ -493,7 +493,7 @@ WRONG = [
         f"data convert {SIX} out.txt",
         "the name 'out.txt' says no format; say which with format=…, one of lda-c, uci",
     ),
-    (f"data convert {SIX} out.csv --format word", "no format 'word'; there are lda-c, uci, mtx"),
+    (f"data convert {SIX} out.csv --format word", "--format must be one of lda-c, uci, mtx"),
     (f"data convert {SIX} . --format csv", ". is a folder; give the name of a file"),
     ("data convert nowhere.dat out.csv", "no data set and no file 'nowhere.dat'"),
     (
@@ -515,7 +515,7 @@ WRONG = [
     ),
     ("infer mine tale.csv --seed -1", "--seed must be a whole number from 0"),
     ("infer mine tale.csv --out tale.csv/theta.csv", "cannot write tale.csv/theta.csv"),
-    ("bound half --method fast", "method must be one of ais, bracket, exact; got 'fast'"),
+    ("bound half --method fast", "--method must be one of ais, bracket, exact; got 'fast'"),
     ("bound nobody", "no run 'nobody' in runs; runs holds 1 run"),
     # notes and labels
     ("note mine --untag good", "mine has no tag 'good'; it has none"),

@@ -20,6 +20,9 @@ ALL = (
     "docstrings, kos, nips, nips17, reuters395, reuters_top, ap, news20, kos500, news5, ap1000, news1000, names, dna, alice, "
     "reuters_sequences, bars, zipf, lda"
 )
+PATHS = "a path works too: " + ", ".join(
+    [*(format.MEANING for format in FORMATS.values()), "a folder of shards"]
+)
 
 
 # ---------------------------------------------------------------------- the bundled one
@@ -303,14 +306,12 @@ def test_a_name_in_the_current_folder_is_a_path(tiny, monkeypatch):
         (
             "docstring",
             {},
-            f"no data set and no file 'docstring', perhaps 'docstrings'; there are {ALL}, and a path works too: "
-            + ", ".join([*(format.MEANING for format in FORMATS.values()), "a folder of shards"]),
+            f"no data set and no file 'docstring' ({PATHS}); did you mean 'docstrings'?",
         ),
         (
             "xyzzy",
             {},
-            f"no data set and no file 'xyzzy'; there are {ALL}, and a path works too: "
-            + ", ".join([*(format.MEANING for format in FORMATS.values()), "a folder of shards"]),
+            f"no data set and no file 'xyzzy' ({PATHS}); there are {ALL}",
         ),
         ("no/such.csv", {}, "there is no file or folder no/such.csv; check the path"),
         ("", {}, f"load_corpus wants a name ({ALL}) or a path; got ''"),

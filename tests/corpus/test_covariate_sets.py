@@ -7,7 +7,7 @@ from scipy.stats import hypergeom
 
 import workbench as wb
 from workbench.corpus import CorpusError, data_sets, load_corpus
-from workbench.corpus.catalog.covariate_sets import COVARIATE_SETS, drawn_without_replacement
+from workbench.corpus.catalog.published import COVARIATE_SETS, drawn_without_replacement
 
 
 def loaded(name, **options):

@@ -117,7 +117,7 @@ REFUSED = {
         {"keep_text": True},
         "texts of a stream are not kept; leave keep_text out",
     ),
-    "an option": ("apart.csv", {"txt": "body"}, "no reader option 'txt'"),
+    "an option": ("apart.csv", {"txt": "body"}, "a reader option for raw text must be one of"),
     "a pipe": ("pipe", {}, "is a pipe, which can be read only once"),
     "another word": ("one.csv", {"vocabulary": ["bee"]}, "the word 'ant' is not in the vocabulary"),
 }

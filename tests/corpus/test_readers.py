@@ -476,14 +476,14 @@ def test_options_of_text_reach_the_counting(tmp_path):
                 (
                     "text\nibis\n",
                     {"min_docs": 2},
-                    "no reader option 'min_docs'; for raw text there are stop_words, min_documents, "
+                    "a reader option for raw text must be one of stop_words, min_documents, "
                     "max_share, max_words, token_pattern, lowercase, accents, min_letters, "
-                    "ngrams, tokenizer, more_stop_words, segmenter",
+                    "ngrams, tokenizer, more_stop_words, segmenter; got 'min_docs'",
                 ),
                 (
                     "text\nibis\n",
                     {"format": "orc"},
-                    f"no format 'orc'; there are {', '.join(FORMATS)}",
+                    f"format must be one of {', '.join(FORMATS)}; got 'orc'",
                 ),
                 (
                     "text\nibis\n",

@@ -213,7 +213,7 @@ def test_a_table_begins_with_the_whole_vocabulary_and_has_a_row_for_an_empty_doc
         ("toy.txt", {}, "a b c",
          f"the name 'toy.txt' says no format; say which with format=…, one of {', '.join(WRITTEN)}"),
         ("toy.csv", {"format": "xlsx"}, "a b c",
-         f"no format 'xlsx'; there are {', '.join(FORMATS)}"),
+         f"format must be one of {', '.join(FORMATS)}; got 'xlsx'"),
         ("toy", {"format": "folder"}, "a b c",
          f"a folder of .txt files is read only; write one of {', '.join(WRITTEN)}"),
         ("toy.npz", {}, "a b a",

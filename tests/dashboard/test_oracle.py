@@ -10,7 +10,7 @@ from workbench.dashboard.oracle.page import OraclePage
 from workbench.dashboard.oracle.toys import TOYS
 from workbench.dashboard.shared.files import picture_file
 from workbench.dashboard.shared.link import from_query, to_query
-from workbench.measures.against_exact import against_exact
+from workbench.measures.exact import against_exact
 
 TWO, UNEQUAL, BARS = TOYS
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from workbench.engines.parts import (
+from workbench.engines.engine import (
     Largest,
     Meeting,
     Phase,

@@ -10,14 +10,14 @@ from workbench.engines.engine import StepContext
 from workbench.engines.lda.token_probabilities import token_probabilities
 from workbench.engines.options import make_options
 from workbench.measures import MeasureError, exact
-from workbench.measures.against_exact import (
+from workbench.measures.exact import (
     against_exact,
     collapsed_bounds,
     lda_engines,
     n_different,
 )
 from workbench.models import LDA
-from workbench.models.options import OptionError
+from workbench.models.model import OptionError
 from workbench.runs.afterwards.bound import HYBRIDS
 
 PRINTED = 1e-9  # values of the specification, E.5

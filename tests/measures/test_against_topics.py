@@ -118,7 +118,7 @@ def test_against_topics_divides_bounds_by_tokens_and_leaves_out_runs_without_a_b
 def test_against_topics_refuses_an_unknown_measure():
     with pytest.raises(
         MeasureError,
-        match="no measure 'phi'; there are log_likelihood, bound_per_token, ",
+        match="measure must be one of log_likelihood, bound_per_token, ",
     ):
         against_topics([run("cgs", 10)], "phi")
 

@@ -261,8 +261,11 @@ def test_runs_started_from_different_runs_have_different_labels():
             "'cgs-0-t0' has no committed iteration yet",
         ),
         (lambda: summary(three_seeds(), "cvb"), "no reference 'cvb'; did you mean 'svb'"),
-        (lambda: paired_differences(three_seeds(), "cgs", "perplexity"), "no measure 'perplexity'"),
-        (lambda: time_to(three_seeds(), 100, "weeks"), "no clock 'weeks'; there are elapsed"),
+        (
+            lambda: paired_differences(three_seeds(), "cgs", "perplexity"),
+            "measure must be one of test_perplexity",
+        ),
+        (lambda: time_to(three_seeds(), 100, "weeks"), "clock must be one of elapsed"),
     ],
 )
 def test_wrong_input_gets_one_sentence(call, message):

@@ -124,5 +124,7 @@ def test_count_expectations_refuses_invalid_draws_and_priors():
     ):
         with pytest.raises(MeasureError, match=actual):
             count_expectations(q, a)
-    with pytest.raises(MeasureError, match=f"no 'third'; there are {', '.join(APPROXIMATIONS)}"):
+    with pytest.raises(
+        MeasureError, match=f"approximation must be one of {', '.join(APPROXIMATIONS)}; got 'third'"
+    ):
         error_map("log", "third", 3, [1.0], [1.0])

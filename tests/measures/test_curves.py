@@ -49,7 +49,7 @@ def test_mean_curves_leave_out_runs_without_the_measure():
 
 def test_mean_curves_refuse_an_unknown_axis():
     with pytest.raises(
-        MeasureError, match="no axis 'weeks'; there are iteration, updates, elapsed, cpu_time"
+        MeasureError, match="axis must be one of iteration, updates, elapsed, cpu_time"
     ):
         mean_curves(made_up("cgs", [3]), "test_perplexity", "weeks")
 

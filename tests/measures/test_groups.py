@@ -19,8 +19,7 @@ from workbench.measures import (
     with_columns,
     words_by_group,
 )
-from workbench.measures.groups import columns_of
-from workbench.measures.periods import fitting_period
+from workbench.measures.groups import columns_of, fitting_period
 
 
 def fitted(corpus):

@@ -69,7 +69,7 @@ def test_a_word_is_a_record_whose_fields_are_its_letters(tmp_path):
         (
             "vote",
             {},
-            "no records and no file 'vote', perhaps 'votes'; there are votes, ability, bfi, bfi-n, soybean, words, and a",
+            "no records and no file 'vote' (a path works too); did you mean 'votes'?",
         ),
         (
             "votes",

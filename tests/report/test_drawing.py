@@ -7,8 +7,7 @@ import pytest
 
 from workbench.measures import Curve
 from workbench.report.drawing import _figure
-from workbench.views.curves import overlay
-from workbench.views.elements import looks
+from workbench.views.elements import looks, overlay
 
 LABELS = [f"cv-hdp learn_beta=True learn_tau=True moves_every={n}, K=12" for n in range(1, 14)]
 

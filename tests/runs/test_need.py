@@ -15,13 +15,13 @@ from workbench.data.available_memory import AvailableMemory
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
+from workbench.models.model import OptionError
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
-from workbench.models.options import OptionError
 from workbench.records import Records
-from workbench.runs.execution import memory_check as need
+from workbench.runs.execution import forecast as need
 from workbench.runs.execution.fit import resume
-from workbench.runs.execution.memory_check import (
+from workbench.runs.execution.forecast import (
     PROCESS,
     Planned,
     at_a_time,

@@ -165,7 +165,7 @@ def test_draw_record_has_the_inferred_posterior(runs, records, name):
 
 
 def test_distributions_refuse_an_unknown_table_and_other_models(runs):
-    with pytest.raises(MeasureError, match="no table 'h'; there are class, f0"):
+    with pytest.raises(MeasureError, match="table must be one of class, f0"):
         distributions(runs["classes"], "h")
     lda = wb.fit(
         wb.Corpus.from_pairs([0, 1], [0, 1], [2, 1]), n_topics=2, n_iterations=1, progress=False

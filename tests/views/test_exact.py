@@ -6,7 +6,7 @@ import pytest
 from toys import toy_a
 
 from workbench.measures import exact
-from workbench.measures.against_exact import against_exact
+from workbench.measures.exact import against_exact
 from workbench.report.drawing import draw
 from workbench.views.exact import (
     bounds_picture,

@@ -17,8 +17,13 @@ from workbench.measures import (
 )
 from workbench.report.drawing import _figure, draw, inline
 from workbench.views.every import draw_view, pictures
-from workbench.views.groups import OTHERS, against_controls, by_group_view, group_controls
-from workbench.views.periods import period_controls
+from workbench.views.groups import (
+    OTHERS,
+    against_controls,
+    by_group_view,
+    group_controls,
+    period_controls,
+)
 
 pytest.importorskip("holoviews")
 NAMES = ["topics-over-time", "topics-by-group", "group-differences"]

@@ -98,7 +98,7 @@ def test_numbers_of_topics_are_drawn_of_every_engine():
         lines["g-hdp"].dimension_values(1), runs[0]["n_active_topics"].values
     )
     assert set(lines) == {"g-hdp", "cgs"}
-    with pytest.raises(MeasureError, match="no number of topics 'many'; there are n_active_topics"):
+    with pytest.raises(MeasureError, match="number of topics must be one of n_active_topics"):
         topic_number_curves(runs, "many")
 
 
@@ -110,7 +110,7 @@ def test_concentration_curves_leave_out_fixed_hyperparameters():
         lines["cv-hdp"].dimension_values(1), runs[1]["alpha_total"].values
     )
     assert len(concentration_curves(runs, "beta_total")) == 0
-    with pytest.raises(MeasureError, match="no scalar hyperparameter 'eta'; there are alpha_total"):
+    with pytest.raises(MeasureError, match="scalar hyperparameter must be one of alpha_total"):
         concentration_curves(runs, "eta")
 
 

@@ -5,7 +5,7 @@ from comparisons import made_up
 
 from workbench.measures import mean_curves
 from workbench.views import pictures
-from workbench.views.row_scores import GAINS, score_courses
+from workbench.views.comparison import GAINS, score_courses
 
 hv = pytest.importorskip("holoviews")
 

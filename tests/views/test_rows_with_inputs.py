@@ -12,7 +12,7 @@ from workbench.measures import spec_of
 from workbench.measures.rows import places_of, shares_of
 from workbench.report.drawing import draw, inline
 from workbench.views.every import draw_view, pictures
-from workbench.views.word_map import albers, states_of, us_states
+from workbench.views.rows_with_inputs import albers, states_of, us_states
 
 pytest.importorskip("holoviews")
 

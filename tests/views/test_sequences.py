@@ -13,10 +13,14 @@ from workbench.measures import MeasureError, spec_of
 from workbench.measures.rows import _linear, _markov, next_words, sequences_of
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.every import draw_view, pictures
-from workbench.views.hidden_states import state_probability_view
-from workbench.views.loadings import placed_words, readable
-from workbench.views.running_text import MOST_LINES, lines_of
-from workbench.views.sequence_gains import gains_by_sequence
+from workbench.views.sequences import (
+    MOST_LINES,
+    gains_by_sequence,
+    lines_of,
+    placed_words,
+    readable,
+    state_probability_view,
+)
 
 pytest.importorskip("holoviews")
 
@@ -108,7 +112,7 @@ def test_next_words_do_not_depend_on_the_first_row_shown(runs_and_corpora):
 
 def test_an_unknown_sequence_and_rows_of_many_words_are_refused(runs_and_corpora):
     runs, corpora = runs_and_corpora
-    with pytest.raises(MeasureError, match="no sequence 'three'; there are one, two"):
+    with pytest.raises(MeasureError, match="sequence must be one of one, two"):
         next_words(runs[0], "three", list(corpora.values()))
     many = wb.Corpus.from_pairs(range(60), [0] * 60, [2] * 60, vocabulary=WORDS)
     with pytest.raises(MeasureError, match="several words each"):

@@ -267,7 +267,7 @@ def test_one_topic_is_drawn():
         (lambda: topic_list_view(made_up("cgs", [3])), "has no phi"),
         (
             lambda: coherence_view(coherence(tiny_run(), training()), "cv"),
-            "no coherence 'cv'; there are npmi, u_mass, c_v",
+            "coherence must be one of npmi, u_mass, c_v",
         ),
         (lambda: differences_view(made_up("cgs", [3]), "vb"), "no reference 'vb'"),
     ],

@@ -11,17 +11,16 @@ from workbench.engines import ENGINES, IMPORTED, get_engine
 from workbench.measures import MeasureError, mean_curves
 from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.views import (
+    elements,
     final_perplexities,
     objective_curves,
     objectives_of,
     perplexity_curves,
     perplexity_layout,
     state_and_average,
-    style,
     topic_size_curves,
 )
-from workbench.views.curves import MOST_POINTS
-from workbench.views.elements import COLOURS, LINES, MARKERS, look_of, looks
+from workbench.views.elements import COLOURS, LINES, MARKERS, MOST_POINTS, look_of, looks
 
 hv = pytest.importorskip("holoviews")
 
@@ -123,7 +122,7 @@ def test_the_engines_differ_in_colour_and_on_a_grey_copier():
 
 def test_look_of_an_engine_without_a_colour_is_one_of_the_palette_everywhere(monkeypatch):
     plain = get_engine("cgs")._replace(colour="", line="", marker="")
-    monkeypatch.setattr(style, "get_engine", lambda name: plain)
+    monkeypatch.setattr(elements, "get_engine", lambda name: plain)
     look = look_of("mine, K=10")
     assert look.colour in COLOURS and look.line in LINES and look.marker in MARKERS
     assert looks(["mine, K=10"]) == {"mine, K=10": look} and look_of("mine") == look
@@ -219,11 +218,14 @@ def test_one_seed_is_one_point_without_an_error():
     [
         (
             lambda: perplexity_curves(tiny_comparison(), "best"),
-            "no perplexity 'best'; there are headline",
+            "perplexity must be one of headline",
         ),
-        (lambda: perplexity_curves(tiny_comparison(), against="weeks"), "no axis 'weeks'"),
+        (
+            lambda: perplexity_curves(tiny_comparison(), against="weeks"),
+            "axis must be one of iteration",
+        ),
         (lambda: perplexity_curves([]), "no run was given"),
-        (lambda: objective_curves(tiny_comparison(), "evidence"), "no objective 'evidence'"),
+        (lambda: objective_curves(tiny_comparison(), "evidence"), "objective must be one of bound"),
         (
             lambda: state_and_average(tiny_comparison()),
             "one label at a time; got cgs; svb; svb-cgs r=1",

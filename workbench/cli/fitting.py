@@ -55,9 +55,8 @@ def fit(
         finish,
         resume,
     )
-    from workbench.runs.spec import whole
 
-    whole("restarts", restarts, 1)
+    wb.SpecError.whole("restarts", restarts, 1)
     if flags["detach"] and scheduler is not None:
         raise wb.SpecError(
             "the workers of a cluster share a run of this process; leave --detach or --scheduler out"
@@ -124,9 +123,8 @@ def compare(
 ) -> int:
     """Fit several engines to the same split with the same seeds. The same command again reopens the runs."""
     from workbench.runs.execution.compare import at_work_on, run_all
-    from workbench.runs.spec import whole
 
-    whole("jobs", jobs, 1)
+    wb.SpecError.whole("jobs", jobs, 1)
     detach = flags["detach"]
     check_detached(scheduler, detach)
     with at_work_on(
@@ -168,7 +166,7 @@ def sweep(
     """Fit every combination of a grid of settings and options. The same command again reopens the runs."""
     from workbench.runs.execution import warm_sweep
     from workbench.runs.execution.compare import at_work_on
-    from workbench.runs.execution.memory_check import predict_memory
+    from workbench.runs.execution.forecast import predict_memory
     from workbench.runs.execution.run import make_runs
     from workbench.runs.execution.sweep import (
         cold_rungs,
@@ -177,9 +175,8 @@ def sweep(
         run_rungs,
         rungs,
     )
-    from workbench.runs.spec import whole
 
-    whole("jobs", jobs, 1)
+    wb.SpecError.whole("jobs", jobs, 1)
     axes, detach = _parse_grid(grid), flags["detach"]
     check_detached(scheduler, detach, warm)
     # defaults give way to the grid
@@ -257,7 +254,7 @@ def _created(
     """
     from workbench.runs.execution.compare import plan
     from workbench.runs.execution.fit import warn_of_idle_threads
-    from workbench.runs.execution.memory_check import Planned
+    from workbench.runs.execution.forecast import Planned
     from workbench.runs.execution.run import make_runs
 
     first = engines[0] if engines else None
@@ -340,7 +337,7 @@ def summaries_of(runs, planned, up_to_asked: bool = False) -> list[dict]:
 
     up_to_asked : whether a run that is longer than what was asked for is summarised at the iteration asked for
     """
-    from workbench.runs.execution.memory_check import predict_memory
+    from workbench.runs.execution.forecast import predict_memory
 
     return [
         summary(run, plan.spec.n_iterations if up_to_asked else None)

@@ -1,7 +1,5 @@
 """Flags that commands share; flags of run settings are generated from the descriptions of the settings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import Field, fields

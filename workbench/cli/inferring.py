@@ -61,10 +61,7 @@ def infer(
     """Infer the topics of unseen documents, or their perplexity; for records infer the hidden nodes."""
     from workbench.runs.afterwards.infer import PROTOCOLS
 
-    if protocol not in ("theta", *PROTOCOLS):
-        raise wb.SpecError(
-            f"--protocol must be one of theta, {', '.join(PROTOCOLS)}; got '{protocol}'"
-        )
+    wb.SpecError.one_of("protocol", protocol, ("theta", *PROTOCOLS))
     if out is not None and protocol != "theta":
         raise wb.SpecError(
             f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out"

@@ -172,9 +172,8 @@ def update(
 ) -> int:
     """Continue a run of online-vb with further documents, visited once and not kept, as a new run."""
     from workbench.runs.execution.run import find_run
-    from workbench.runs.spec import whole
 
-    before, skip = wb.Run(find_run(run, store)), whole("skip", skip, 0)
+    before, skip = wb.Run(find_run(run, store)), wb.SpecError.whole("skip", skip, 0)
     with saying_warnings():
         stream, of_words = _documents(documents, reading_options(vocabulary, read)), {}
         if documents != [STDIN]:

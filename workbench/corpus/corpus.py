@@ -29,7 +29,6 @@ from workbench.corpus.objects import (
 )
 from workbench.corpus.texts.counting import TEXT_OPTIONS, count_words
 from workbench.data.arrays import frozen, plain_values, sealed, whole_numbers
-from workbench.data.drawing import check_whole
 from workbench.data.html import facts
 from workbench.data.saving import SavedByHash
 from workbench.errors import DataError, nearest_or_all
@@ -654,7 +653,7 @@ def _size(ids: np.ndarray, size: int | None, what: str) -> int:
     if ids.min(initial=0) < 0:
         raise DataError(f"{what} ids begin with 0; row {int(np.argmin(ids))} has {ids.min()}")
     largest = int(ids.max(initial=-1))
-    size = largest + 1 if size is None else check_whole(f"n_{what}s", size, 0)
+    size = largest + 1 if size is None else CorpusError.whole(f"n_{what}s", size, 0)
     if largest >= size:
         raise DataError(
             f"{what} ids must lie in 0..{size - 1}; row {int(np.argmax(ids))} has {largest}"

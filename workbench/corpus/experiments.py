@@ -27,7 +27,6 @@ from workbench.corpus.splits import (
     with_counts,
 )
 from workbench.corpus.texts.words import stop_list
-from workbench.data.drawing import check_whole
 from workbench.errors import Got, Named
 
 MERGE, REPEAT = Named("merge"), Named("repeat")
@@ -40,7 +39,7 @@ def merge_documents(corpus: Corpus, n: int) -> Corpus:
     the other. Labels and times are kept if all documents that are joined share theirs; otherwise the corpus has none.
     Other columns of its table are dropped. Raise an error for documents with inputs or in sequences.
     """
-    if check_whole(MERGE, n, 1) == 1:
+    if CorpusError.whole(MERGE, n, 1) == 1:
         return corpus
     if corpus.inputs is not None or corpus.sequence is not None:
         have = "have inputs" if corpus.inputs is not None else "stand in sequences"
@@ -82,7 +81,7 @@ def repeat_counts(corpus: Corpus, times: int) -> Corpus:
 
     Documents, vocabulary and pairs do not change. Raise an error if a count or the corpus becomes too large for an engine.
     """
-    times = check_whole(REPEAT, times, 1)
+    times = CorpusError.whole(REPEAT, times, 1)
     if times == 1:
         return corpus
     most = min(INT32_MAX // int(corpus.counts.max()), MOST_TOKENS // corpus.n_tokens)
@@ -149,7 +148,7 @@ def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
 
     Raise an error if no word has that many.
     """
-    least = check_whole("the least number of tokens of a word", least, 1)
+    least = CorpusError.whole("the least number of tokens of a word", least, 1)
     totals = corpus.word_tokens
     if least > totals.max():
         most = f"the most frequent has {totals.max()}"
@@ -178,7 +177,7 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 
     Source: specification of LDA, B.5 (top_V).
     """
-    if check_whole(TOP_WORDS, n_words, 1) > corpus.n_words:
+    if CorpusError.whole(TOP_WORDS, n_words, 1) > corpus.n_words:
         raise CorpusError(
             TOP_WORDS,
             f" must be at most the {corpus.n_words} words of {corpus.name!r}",
@@ -279,10 +278,8 @@ def prepare(
         ``top_words``, ``merge``, ``repeat`` and ``singletons`` if they are not the default.
         None if nothing was done.
     """
-    if singletons not in SINGLETONS:
-        raise CorpusError.must_be("singletons", f"one of {', '.join(SINGLETONS)}", singletons)
-    if per not in PER:
-        raise CorpusError.must_be(Named("holdout_per", text="per"), f"one of {', '.join(PER)}", per)
+    CorpusError.one_of("singletons", singletons, SINGLETONS)
+    CorpusError.one_of(Named("holdout_per", text="per"), per, PER)
     if top_words is not None or (merge, repeat, singletons) != (1, 1, "keep"):
         corpus = corpus.require_memory("its words and counts do not change")
     rows = rows or (corpus.held_out_rows if holdout else None)

@@ -22,7 +22,6 @@ from workbench.data.drawing import (
     check_fraction,
     check_seed,
     check_type,
-    check_whole,
     counts_drawn,
     draw_share,
     drawn_blocks,
@@ -274,7 +273,7 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
     part has no tokens.
     """
     _check_corpus(corpus)
-    check_whole("n_rows", n_rows, 1)
+    CorpusError.whole("n_rows", n_rows, 1)
     _, indptr, documents = corpus.by_sequence
     lengths = np.diff(indptr)
     if lengths.max() <= n_rows:

@@ -30,7 +30,7 @@ def check_fraction(fraction: object, what: Named | str = SHARE) -> None:
 
 def check_seed(seed: object) -> None:
     """Raise an error unless the seed is a whole number of at least 0."""
-    check_whole(Named("split_seed", text="seed"), seed, 0)
+    DataError.whole(Named("split_seed", text="seed"), seed, 0)
 
 
 def check_type(data: object, kind: type, name: str) -> None:
@@ -40,13 +40,6 @@ def check_type(data: object, kind: type, name: str) -> None:
             f"what is split must be a {name} (workbench.load_corpus and load_records make one of a name); "
             f"got {shown(repr(data))}"
         )
-
-
-def check_whole(what: Named | str, value: object, least: int) -> int:
-    """Return the value as an int; raise an error unless it is a whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise DataError.must_be(what, f"a whole number of at least {least}", value)
-    return int(value)
 
 
 def draw_share(

@@ -1,8 +1,7 @@
-"""Names of data sets with options, as ``bars:side=5:seed=1``: parse, check and write them; and find similar names."""
+"""Names of data sets with options, as ``bars:side=5:seed=1``: parse, check and write them."""
 
-import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from workbench.errors import DataError
 
@@ -39,12 +38,6 @@ def options_in(name: str, keywords: Mapping, known: Mapping) -> dict:
             f"the data set {name!r} has no option {unknown[0]!r}; there are {', '.join(known)}"
         )
     return options
-
-
-def near(name: str, names: Iterable[str]) -> str:
-    """Return the names most similar to ``name`` as part of a sentence: ", perhaps 'bars'"; "" if none is similar."""
-    matches = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
-    return f", perhaps {' or '.join(repr(other) for other in matches)}" if matches else ""
 
 
 def _scalar(text: str):

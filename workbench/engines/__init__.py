@@ -6,7 +6,6 @@ entry points ``workbench.engines``, or by `register_engine`.
 """
 
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 
@@ -92,14 +91,11 @@ def get_engine(name: str):
     """
     module = _modules().get(name) if isinstance(name, str) else None
     if module is None:
-        from workbench.errors import LONGEST_SHOWN, shown
-        from workbench.models.options import OptionError
+        from workbench.errors import nearest_or_all, shown
+        from workbench.models.model import OptionError
 
-        near = get_close_matches(str(name)[:LONGEST_SHOWN], ENGINES, 1, 0.5)
-        hint = f"did you mean '{near[0]}'? There are" if near else "there are"
-        raise OptionError(
-            f"no engine '{shown(name)}'; {hint} {', '.join(ENGINES)}", field="engine", value=name
-        )
+        sentence = f"no engine '{shown(name)}'; {nearest_or_all(name, ENGINES, cutoff=0.5)}"
+        raise OptionError(sentence, field="engine", value=name)
     if module.startswith("."):
         return import_module(module, __name__).engine(name)
     from workbench.engines.missing import import_engine, import_or_stand_in
@@ -138,7 +134,7 @@ def register_engine(name: str, module: str | ModuleType) -> None:
         The name is that of another engine, or the module cannot be imported or has no such engine.
     """
     from workbench.engines.missing import import_engine
-    from workbench.models.options import OptionError
+    from workbench.models.model import OptionError
 
     path = module if isinstance(module, str) else module.__name__
     if (ENGINES | IMPORTED).get(name, path) != path:

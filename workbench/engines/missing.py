@@ -6,8 +6,7 @@ from importlib import import_module
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import NOT_INSTALLED, Engine, NoOptions, Options
-from workbench.models.model import Model
-from workbench.models.options import OptionError
+from workbench.models.model import Model, OptionError
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 

@@ -14,7 +14,7 @@ from workbench.measures.comparison import (
     summary,
     time_to,
 )
-from workbench.measures.convergence import convergence, label_free
+from workbench.measures.convergence import convergence, effective_samples, label_free
 from workbench.measures.correlations import (
     correlation_differences,
     mean_correlations,
@@ -40,9 +40,8 @@ from workbench.measures.documents import (
     representative_documents,
     token_topics,
 )
-from workbench.measures.effective_samples import effective_samples
 from workbench.measures.exact import exact
-from workbench.measures.frontier import at_equal_cost, frontier
+from workbench.measures.frontier import at_equal_cost, frontier, overtaking
 from workbench.measures.groups import (
     group_differences,
     topics_by_group,
@@ -69,7 +68,6 @@ from workbench.measures.matching import (
     topic_map,
 )
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
-from workbench.measures.overtaking import overtaking
 from workbench.measures.perplexity_audit import perplexity_audit
 from workbench.measures.selection import (
     MeasureError,

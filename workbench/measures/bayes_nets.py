@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 from pandas import factorize
+from scipy.special import entr, rel_entr
 
 from workbench.measures.selection import MeasureError, spec_of
 
@@ -40,9 +41,7 @@ def distributions(run: xr.Dataset, table: str, snapshot: int = -1) -> xr.Dataset
 
     Raises MeasureError for an unknown table.
     """
-    if table not in table_names(run):
-        raise MeasureError(f"no table '{table}'; there are {', '.join(table_names(run))}")
-    cells = run["table"].values == table
+    cells = run["table"].values == MeasureError.one_of("table", table, table_names(run))
     rows, conditions = run["row"].values[cells], run["given"].values[cells]
     width = int(np.sum(rows == rows[0]))
     count = run["n_cpt"].isel(snapshot=snapshot).values[cells].reshape(-1, width)
@@ -129,10 +128,5 @@ def information(run: xr.Dataset, table: str, snapshot: int = -1) -> Information:
         pair = np.zeros((max(columns) + 1, joint.shape[1]))
         np.add.at(pair, columns, joint)
         outer = pair.sum(axis=1, keepdims=True) * marginal
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mutual.append(
-                max(0.0, float(np.nansum(np.where(pair > 0, pair * np.log(pair / outer), 0.0))))
-            )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        entropy = -float(np.nansum(np.where(marginal > 0, marginal * np.log(marginal), 0.0)))
-    return Information(entropy, math.log(max(len(marginal), 2)), tuple(mutual))
+        mutual.append(max(0.0, float(rel_entr(pair, outer).sum())))
+    return Information(float(entr(marginal).sum()), math.log(max(len(marginal), 2)), tuple(mutual))

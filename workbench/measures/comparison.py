@@ -162,10 +162,7 @@ def paired_differences(
     """
     runs = each_run(runs)
     last = final(runs)
-    if measure not in last:
-        raise MeasureError(
-            f"no measure '{measure}'; there are {', '.join(map(str, last.data_vars))}"
-        )
+    MeasureError.one_of("measure", measure, last.data_vars)
     by_label = rows_by_label(last)
     chosen = _references(runs, last, reference)
     values, replicates = last[measure].values, [replicate_of(run) for run in runs]
@@ -237,8 +234,7 @@ def time_to(
     ``clock`` is "elapsed", "cpu_time", "updates", "iteration" or "steps". Dim ``run``; NaN for runs that did not reach the
     threshold and for imported models. Not interpolated between records.
     """
-    if clock not in CLOCKS:
-        raise MeasureError(f"no clock '{clock}'; there are {', '.join(CLOCKS)}")
+    MeasureError.one_of("clock", clock, CLOCKS)
     last = final(runs := each_run(runs))
     spent = []
     for run in runs:

@@ -126,11 +126,8 @@ def error_map(
     priors : (prior,).
     Dims ``prior`` and ``mean``: the approximation minus the exact expectation.
     """
-    if function not in FUNCTIONS or approximation not in APPROXIMATIONS:
-        choices, name = (
-            (FUNCTIONS, function) if function not in FUNCTIONS else (APPROXIMATIONS, approximation)
-        )
-        raise MeasureError(f"no '{name}'; there are {', '.join(choices)}")
+    MeasureError.one_of("function", function, FUNCTIONS)
+    MeasureError.one_of("approximation", approximation, APPROXIMATIONS)
     means, priors = np.asarray(means, float), np.asarray(priors, float)
     q = _checked(np.broadcast_to(means / n_draws, (n_draws, len(means))))
     expectations = _expectations(q[:, None, :], priors[:, None])

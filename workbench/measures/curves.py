@@ -198,8 +198,7 @@ def mean_curves(
     own. ``against`` is one of `CLOCKS`; ``labels`` of the runs are by default those of `labels_of`. Imported models have no
     curve.
     """
-    if against not in CLOCKS:
-        raise MeasureError(f"no axis '{against}'; there are {', '.join(CLOCKS)}")
+    MeasureError.one_of("axis", against, CLOCKS)
     runs, curves = each_run(runs), []
     for label, members in grouped(labels_of(runs) if labels is None else labels, runs).items():
         members = [
@@ -244,9 +243,8 @@ def against_topics(runs: Runs, measure: str = "log_likelihood") -> list[Curve]:
 
     Teh, Kurihara & Welling (2008), figure 2.
     """
-    if measure not in DERIVED and getattr(VARIABLES.get(measure), "dims", ()) != ("iteration",):
-        recorded = [name for name, row in VARIABLES.items() if row.dims == ("iteration",)]
-        raise MeasureError(f"no measure '{measure}'; there are {', '.join((*DERIVED, *recorded))}")
+    recorded = [name for name, row in VARIABLES.items() if row.dims == ("iteration",)]
+    MeasureError.one_of("measure", measure, (*DERIVED, *recorded))
     curves = {
         label: [run for run in members if quantity(run, measure) is not None]
         for label, members in runs_by_curve(runs).items()

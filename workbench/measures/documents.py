@@ -16,7 +16,7 @@ from workbench.data.blocks import as_slice, blocks, rows_at_once
 from workbench.errors import nearest_or_all, shown
 from workbench.measures.groups import COLUMN
 from workbench.measures.matching import check_training_corpus, responsibilities
-from workbench.measures.selection import MeasureError, attributes, whole_number
+from workbench.measures.selection import MeasureError, attributes
 from workbench.measures.topics import topic_sizes, used_topics
 
 Z = 1.959963984540054
@@ -37,7 +37,7 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
 
     Wilson (1927).
     """
-    index, n = _place_of(run, topic), whole_number("number of documents", n)
+    index, n = _place_of(run, topic), MeasureError.whole("the number of documents", n, 1)
     order, topic_tokens, tokens, scores = _ranked(run, index)
     order = order[:n]
     columns = (

@@ -18,7 +18,7 @@ from workbench.measures.document_likelihoods import (
     variational_counts,
 )
 from workbench.measures.matching import check_training_corpus
-from workbench.measures.selection import MeasureError, one_run, spec_of, whole_number
+from workbench.measures.selection import MeasureError, one_run, spec_of
 from workbench.models import LDA
 from workbench.runs.afterwards.infer import document_completion
 from workbench.runs.afterwards.learnt import Topics, checked_numbers, known_part, topics_of
@@ -262,7 +262,7 @@ def perplexity_audit(
     """
     import pandas as pd
 
-    run, n_particles = one_run(run), whole_number("number of particles", n_particles, 0)
+    run, n_particles = one_run(run), MeasureError.whole("the number of particles", n_particles, 0)
     topics = _topics_of(run)
     checked_numbers(seed, n_threads)
     for corpus in filter(None, (train, test)):

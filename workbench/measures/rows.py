@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from scipy.special import softmax
 
 from workbench.corpus import Corpus
 from workbench.measures.selection import MeasureError
@@ -182,8 +183,7 @@ def next_words(
         For an unknown sequence, or rows with more than one word.
     """
     sequences = sequences_of(run)
-    if sequence not in sequences:
-        raise MeasureError(f"there is no sequence '{sequence}'; there are {', '.join(sequences)}")
+    MeasureError.one_of("sequence", sequence, sequences)
     held_out = corpora[0].document_tokens == 0
     if any((corpus.document_tokens > 1).any() for corpus in corpora):
         raise MeasureError(
@@ -259,7 +259,6 @@ def _linear(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarr
 def _probabilities(psi: np.ndarray, sticks: bool) -> np.ndarray:
     """Return probabilities (particle, word) from psi by stick-breaking (the last word gets the rest) or by softmax."""
     if not sticks:
-        weights = np.exp(psi - psi.max(axis=1, keepdims=True))
-        return weights / weights.sum(axis=1, keepdims=True)
+        return softmax(psi, axis=1)
     left = np.cumsum(np.pad(-np.logaddexp(0.0, psi), ((0, 0), (1, 0))), axis=1)
     return np.exp(np.hstack([left[:, :-1] - np.logaddexp(0.0, -psi), left[:, -1:]]))

@@ -1,6 +1,5 @@
 """Selection of runs from Datasets, and labels for runs by the settings in which they differ."""
 
-import numbers
 import re
 from collections.abc import Iterable
 from itertools import chain
@@ -80,13 +79,6 @@ def has_course(run: xr.Dataset) -> bool:
 def last_iteration(run: xr.Dataset) -> float:
     """Return the last committed iteration, 0 before the first; NaN for an imported model."""
     return float(run["iteration"].values.max(initial=0)) if has_course(run) else np.nan
-
-
-def whole_number(name: str, value: object, low: int = 1) -> int:
-    """Return the value as an int; raise MeasureError unless it is a whole number of at least ``low``."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
-        raise MeasureError(f"the {name} must be a whole number of at least {low}; got {value!r}")
-    return int(value)
 
 
 def attributes(meaning: str, unit: str = "") -> dict[str, str]:

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.special import rel_entr
 
 from workbench.corpus.corpus import AnyCorpus
-from workbench.measures.selection import MeasureError, attributes, spec_of, whole_number
+from workbench.measures.selection import MeasureError, attributes, spec_of
 from workbench.models import topic_numbers
 
 
@@ -25,7 +25,7 @@ def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Datase
     Sievert & Shirley (2014), section 3.1.
     """
     _require(run, "phi", "n_kw")
-    n = whole_number("number of top words", n)
+    n = MeasureError.whole("the number of top words", n, 1)
     if (
         isinstance(relevance, bool)
         or not isinstance(relevance, numbers.Real)
@@ -180,7 +180,7 @@ def salient_words(run: xr.Dataset, n: int = 30) -> xr.Dataset:
 
     All words if there are fewer than n. Ties keep the order of the vocabulary.
     """
-    n, table = whole_number("number of words", n), saliency(run)
+    n, table = MeasureError.whole("the number of words", n, 1), saliency(run)
     order = np.argsort(-table["saliency"].values, kind="stable")[:n]
     ranked = table.isel(word=order).rename(word="rank")
     words = ("rank", ranked["rank"].values, {"long_name": "word type"})
@@ -228,7 +228,7 @@ def coherence(
         raise MeasureError(
             f"wanted a Corpus to look for the words in (workbench.load_corpus); got {type(corpus).__name__}"
         )
-    n = whole_number("number of top words", n, 2)
+    n = MeasureError.whole("the number of top words", n, 2)
     words = top_words(used_topics(run), n, relevance)["word"]
     distinct, place = np.unique(words.values.astype(str), return_inverse=True)
     co_documents, n_documents = _co_documents(distinct.tolist(), corpus)

@@ -2,8 +2,7 @@
 
 from workbench.models.hdp import HDP, topic_numbers
 from workbench.models.lda import LDA
-from workbench.models.model import Model, ModelError, Priors, TopicModel
-from workbench.models.variables import VARIABLES, Variable
+from workbench.models.model import VARIABLES, Model, ModelError, Priors, TopicModel, Variable
 
 __all__ = [
     "HDP",

@@ -12,8 +12,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.models.lda import check_topics
-from workbench.models.model import Estimate, ModelError, Priors, TopicModel
-from workbench.models.variables import VARIABLES, Variable
+from workbench.models.model import VARIABLES, Estimate, ModelError, Priors, TopicModel, Variable
 
 THETA = Variable(
     "imported_theta",

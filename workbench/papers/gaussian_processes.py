@@ -183,7 +183,7 @@ def draw_name_maps(quick: bool):
     from workbench.runs.execution.fit import fit
     from workbench.views.every import draw_view
     from workbench.views.picture import Picture
-    from workbench.views.word_map import words_of
+    from workbench.views.rows_with_inputs import words_of
 
     train, test, split = prepare(load_corpus("names:births=all"))
     n = 4 if quick else 40

@@ -34,10 +34,10 @@ from workbench.report.drawing import FORMATS
 from workbench.report.figures import put_picture
 from workbench.report.files import ReportError, checked_formats, put_file
 from workbench.runs.execution.compare import RunFailed, Workers
-from workbench.runs.execution.memory_check import Planned
+from workbench.runs.execution.forecast import Planned
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.sweep import failures, run_rungs, warmed
-from workbench.runs.spec import SpecError, make_spec, whole
+from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
 from workbench.views import Picture
@@ -125,7 +125,7 @@ def reproduce(
         failed.
     """
     figure, formats = get_figure(name), checked_formats(formats, FORMATS, "figures are written")
-    whole("jobs", jobs, 1)
+    SpecError.whole("jobs", jobs, 1)
     if ledger is not None:
         read_results(ledger)  # fail before hours of runs
     if isinstance(figure, Drawing):
@@ -247,13 +247,13 @@ def _extent(
         )
     return replace(
         extent,
-        n_seeds=whole("seeds", extent.n_seeds if seeds is None else seeds, 1),
+        n_seeds=SpecError.whole("seeds", extent.n_seeds if seeds is None else seeds, 1),
         n_iterations=extent.n_iterations
         if iterations is None
-        else whole("iterations", iterations, 1),
+        else SpecError.whole("iterations", iterations, 1),
         n_topics=extent.n_topics
         if topics is None
-        else tuple(sorted({whole("topics", n_topics, 1) for n_topics in topics})),
+        else tuple(sorted({SpecError.whole("topics", n_topics, 1) for n_topics in topics})),
     )
 
 

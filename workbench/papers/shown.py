@@ -29,10 +29,18 @@ from workbench.papers.numbers import (
 from workbench.report.captions import settings, statistics
 from workbench.report.gathering import ReportedRun
 from workbench.views import Picture, perplexity_curves, pictures
-from workbench.views.curves import overlay
-from workbench.views.elements import GREY, INK, Look, bare_panel, element, looks, text_labels
+from workbench.views.comparison import GAINS, gain_marks, score_courses
+from workbench.views.elements import (
+    GREY,
+    INK,
+    Look,
+    bare_panel,
+    element,
+    looks,
+    overlay,
+    text_labels,
+)
 from workbench.views.picture import SideBySide
-from workbench.views.row_scores import GAINS, gain_marks, score_courses
 
 LINE = 0.14
 """Height of a line, inches."""

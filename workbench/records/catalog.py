@@ -12,9 +12,9 @@ from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
 
-from workbench.data.names import near, options_in, with_options
+from workbench.data.names import options_in, with_options
 from workbench.data.opening import bundled_folders, data_folders, path_of, read_text
-from workbench.errors import DataError
+from workbench.errors import DataError, nearest_or_all
 from workbench.records.reading import read_records
 from workbench.records.records import Records
 
@@ -264,7 +264,6 @@ def load_records(name_or_path: str | os.PathLike, **options) -> Records:
     path = path_of(name_or_path)
     if not path.exists() and path.name == name:
         raise DataError(
-            f"no records and no file {name!r}{near(name, RECORD_SETS)}; there are {', '.join(RECORD_SETS)}, "
-            "and a path works"
+            f"no records and no file {name!r} (a path works too); {nearest_or_all(name, RECORD_SETS)}"
         )
     return read_records(path, **options)

@@ -14,7 +14,7 @@ from workbench.report.gathering import ReportedRun
 from workbench.runs.loading import ROWS
 from workbench.runs.spec import RunSpec
 from workbench.views import Picture, objectives_of
-from workbench.views.curves import SHORT
+from workbench.views.elements import SHORT
 
 HYPERPARAMETERS = ("alpha", "beta", "alpha_total", "beta_total", "top_concentration")
 

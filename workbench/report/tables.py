@@ -41,7 +41,7 @@ from workbench.runs.progress import decimals
 from workbench.runs.store.provenance import versions
 from workbench.tables import Column, Table, numbers
 from workbench.views import SideBySide
-from workbench.views.curves import SHORT
+from workbench.views.elements import SHORT
 
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
 DIGITS = dict.fromkeys(PERPLEXITIES, 1) | {

@@ -32,7 +32,7 @@ from workbench.numbers import parse_number
 from workbench.records import Records
 from workbench.runs.execution.compare import NETWORK, check_kinds, prepared
 from workbench.runs.execution.fit import warm_start_from
-from workbench.runs.execution.memory_check import Planned
+from workbench.runs.execution.forecast import Planned
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import check_kind, named_set
 from workbench.runs.settings import (
@@ -44,7 +44,7 @@ from workbench.runs.settings import (
     names,
     setting,
 )
-from workbench.runs.spec import PRIORS, SpecError, make_model, make_spec, model_fields, whole
+from workbench.runs.spec import PRIORS, SpecError, make_model, make_spec, model_fields
 
 FILE = "My own data …"
 """The name of the corpus in a query whose data are a file."""
@@ -361,8 +361,8 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
                 and not one.part
                 and (getattr(self, name), one.default) != (None,) * 2
             ):
-                yield name, None, partial(whole, name, getattr(self, name), low, high)
-        yield "jobs", None, partial(whole, "jobs", self.jobs, 1, SLOTS)
+                yield name, None, partial(SpecError.whole, name, getattr(self, name), low, high)
+        yield "jobs", None, partial(SpecError.whole, "jobs", self.jobs, 1, SLOTS)
         engines = [*map(get_engine, self.engines)]
         for engine in engines if len({engine.model.data for engine in engines}) == 1 else ():
             make, network = engine.model, engine.model.is_network

@@ -186,7 +186,7 @@ class RunSpec(RunSettings):
         on, tolerance = (rule.on, rule.tolerance) if rule else (None, self.stop_tolerance)
         return replace(
             self,
-            n_iterations=whole("iterations", n_iterations, 1),
+            n_iterations=SpecError.whole("iterations", n_iterations, 1),
             stop_on=on,
             stop_tolerance=tolerance,
         )
@@ -543,28 +543,11 @@ def checked(settings: dict) -> dict:
         values[name] = (
             value
             if low is None
-            else whole(flags.split()[0].removeprefix("--"), value, low, high, name)
+            else SpecError.whole(
+                Named(name, text=flags.split()[0].removeprefix("--")), value, low, high
+            )
         )
     return values
-
-
-def whole(
-    what: str, value: object, low: int, high: int | None = None, field: str | None = None
-) -> int:
-    """Return the value as an int; raise SpecError unless it is an integer from ``low`` to ``high``.
-
-    what : what the message calls it; field : the field of the error, by default ``what``
-    """
-    number = (
-        isinstance(value, numbers.Real)
-        and not isinstance(value, bool)
-        and -math.inf < value < math.inf
-    )
-    fits = number and value == int(value)
-    if not fits or value < low or (high is not None and value > high):
-        span = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise SpecError.must_be(Named(field or what, text=what), f"a whole number {span}", value)
-    return int(value)
 
 
 def _plain(values: dict) -> dict:

@@ -7,22 +7,24 @@ label are repetitions of each other. Most views have a curve or a panel per labe
 """
 
 from workbench.plugins import load_plugins
-from workbench.views.choosing import choose_k_view
-from workbench.views.coherence import coherence_view
 from workbench.views.comparison import (
+    differences_view,
     final_perplexities,
     perplexity_curves,
     perplexity_layout,
     state_and_average,
 )
-from workbench.views.differences import differences_view
 from workbench.views.every import VIEWS, draw_view, pictures
 from workbench.views.flow import topic_flow_view
 from workbench.views.frontier import frontier_view, jitter_view, overtaking_view
-from workbench.views.groups import by_group_view, group_differences_view
+from workbench.views.groups import (
+    by_group_view,
+    group_differences_view,
+    stacked_view,
+    topic_over_time_view,
+)
 from workbench.views.lineage import lineage_height, lineage_view
 from workbench.views.network import network_view
-from workbench.views.periods import stacked_view, topic_over_time_view
 from workbench.views.picture import Picture, SideBySide, View
 from workbench.views.progress import (
     bound_curves,
@@ -35,9 +37,9 @@ from workbench.views.progress import (
     topic_number_curves,
     topic_size_curves,
 )
-from workbench.views.settings_results import against_setting, against_topics
+from workbench.views.settings_results import against_setting, against_topics, choose_k_view
 from workbench.views.topic_map import topic_list_view, topic_map_view
-from workbench.views.topics import names_of_topics, topic_words_view
+from workbench.views.topics import coherence_view, names_of_topics, topic_words_view
 
 __all__ = [
     "VIEWS",

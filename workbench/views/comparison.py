@@ -1,4 +1,4 @@
-"""Comparison of runs: held-out perplexity of the state and of the running average, against a clock."""
+"""Held-out scores of several labels: perplexity by clock and at the end, paired differences, and scores of words of rows."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -13,13 +13,28 @@ from workbench.measures import (
     in_papers_order,
     labels_of,
     mean_curves,
+    paired_differences,
     spec_of,
 )
 from workbench.measures.curves import mean_and_error
 from workbench.measures.selection import Runs, grouped
 from workbench.models import VARIABLES
-from workbench.views.curves import dimension, overlay
-from workbench.views.elements import COLOURS, GREY, RC, Look, axis, element, looks, panel
+from workbench.runs.afterwards.heldout_by_document import Scored
+from workbench.views.elements import (
+    COLOURS,
+    GREY,
+    INK,
+    RC,
+    SHORT,
+    Look,
+    axis,
+    dimension,
+    element,
+    height_of,
+    looks,
+    overlay,
+    panel,
+)
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, has
 
 MEASURES = {
@@ -50,11 +65,9 @@ def perplexity_curves(runs: Runs, which: str = "headline", against: str = "itera
     ``against`` one of `workbench.measures.CLOCKS`. Seeds and splits of one label are averaged, with a band of ± one standard
     error; empty if nothing is held out.
     """
-    if which not in MEASURES:
-        raise MeasureError(f"no perplexity '{which}'; there are {', '.join(MEASURES)}")
-    runs = each_run(runs)
-    curves = mean_curves(runs, MEASURES[which], against)
-    return overlay(curves, MEASURES[which], against, looks(labels_of(runs)), TITLES[which])
+    measure, runs = MEASURES[MeasureError.one_of("perplexity", which, MEASURES)], each_run(runs)
+    curves = mean_curves(runs, measure, against)
+    return overlay(curves, measure, against, looks(labels_of(runs)), TITLES[which])
 
 
 def perplexity_layout(runs: Runs, against: str = "iteration"):
@@ -234,4 +247,182 @@ def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
         rows,
         legend=False,
         height=0.5 + 0.26 * len(set(shown.labels)),
+    )
+
+
+LABEL_ROW = 0.24
+"""Height of a label, inches."""
+
+
+def differences_view(
+    runs: Runs,
+    reference: str | None = None,
+    measure: str = "test_perplexity",
+    scored: Mapping[str, Scored] | None = None,
+    title: str = "",
+):
+    """Draw each label's difference from the reference, paired by split and seed, with its 95 % interval.
+
+    For ``reference``, ``measure`` and ``scored`` see `workbench.measures.paired_differences`. Returns an overlay of a `VLine`
+    at 0 and, for each label except the references, in the papers' order from the top, a `Scatter` of the mean difference over
+    `Segments` of its interval, if any; empty without differences.
+    """
+    table = paired_differences(in_papers_order(each_run(runs)), reference, measure, scored)
+    return _forest(table, measure, title)
+
+
+def _forest(differences: xr.Dataset, measure: str = "test_perplexity", title: str = ""):
+    """Draw a table of paired differences as a forest plot, one row per label."""
+    table = differences.to_dataframe().reset_index("label")
+    style, references = looks(table["label"]), table["reference"]
+    table = table[~table["label"].isin(references) & np.isfinite(table["difference"])]
+    references = list(dict.fromkeys(references))
+    against = references[0] if len(references) == 1 else "the reference"
+    x, y = (
+        axis("difference", f"{SHORT.get(measure, measure)}, difference from {against}"),
+        axis("place", " "),
+    )
+    drawn, ticks = [element("VLine", 0, color=INK, linewidth=0.8, linestyle=":")], []
+    for place, row in enumerate(table.itertuples()):
+        pairs = f"{row.n_pairs:.0f} {'pair' if row.n_pairs == 1 else 'pairs'}"
+        ticks.append((-place, f"{row.label} ({pairs})"))
+        coloured = partial(element, color=style[row.label].colour)
+        if np.isfinite(row.difference_low):
+            interval = (row.difference_low, -place, row.difference_high, -place)
+            drawn.append(
+                coloured("Segments", [interval], [x, y, "high", "same place"], linewidth=1.6)
+            )
+        drawn.append(
+            coloured(
+                "Scatter",
+                [(row.difference, -place)],
+                x,
+                y,
+                label=row.label,
+                marker=style[row.label].marker,
+                s=30,
+                linewidth=0,
+                show_grid=True,
+            )
+        )
+    if not ticks:
+        return panel([])
+    return panel(
+        drawn,
+        xlabel=x.pprint_label.replace(", ", ",\n"),
+        ylabel=" ",
+        yticks=ticks,
+        ylim=(0.5 - len(ticks), 0.5),
+        padding=0.08,
+        title=title,
+        fig_inches=(3.4, 0.65 + LABEL_ROW * len(ticks)),
+        aspect="auto",
+    )
+
+
+def differences_picture(view: View, table: xr.Dataset) -> Picture:
+    """Return the picture of a table of differences from `workbench.measures.paired_differences`."""
+    names = [
+        "label",
+        "reference",
+        "difference",
+        "difference_se",
+        "difference_low",
+        "difference_high",
+        "n_pairs",
+    ]
+    panels = [_forest(table)]
+    alone = (table["n_pairs"] == 1) & np.isfinite(table["difference_low"])
+    over = (
+        "the interval of a single pair is over held-out documents"
+        if alone.any()
+        else "over seeds and splits, not over held-out documents"
+    )
+    return view.picture(
+        f"Difference of the final held-out perplexity from that of {table.attrs['reference']}, paired by split and seed: "
+        f"means over pairs with Student's 95 % interval, {over}. Left of the dotted line is better.",
+        panels,
+        names,
+        table.to_dataframe().reset_index()[names].to_numpy(object).tolist(),
+        legend=False,
+        height=height_of(panels),
+    )
+
+
+def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Draw the paired differences; nothing if none has an interval, as with one run per label."""
+    table = paired_differences(shown.runs)
+    others = table["label"].values != table["reference"].values
+    if np.isfinite(table["difference_low"].values[others]).any():
+        yield differences_picture(view, table)
+
+
+GAINS = {
+    "test_gain_joint_clipped": "unseen words clipped",
+    "test_gain_joint_added": "0.1 added to each count",
+    "test_gain_joint_seen": "words seen in training",
+}
+"""Score of a panel → baseline of the gain."""
+COURSES = ("test_top_hits", "test_bottom_hits", "test_log_likelihood")
+"""Scores that have a panel each, against seconds."""
+GAINS_CAPTION = (
+    "Gain in nats per held-out item of the joint probability of each sequence or row over the training frequencies; the line "
+    "is 0. First panel: frequencies with unseen words clipped at 1e-8; with unseen words this gain includes that of any "
+    "smoothing. Second: frequencies with 0.1 added to each count. Third: only words seen in training."
+)
+
+
+def gain_marks(values: Mapping[str, list], score: str, styles: Mapping[str, Look]):
+    """Draw each run's gain in log likelihood over a baseline, with mean and standard error per label, and a line at 0."""
+    return marks_by_label(values, dimension(score, {"units": "nats"}), styles, GAINS[score], 0.0)
+
+
+def draw_gain_marks(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Draw the gains in log likelihood of all runs that recorded them, one panel per baseline."""
+    values = {
+        score: final_numbers(shown.runs, score)
+        for score in GAINS
+        if any(score in run for run in shown.runs)
+    }
+    values = {score: gains for score, gains in values.items() if gains}
+    if values:
+        n_labels = max(map(len, values.values()))
+        yield view.picture(
+            GAINS_CAPTION + " Large marks are means over the runs of a label ± one standard error.",
+            [gain_marks(gains, score, looks(gains)) for score, gains in values.items()],
+            *shown.records(*values),
+            legend=False,
+            height=0.5 + 0.26 * n_labels,
+        )
+
+
+def score_courses(
+    runs: list,
+    against: str = "elapsed",
+    labels: list[str] | None = None,
+    styles: Mapping[str, Look] | None = None,
+) -> list:
+    """Draw held-out documents' scores against a clock: correctly predicted words, and log likelihood; one panel each.
+
+    ``labels`` and ``styles``, the look of each, are by default those of `workbench.measures.labels_of`.
+    """
+    panels = []
+    for score in COURSES:
+        curves = mean_curves(runs, score, against, labels)
+        curves = [curve for curve in curves if np.isfinite(curve.y).any()]
+        if curves:
+            attrs = next(run[score].attrs for run in runs if score in run)
+            curve_styles = styles or looks(curve.group for curve in curves)
+            panels.append(overlay(curves, score, against, curve_styles, attrs=attrs))
+    return panels
+
+
+def draw_courses(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Draw predicted words and log likelihood of held-out documents against seconds of inference."""
+    yield view.picture(
+        "Predicted words among the 10 most and the 10 least frequent words of a held-out row, and the log probability of a "
+        "held-out item, against seconds of inference (without scoring): of the state during burn-in, then of the running "
+        f"average.{shown.bands}",
+        score_courses(shown.runs),
+        *shown.records(*COURSES),
     )

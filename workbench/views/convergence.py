@@ -7,10 +7,14 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.measures import MeasureError, labels_of
-from workbench.measures.convergence import NUMBERS, agreement, label_free, rank_histograms
-from workbench.measures.effective_samples import chains_by_label
-from workbench.views.curves import dimension
-from workbench.views.elements import GREY, axis, element, looks, panel
+from workbench.measures.convergence import (
+    NUMBERS,
+    agreement,
+    chains_by_label,
+    label_free,
+    rank_histograms,
+)
+from workbench.views.elements import GREY, axis, dimension, element, looks, panel
 from workbench.views.picture import Picture, SideBySide, View, fitting_panels
 
 MOST_CHAINS = 8

@@ -18,40 +18,49 @@ from workbench.views.bayes_nets import (
     draw_record,
     record_controls,
 )
-from workbench.views.choosing import draw_choose_k
-from workbench.views.coherence import draw_coherence
 from workbench.views.comparison import (
     CLOCKS,
+    draw_courses,
+    draw_differences,
+    draw_gain_marks,
     draw_ordering,
     draw_perplexity,
     draw_state_and_average,
 )
 from workbench.views.convergence import draw_convergence
 from workbench.views.correlations import correlation_controls, draw_correlations
-from workbench.views.differences import draw_differences
 from workbench.views.flow import draw_flows
 from workbench.views.frontier import draw_frontier, draw_overtaking
 from workbench.views.groups import (
     against_controls,
     draw_by_group,
     draw_group_differences,
+    draw_topics_over_time,
     group_controls,
+    period_controls,
 )
-from workbench.views.hidden_states import draw_paths, draw_state_probabilities, sequence_controls
 from workbench.views.lineage import draw_lineage
-from workbench.views.loadings import draw_loadings
 from workbench.views.network import draw_networks
 from workbench.views.over_time import draw_prevalence, draw_words_by_year
-from workbench.views.periods import draw_topics_over_time, period_controls
 from workbench.views.picture import Picture, SideBySide, View, file_names
-from workbench.views.row_scores import draw_courses, draw_gain_marks
-from workbench.views.rows_by_year import draw_rows_by_year, place_controls
-from workbench.views.running_text import draw_text, text_controls
-from workbench.views.sequence_gains import draw_gains
-from workbench.views.settings_results import draw_against_topics, draw_settings
+from workbench.views.rows_with_inputs import (
+    draw_rows_by_year,
+    draw_word_map,
+    map_controls,
+    place_controls,
+)
+from workbench.views.sequences import (
+    draw_gains,
+    draw_loadings,
+    draw_paths,
+    draw_state_probabilities,
+    draw_text,
+    sequence_controls,
+    text_controls,
+)
+from workbench.views.settings_results import draw_against_topics, draw_choose_k, draw_settings
 from workbench.views.topic_map import draw_maps
-from workbench.views.topics import draw_words, word_controls
-from workbench.views.word_map import draw_word_map, map_controls
+from workbench.views.topics import draw_coherence, draw_words, word_controls
 
 SCORED, COUNTED = ("test_perplexity",), ("phi n_kw",)
 VIEWS = [

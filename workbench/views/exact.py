@@ -80,8 +80,8 @@ def posterior_picture(posterior: xr.Dataset) -> Picture:
 def gaps_view(engines: Sequence[xr.Dataset], title: str = ""):
     """Draw the log evidence minus each bound of each engine, in nats, as bars (`Rectangles`).
 
-    ``engines`` are results of `workbench.measures.against_exact`. A bound above the evidence, possible for the collapsed one,
-    is left of 0.
+    ``engines`` are results of `workbench.measures.exact.against_exact`. A bound above the evidence, possible for the collapsed
+    one, is left of 0.
     """
     bars = [
         (

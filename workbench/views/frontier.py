@@ -11,7 +11,6 @@ from workbench.measures import MeasureError, frontier, overtaking
 from workbench.measures.frontier import COSTS, is_plain_gibbs
 from workbench.measures.selection import counterparts, grouped, spec_of
 from workbench.runs.spec import RunSpec
-from workbench.views.curves import dimension
 from workbench.views.elements import (
     GREY,
     INK,
@@ -19,6 +18,7 @@ from workbench.views.elements import (
     ROW,
     Look,
     axis,
+    dimension,
     element,
     looks,
     panel,

@@ -186,9 +186,7 @@ def show(
     ``view`` is a name of `workbench.views.VIEWS`, such as "topic-map"; ``runs``, ``columns`` and ``corpora`` as for
     `workbench.views.pictures`, and ``options`` those of the view.
     """
-    names = [each.name for each in VIEWS]
-    if view not in names:
-        raise MeasureError(f"there is no view {view!r}; choose one of {', '.join(names)}")
+    MeasureError.one_of("view", view, [each.name for each in VIEWS])
     chosen, shown = view_named(view), SideBySide(each_run(runs), columns, corpora or {})
     controls = next((chosen.controls(run) for run in shown.runs if chosen.fits(run)), ())
     cards: list[PictureCard] = []

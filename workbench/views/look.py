@@ -66,7 +66,6 @@ def in_bokeh(
 
     ``hover`` has the hover texts of the next elements, by kind of element; see `Picture.hover`.
     """
-    hv = holoviews()
     from holoviews.plotting import bokeh  # noqa: F401
 
     parts = []
@@ -84,32 +83,41 @@ def in_bokeh(
         across, up = (math.dist(plot[side][:1], plot[side][1:]) for side in ("xlim", "ylim"))
         frame = min(width - AXES, height * across / up)
         shape = {"frame_width": round(frame), "frame_height": round(frame * up / across)}
-    return hv.Overlay(parts).opts(
-        **{name: value for name, value in plot.items() if name in KEPT},
-        **shape,
-        fontsize={part: f"{fonts[name] * POINT:.1f}px" for part, name in FONTS.items()},
-        legend_position="top",
-        legend_opts={"background_fill_alpha": 0, "border_line_alpha": 0, "click_policy": "mute"},
-        legend_cols=2,
-        default_tools=["pan", "box_zoom", "reset"],
-        active_tools=[],
-        autohide_toolbar=True,
-        shared_axes=False,
-        hooks=[_plain],
-        backend="bokeh",
+    return (
+        holoviews()
+        .Overlay(parts)
+        .opts(
+            **{name: value for name, value in plot.items() if name in KEPT},
+            **shape,
+            fontsize={part: f"{fonts[name] * POINT:.1f}px" for part, name in FONTS.items()},
+            legend_position="top",
+            legend_opts={
+                "background_fill_alpha": 0,
+                "border_line_alpha": 0,
+                "click_policy": "mute",
+            },
+            legend_cols=2,
+            default_tools=["pan", "box_zoom", "reset"],
+            active_tools=[],
+            autohide_toolbar=True,
+            shared_axes=False,
+            hooks=[_plain],
+            backend="bokeh",
+        )
     )
 
 
 def _markers(part, kind: str) -> list:
     """Return the markers of a curve: at all points, or at a few if the matplotlib figure has a few."""
-    hv = holoviews()
     style, hooks = _options(part, "style"), _options(part, "plot").get("hooks", [])
     few = [hook.keywords["marker"] for hook in hooks if "marker" in getattr(hook, "keywords", {})]
     marker = next(iter(few), style.get("marker"))
     if kind != "Curve" or not marker:
         return []
     step = max(len(part) // N_MARKERS, 1) if few else 1
-    made = hv.Scatter(part.iloc[step // 2 :: step], part.kdims, part.vdims, label=part.label)
+    made = holoviews().Scatter(
+        part.iloc[step // 2 :: step], part.kdims, part.vdims, label=part.label
+    )
     look = {"color": style["color"], "marker": MARKERS[marker], "size": 6, "line_width": 0}
     return [made.opts(**look, backend="bokeh")]
 

@@ -163,6 +163,11 @@ class SideBySide:
         """Return label → first run that has all these variables."""
         return {label: members[0] for label, members in self.by_label(*names).items()}
 
+    def corpora_of(self, run: xr.Dataset) -> list[Corpus]:
+        """Return the training corpus of a run and its held-out one, as far as they are available."""
+        spec = spec_of(run)
+        return [self.corpora[each] for each in (spec.train, spec.test) if each in self.corpora]
+
     def records(self, *names: str) -> tuple[list[str], list[list]]:
         """Return a table of recorded numbers (header, rows), one row per run and iteration; missing ones are ""."""
         rows = []

@@ -23,15 +23,17 @@ from workbench.measures.selection import Runs
 from workbench.models import VARIABLES
 from workbench.numbers import capital
 from workbench.views.comparison import MEASURES
-from workbench.views.curves import SHORT, dimension, overlay
 from workbench.views.elements import (
     COLOURS,
     INK,
+    SHORT,
     TOPIC,
     axis,
     coloured,
+    dimension,
     element,
     looks,
+    overlay,
     panel,
     topic_colour,
 )
@@ -92,30 +94,25 @@ def number_curves(runs: Runs, name: str, against: str = "iteration"):
 
 def objective_curves(runs: Runs, which: str = "bound", against: str = "iteration"):
     """Draw the bound, the log joint or the objective of the runs that record it; see `number_curves`."""
-    return number_curves(runs, _checked(OBJECTIVES, which, "no objective '{}'"), against)
+    return number_curves(runs, MeasureError.one_of("objective", which, OBJECTIVES), against)
 
 
 def topic_number_curves(runs: Runs, which: str = "n_active_topics", against: str = "iteration"):
     """Draw the number of topics by one definition over the iterations; see `number_curves`."""
-    return number_curves(runs, _checked(TOPIC_NUMBERS, which, "no number of topics '{}'"), against)
+    return number_curves(
+        runs, MeasureError.one_of("number of topics", which, TOPIC_NUMBERS), against
+    )
 
 
 def concentration_curves(runs: Runs, which: str, against: str = "iteration"):
     """Draw a scalar hyperparameter for the runs that learn it; see `number_curves`."""
-    _checked(CONCENTRATIONS, which, "no scalar hyperparameter '{}'")
+    MeasureError.one_of("scalar hyperparameter", which, CONCENTRATIONS)
     runs = each_run(runs)
     learning = {
         label for run, label in zip(runs, labels_of(runs), strict=True) if which in learnt_by(run)
     }
     curves = [curve for curve in mean_curves(runs, which, against) if curve.group in learning]
     return overlay(curves, which, against, looks(labels_of(runs)))
-
-
-def _checked(known: tuple[str, ...], name: str, message: str) -> str:
-    """Return the name unchanged; raise MeasureError if it is not among ``known``."""
-    if name not in known:
-        raise MeasureError(f"{message.format(name)}; there are {', '.join(known)}")
-    return name
 
 
 def bound_curves(runs: Runs, against: str = "iteration"):

@@ -13,7 +13,6 @@ from workbench.measures import (
     topics_by_size,
     topics_of_word,
 )
-from workbench.views.curves import dimension
 from workbench.views.elements import (
     COLOURS,
     INK,
@@ -21,6 +20,7 @@ from workbench.views.elements import (
     TOPIC,
     axis,
     bare_panel,
+    dimension,
     element,
     holoviews,
     panel,

@@ -18,8 +18,8 @@ from workbench.corpus import ShardedCorpus
 from workbench.corpus.shards import shard_writer as writing
 from workbench.corpus.splits import hold_out_tokens
 from workbench.data.available_memory import GIB, AvailableMemory
+from workbench.engines.engine import Largest
 from workbench.engines.lda import cvb
-from workbench.engines.parts import Largest
 from workbench.errors import InputError
 from workbench.runs.execution import fit as running
 from workbench.runs.execution.cluster import fitting, on_worker

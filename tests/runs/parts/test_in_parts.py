@@ -12,14 +12,14 @@ import workbench as wb
 from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus.shards import shard_writer as writing
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.parts import from_subtrees, in_tree, subtrees
+from workbench.engines.engine import from_subtrees, in_tree, subtrees
 from workbench.models import HDP, LDA
-from workbench.models.options import OptionError
+from workbench.models.model import OptionError
 from workbench.runs.afterwards.examine import examine
-from workbench.runs.execution import memory_check
+from workbench.runs.execution import forecast
 from workbench.runs.execution.run import Run, open_runs
-from workbench.runs.parts import own_rows, part
-from workbench.runs.parts.own_rows import OwnRows
+from workbench.runs.parts import part
+from workbench.runs.parts.part import OwnRows
 from workbench.runs.spec import SpecError
 from workbench.runs.store import writer
 
@@ -141,7 +141,7 @@ def out_of_core(monkeypatch, tmp_path):
 
     def begin():
         monkeypatch.setattr(
-            memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0)
+            forecast, "predict_whole", lambda planned: forecast.Prediction(2**60, 0, 0, 0)
         )
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
         (tmp_path / "scratch").mkdir()
@@ -198,19 +198,17 @@ def test_read_ahead_is_called_for_the_next_part_during_a_pass(in_shards, monkeyp
 
 def test_all_arrays_of_a_folder_are_read_ahead(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        own_rows.os, "posix_fadvise", lambda *given: asked.append(given), raising=False
-    )
-    monkeypatch.setattr(own_rows.os, "POSIX_FADV_WILLNEED", 3, raising=False)
+    monkeypatch.setattr(part.os, "posix_fadvise", lambda *given: asked.append(given), raising=False)
+    monkeypatch.setattr(part.os, "POSIX_FADV_WILLNEED", 3, raising=False)
     for name in ("one.npy", "average/two.npy", "none.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         np.save(tmp_path / name, np.zeros(3)) if name.endswith("npy") else (
             tmp_path / name
         ).write_text("")
-    own_rows.read_ahead(tmp_path)
+    part.read_ahead(tmp_path)
     assert [given[1:] for given in asked] == [(0, 0, 3)] * 2
-    monkeypatch.delattr(own_rows.os, "posix_fadvise")
-    own_rows.read_ahead(tmp_path)
+    monkeypatch.delattr(part.os, "posix_fadvise")
+    part.read_ahead(tmp_path)
     assert len(asked) == 2
 
 

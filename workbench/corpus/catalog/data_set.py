@@ -199,8 +199,7 @@ class DataSet:
 
         Raise CorpusError if the files are missing, cannot be read, or hold something else than was published.
         """
-        if part not in ("all", *self.parts):
-            raise CorpusError(f"part must be one of all, {', '.join(self.parts)}; got {part!r}")
+        CorpusError.one_of("part", part, ("all", *self.parts))
         corpus = self._verified()[1]
         return corpus if part == "all" else self._part(corpus, part)
 

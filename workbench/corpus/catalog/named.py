@@ -9,15 +9,15 @@ import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from workbench.corpus.catalog.covariate_sets import COVARIATE_SETS
 from workbench.corpus.catalog.data_set import DataSet
-from workbench.corpus.catalog.published import DOCSTRINGS, PREPARED, PUBLISHED
+from workbench.corpus.catalog.published import COVARIATE_SETS, DOCSTRINGS, PREPARED, PUBLISHED
 from workbench.corpus.catalog.synthetic import DRAWN, DrawnSet
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats.readers import FORMATS, read_corpus
 from workbench.corpus.shards.sharded import ShardedCorpus, is_sharded
-from workbench.data.names import near, options_in
+from workbench.data.names import options_in
 from workbench.data.opening import path_of
+from workbench.errors import nearest_or_all
 
 DATA_SETS = MappingProxyType(
     {data_set.name: data_set for data_set in (*PUBLISHED, *PREPARED, *COVARIATE_SETS, *DRAWN)}
@@ -72,8 +72,8 @@ def load_corpus(
     if not path.exists() and path.name == str(name_or_path):
         formats = ", ".join(format.MEANING for format in FORMATS.values())
         raise CorpusError(
-            f"no data set and no file {path.name!r}{near(path.name, DATA_SETS)}; there are "
-            f"{', '.join(DATA_SETS)}, and a path works too: {formats}, a folder of shards"
+            f"no data set and no file {path.name!r} (a path works too: {formats}, a folder of shards); "
+            f"{nearest_or_all(path.name, DATA_SETS)}"
         )
     if is_sharded(path):
         if options := {name: value for name, value in options.items() if name != "counted"}:
@@ -87,9 +87,7 @@ def load_corpus(
 def find_data_set(name: str) -> DataSet | DrawnSet:
     """Return the catalog's data set of that name; for an unknown name raise an error that suggests similar ones."""
     if name not in DATA_SETS:
-        raise CorpusError(
-            f"no data set {name!r}{near(name, DATA_SETS)}; there are {', '.join(DATA_SETS)}"
-        )
+        raise CorpusError(f"no data set {name!r}; {nearest_or_all(name, DATA_SETS)}")
     return DATA_SETS[name]
 
 

@@ -24,7 +24,6 @@ import numpy as np
 
 from workbench.corpus.corpus import TEXT_BYTES, Corpus, CorpusError
 from workbench.data.available_memory import check_fits
-from workbench.data.drawing import check_whole
 from workbench.data.names import with_options
 from workbench.data.opening import path_of
 from workbench.data.saving import encoded, put_files
@@ -349,8 +348,8 @@ def write_example_csv(path: str | Path, n_documents: int = 1500, seed: int = 0) 
     Raise DataError for fewer than 20 documents, a seed out of range or a path that cannot be written.
     """
     n_documents, random = (
-        check_whole("n_documents", n_documents, 20),
-        np.random.default_rng(check_whole("seed", seed, 0)),
+        CorpusError.whole("n_documents", n_documents, 20),
+        np.random.default_rng(CorpusError.whole("seed", seed, 0)),
     )
     themes, rows = [words.split() for words in WORDS.values()], []
     for number in range(n_documents):

@@ -170,10 +170,7 @@ def _request(arguments: Mapping) -> Request:
     path, text_options = path_of(arguments["path"]), arguments["text_options"]
     keep_text, encoding = arguments["keep_text"], arguments["encoding"]
     for option in text_options:
-        if option not in TEXT_OPTIONS:
-            raise CorpusError(
-                f"no reader option {option!r}; for raw text there are {', '.join(TEXT_OPTIONS)}"
-            )
+        CorpusError.one_of("a reader option for raw text", option, TEXT_OPTIONS)
     columns = {
         name: tuple(column.strip() for column in names.split(","))
         if isinstance(names := arguments[name], str)
@@ -280,19 +277,10 @@ def _format_by_bytes(start: bytes, read_options: ReadOptions, certain: bool) -> 
     )
 
 
-def known_format(format: str) -> str:
-    """Return the format's name unchanged; raise an error that lists all formats if it is unknown."""
-    if format not in FORMATS:
-        raise CorpusError(
-            f"no format {format!r}; there are {', '.join(FORMATS)}", field="format", value=format
-        )
-    return format
-
-
 def _format(path: Path, format: str | None, read_options: ReadOptions) -> str:
     """Return the format of a file: the option ``format``, else by its first bytes and name."""
     if format is not None:
-        known_format(format)
+        CorpusError.one_of("format", format, FORMATS)
     if not path.exists():
         raise CorpusError(f"there is no file or folder {path}; check the path")
     if format is not None:

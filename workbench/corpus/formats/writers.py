@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats.interface import Prepared, refuse_repeated
-from workbench.corpus.formats.readers import FORMATS, known_format, named_format
+from workbench.corpus.formats.readers import FORMATS, named_format
 from workbench.data.saving import put_files
 
 WRITTEN = tuple(name for name, format in FORMATS.items() if hasattr(format, "write"))
@@ -54,7 +54,7 @@ def files_of(
 ) -> Prepared:
     """Return the files that `write_corpus` would write, and the fields that the format cannot hold."""
     path = Path(path)
-    chosen = known_format(format) if format is not None else named_format(path)
+    chosen = named_format(path) if format is None else CorpusError.one_of("format", format, FORMATS)
     if chosen is None:
         raise CorpusError(
             f"the name {path.name!r} says no format; say which with format=…, one of {', '.join(WRITTEN)}"

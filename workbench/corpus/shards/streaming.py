@@ -44,7 +44,6 @@ from workbench.corpus.texts.counting import (
 )
 from workbench.corpus.texts.words import WORD_PATTERN, analyser, stop_list
 from workbench.data.available_memory import check_fits
-from workbench.data.drawing import check_whole
 from workbench.data.saving import new_folder, refuse_there
 
 WORD_BYTES = 200
@@ -99,7 +98,7 @@ def read_shards(
         The errors of `read_corpus`; a folder that exists or cannot be written; a line of more than 2^26 characters; more words
         than fit into memory.
     """
-    check_whole("processes", processes, 1)
+    CorpusError.whole("processes", processes, 1)
     if "keep_text" in options:
         raise CorpusError("texts are not kept beside shards; leave keep_text out")
     request = request_of(path, **options, keep_text=False)

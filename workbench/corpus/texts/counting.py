@@ -24,7 +24,6 @@ from workbench.corpus.texts.words import (
     stop_list,
 )
 from workbench.data.arrays import sealed
-from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named
 
 _NOTED: ContextVar[dict | None] = ContextVar("dropped", default=None)
@@ -291,7 +290,7 @@ def check_pruning(
     min_documents: int = 1, max_share: float = 1.0, max_words: int | None = None
 ) -> None:
     """Raise an error for pruning options that are out of range."""
-    check_whole("min_documents", min_documents, 1)
+    DataError.whole("min_documents", min_documents, 1)
     if not isinstance(max_share, Real) or not 0 < max_share <= 1:
         raise DataError.must_be(
             "max_share", "a share of the documents, above 0 and at most 1", max_share

@@ -15,7 +15,6 @@ from itertools import chain
 from pathlib import Path
 
 from workbench.corpus.texts.english_stop_words import ENGLISH_STOP_WORDS
-from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named, nearest_or_all, shown
 
 SEGMENTERS = {
@@ -127,13 +126,12 @@ def analyser(
         An option out of range; when the function is called, a tokenizer that returns something else than strings.
     """
     pattern = compiled_pattern(token_pattern)
-    check_whole("min_letters", min_letters, 1)
-    if check_whole("ngrams", ngrams, 1) > MOST_NGRAM:
+    DataError.whole("min_letters", min_letters, 1)
+    if DataError.whole("ngrams", ngrams, 1) > MOST_NGRAM:
         raise DataError.must_be("ngrams", f"a whole number from 1 to {MOST_NGRAM}", ngrams)
     if not isinstance(lowercase, bool):
         raise DataError.must_be("lowercase", "true or false", lowercase)
-    if accents not in ACCENTS:
-        raise DataError.must_be("accents", f"one of {', '.join(ACCENTS)}", accents)
+    DataError.one_of("accents", accents, ACCENTS)
     if tokenizer is not None and not callable(tokenizer):
         raise DataError.must_be("tokenizer", "a function of a text, or None", tokenizer)
     cut = segmenter_of(segmenter)

@@ -8,7 +8,7 @@ from workbench.dashboard.shared.shell import message
 from workbench.measures.convergence import ESS_OF_CHAIN, R_HAT_LIMIT, agreement
 from workbench.tables import Column, Table
 from workbench.views.convergence import draws_by_label
-from workbench.views.curves import dimension
+from workbench.views.elements import dimension
 from workbench.views.every import draw_view
 
 number = partial(Column, kind="number")

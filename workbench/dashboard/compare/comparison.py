@@ -27,7 +27,7 @@ from workbench.runs.execution.run import Run
 from workbench.runs.progress import decimals
 from workbench.runs.spec import SpecError
 from workbench.tables import Column, Table
-from workbench.views.differences import differences_picture
+from workbench.views.comparison import differences_picture
 from workbench.views.every import view_named
 
 BEST = "Automatic: cgs, or the best"

@@ -28,8 +28,16 @@ from workbench.report import export_run, write_report
 from workbench.report.export import FORMATS
 from workbench.runs.execution.run import Run
 from workbench.views import Picture
-from workbench.views.curves import dimension, faint_curve, line_across, overlay, point_at
-from workbench.views.elements import LINES, MARKERS, Look
+from workbench.views.elements import (
+    LINES,
+    MARKERS,
+    Look,
+    dimension,
+    faint_curve,
+    line_across,
+    overlay,
+    point_at,
+)
 from workbench.views.picture import BANDS
 
 NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}

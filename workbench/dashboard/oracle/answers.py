@@ -9,7 +9,7 @@ from workbench.dashboard.oracle.toys import Toy, corpus_of, model_of
 from workbench.dashboard.shared.card import Shown
 from workbench.dashboard.shared.shell import message
 from workbench.measures import exact
-from workbench.measures.against_exact import (
+from workbench.measures.exact import (
     ALIKE,
     ALIKE_SAMPLED,
     BOUNDS,

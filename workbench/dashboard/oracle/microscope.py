@@ -17,8 +17,8 @@ from workbench.dashboard.shared.form import Form, line, menu, whole_number
 from workbench.dashboard.shared.link import widget_part
 from workbench.dashboard.shared.shell import message, text
 from workbench.errors import InputError
-from workbench.measures.against_exact import lda_engines
 from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations
+from workbench.measures.exact import lda_engines
 from workbench.models.lda import LARGEST_PRIOR, SMALLEST_PRIOR
 from workbench.numbers import format_number, parse_number
 from workbench.tables import Column, Table

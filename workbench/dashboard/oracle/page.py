@@ -33,7 +33,7 @@ from workbench.dashboard.shared.shell import (
     text,
 )
 from workbench.errors import InputError
-from workbench.measures.against_exact import lda_engines
+from workbench.measures.exact import lda_engines
 
 OWN = ""
 """Value of the menu for a toy that equals no example."""

@@ -54,7 +54,7 @@ from workbench.measures.choosing import (
 from workbench.measures.selection import grouped
 from workbench.numbers import DASH, format_with_error
 from workbench.runs.execution import warm_sweep
-from workbench.runs.execution.memory_check import memory_forecast, unfinished
+from workbench.runs.execution.forecast import memory_forecast, unfinished
 from workbench.runs.execution.run import Run
 from workbench.runs.request import as_list
 from workbench.runs.settings import DEFAULT_ENGINE
@@ -62,8 +62,8 @@ from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.status import FINISHED
 from workbench.tables import Column, Table, numbers
-from workbench.views.choosing import choose_k_picture
 from workbench.views.every import view_named
+from workbench.views.settings_results import choose_k_picture
 
 COLUMNS = (
     (

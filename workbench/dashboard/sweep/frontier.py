@@ -48,7 +48,7 @@ from workbench.runs.execution.compare import prepared
 from workbench.runs.execution.run import Run
 from workbench.runs.request import as_list
 from workbench.runs.settings import LARGEST_SEED
-from workbench.runs.spec import RunSpec, whole
+from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.status import FAILED, FINISHED, LOST
 from workbench.tables import Column, Table
 from workbench.views.every import view_named
@@ -185,7 +185,7 @@ class Frontier(SweepRequest):
         if self.reference is not None and "n_iterations" not in found:
             fewest = LONGER * self.n_iterations
             try:
-                whole("reference", self.reference, fewest)
+                SpecError.whole("reference", self.reference, fewest)
             except InputError:
                 found["reference"] = (
                     f"The reference needs at least {fewest} iterations, {LONGER} times those of the runs."

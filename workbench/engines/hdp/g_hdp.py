@@ -25,18 +25,24 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import (
     SAMPLER,
     Engine,
+    Meeting,
     Memory,
     NoOptions,
+    Phase,
+    Rows,
     StepContext,
     WarmStart,
+    arrays_of,
+    over_parts,
     size,
+    start_of,
+    step_of,
     zeros,
 )
 from workbench.engines.lda import cgs
 from workbench.engines.lda.cgs import initial_topics
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.split import all_sampled
-from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, start_of, step_of
 from workbench.kernels.hdp.gibbs import SMALLEST_WEIGHT, draw_tables, draw_tokens
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive

@@ -26,11 +26,17 @@ from workbench.engines.engine import (
     DOUBLE,
     HYBRID,
     Engine,
+    Meeting,
     Memory,
+    Phase,
+    Rows,
     StepContext,
     WarmStart,
+    arrays_of,
     cached_by_corpus,
+    over_parts,
     size,
+    step_of,
     topic_counts,
 )
 from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
@@ -55,7 +61,6 @@ from workbench.engines.lda.split import (
     several_tokens,
     split_by_count,
 )
-from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.errors import Named
 from workbench.kernels.lda.resplit import change_sides, gaps, kept_after, trigammas, uniforms_of
 from workbench.kernels.lda.selection import take_dearest
@@ -64,7 +69,7 @@ from workbench.kernels.simd.vectors import aligned_empty, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import SPLIT_TOPICS, SPLITS
 from workbench.models import LDA
-from workbench.models.options import OptionError, option
+from workbench.models.model import OptionError, option
 
 PARTS = {"svb": svb, "cvb": cvb, "cvb0": cvb0}
 

@@ -20,9 +20,14 @@ from workbench.engines.engine import (
     Array,
     Data,
     Engine,
+    Largest,
+    Meeting,
     Memory,
+    Rows,
     StepContext,
     WarmStart,
+    arrays_of,
+    over_parts,
     partition_bytes,
     size,
     topic_counts,
@@ -48,7 +53,6 @@ from workbench.engines.lda.partition import (
     word_order_bytes,
 )
 from workbench.engines.lda.split import Split, all_sampled
-from workbench.engines.parts import Largest, Meeting, Rows, arrays_of, over_parts
 from workbench.errors import Named
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
@@ -56,7 +60,7 @@ from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predi
 from workbench.kernels.simd.vectors import aligned_empty, pad_topics
 from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS, draw_dirichlets
 from workbench.models import LDA
-from workbench.models.options import OptionError, option
+from workbench.models.model import OptionError, option
 
 NO_MEAN = (None,) * 6
 """The expected counts and variances of a sweep that has sampled counts alone."""

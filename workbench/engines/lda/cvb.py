@@ -27,11 +27,18 @@ from workbench.engines.engine import (
     Array,
     Data,
     Engine,
+    Largest,
+    Meeting,
     Memory,
+    Phase,
+    Rows,
     StepContext,
     WarmStart,
+    arrays_of,
+    over_parts,
     partition_bytes,
     size,
+    step_of,
     topic_counts,
     word_major_bytes,
     zeros,
@@ -49,7 +56,6 @@ from workbench.engines.lda.partition import each_block, idle_alone, partition_op
 from workbench.engines.lda.responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import counts, predict
-from workbench.engines.parts import Largest, Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.errors import Named
 from workbench.kernels.count_moments import (
     add_variances,
@@ -64,7 +70,7 @@ from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.models import LDA
-from workbench.models.options import OptionError, option
+from workbench.models.model import OptionError, option
 
 RECOUNT_EVERY = 50
 """Iterations between recomputations of means and variances, whose updates in place accumulate rounding errors."""

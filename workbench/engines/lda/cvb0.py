@@ -10,9 +10,8 @@ Half the memory and a third of the work of `cvb`, and safe with tiny priors, whe
 
 from functools import partial
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import Engine, over_parts
 from workbench.engines.lda import cvb
-from workbench.engines.parts import over_parts
 
 initial_mean, memory = (
     partial(each, second_order=False) for each in (cvb.initial_mean, cvb.memory)

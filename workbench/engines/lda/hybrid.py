@@ -27,13 +27,20 @@ from workbench.engines.engine import (
     DOUBLE,
     HYBRID,
     Engine,
+    Largest,
+    Meeting,
     Memory,
     Options,
+    Phase,
     State,
     StepContext,
     WarmStart,
+    arrays_of,
+    over_parts,
     partition_bytes,
     size,
+    step_of,
+    sum_diagnostics,
     topic_counts,
 )
 from workbench.engines.lda import cgs, cvb, cvb0, svb
@@ -55,21 +62,12 @@ from workbench.engines.lda.hybrid_state import (
 from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.partition import DOCUMENTS, idle_alone, partition_option
 from workbench.engines.lda.split import Split
-from workbench.engines.parts import (
-    Largest,
-    Meeting,
-    Phase,
-    arrays_of,
-    over_parts,
-    step_of,
-    sum_diagnostics,
-)
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.kernels.threads import each_task
 from workbench.models import LDA
-from workbench.models.options import OptionError, option
+from workbench.models.model import OptionError, option
 
 
 def r_option():

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Options, State, StepContext, WarmStart, stacked
+from workbench.engines.engine import Largest, Options, State, StepContext, WarmStart, stacked
 from workbench.engines.lda import cgs, cvb, svb
 from workbench.engines.lda.hyperparameters import SufficientStatistics
 from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
-from workbench.engines.parts import Largest
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
 from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes

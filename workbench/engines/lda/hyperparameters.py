@@ -20,13 +20,12 @@ import numpy as np
 import scipy
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Options, State, StepContext
+from workbench.engines.engine import Meeting, Options, State, StepContext
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
-from workbench.engines.parts import Meeting
 from workbench.errors import Named
 from workbench.kernels.lda.polya import real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
-from workbench.models.options import OptionError, option
+from workbench.models.model import OptionError, option
 
 WAYS = ("fixed", "maximised", "sampled")
 TINY = 1e-8

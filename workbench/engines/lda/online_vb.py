@@ -34,6 +34,7 @@ from workbench.engines.engine import (
     Memory,
     StepContext,
     WarmStart,
+    alone,
     size,
     zeros,
 )
@@ -42,13 +43,12 @@ from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import learn, learning, watched
 from workbench.engines.lda.responsibilities import init_option
 from workbench.engines.lda.svb import counts, predict, sufficient_statistics
-from workbench.engines.parts import alone
 from workbench.errors import Got, Named
 from workbench.kernels.lda.log_joint import log_documents, log_topics
 from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import BATCHES, permutation
 from workbench.models import LDA
-from workbench.models.options import OptionError, option
+from workbench.models.model import OptionError, option
 
 
 class State(NamedTuple):

@@ -24,9 +24,13 @@ from workbench.engines.engine import (
     VARIATIONAL,
     Array,
     Engine,
+    Meeting,
     Memory,
+    Rows,
     StepContext,
     WarmStart,
+    arrays_of,
+    over_parts,
     size,
     topic_counts,
     zeros,
@@ -49,7 +53,6 @@ from workbench.engines.lda.responsibilities import (
     workspace_for,
 )
 from workbench.engines.lda.split import Blocks, Split, block_bytes, none_sampled
-from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
 from workbench.kernels.lda.standard_vb import (
@@ -61,7 +64,7 @@ from workbench.kernels.lda.standard_vb import (
 from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
-from workbench.models.options import option
+from workbench.models.model import option
 
 
 class State(NamedTuple):

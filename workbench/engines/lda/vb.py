@@ -26,9 +26,13 @@ from workbench.engines.engine import (
     DOUBLE,
     VARIATIONAL,
     Engine,
+    Meeting,
     Memory,
+    Rows,
     StepContext,
     WarmStart,
+    arrays_of,
+    over_parts,
     size,
     topic_counts,
     word_major_bytes,
@@ -55,14 +59,13 @@ from workbench.engines.lda.svb import (
     sufficient_statistics,
     update_in_parallel,
 )
-from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.document_vb import count_words, fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.threads import each_slice
 from workbench.models import LDA
-from workbench.models.options import option
+from workbench.models.model import option
 
 
 class State(NamedTuple):

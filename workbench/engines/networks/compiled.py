@@ -33,18 +33,16 @@ import numpy as np
 from scipy.special import psi
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Array, Options, State, StepContext, cached_by_corpus
+from workbench.engines.engine import Array, Meeting, Options, State, StepContext, cached_by_corpus
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, within
 from workbench.engines.networks.paths import Paths, paths_of
-from workbench.engines.parts import Meeting
 from workbench.kernels.lda.polya import whole_sites
 from workbench.kernels.networks.field import Field, Owners
 from workbench.kernels.networks.vb import Cells
 from workbench.kernels.simd.vectors import LANES
-from workbench.models.model import ModelError
+from workbench.models.model import ModelError, option
 from workbench.models.networks.levels import learnt_priors, spread
 from workbench.models.networks.network import AUTHORS, WORD, Level, Network, Variable
-from workbench.models.options import option
 
 
 class FlatPriors(NamedTuple):

@@ -23,11 +23,18 @@ from workbench.engines.engine import (
     VARIATIONAL,
     Array,
     Engine,
+    Largest,
+    Meeting,
     Memory,
+    Phase,
+    Rows,
     StepContext,
     WarmStart,
+    arrays_of,
     cached_by_corpus,
+    over_parts,
     size,
+    step_of,
     zeros,
 )
 from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
@@ -48,15 +55,6 @@ from workbench.engines.networks.gibbs import check
 from workbench.engines.networks.path_slots import laid_out
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.vb import COUNTS, documents_joint, initialise_rows, log_joint
-from workbench.engines.parts import (
-    Largest,
-    Meeting,
-    Phase,
-    Rows,
-    arrays_of,
-    over_parts,
-    step_of,
-)
 from workbench.kernels.networks.cvb0 import Added, add_paths, spread_over_paths, update_paths
 from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.simd.vectors import aligned_zeros

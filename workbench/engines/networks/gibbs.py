@@ -20,9 +20,13 @@ from workbench.engines.engine import (
     SAMPLER,
     Array,
     Engine,
+    Meeting,
     Memory,
+    Rows,
     StepContext,
     WarmStart,
+    arrays_of,
+    over_parts,
     size,
     zeros,
 )
@@ -42,7 +46,6 @@ from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.path_slots import laid_out, numbers_of, scratch_of, shares
 from workbench.engines.networks.paths import Paths, paths_of
 from workbench.engines.networks.vb import COUNTS, documents_joint, log_joint
-from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.networks.gibbs import draw_paths
 from workbench.kernels.networks.path_slots import (
     Counts,

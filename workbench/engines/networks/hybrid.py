@@ -20,7 +20,21 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import DOUBLE, HYBRID, Engine, Memory, StepContext, WarmStart, stacked
+from workbench.engines.engine import (
+    DOUBLE,
+    HYBRID,
+    Engine,
+    Meeting,
+    Memory,
+    Phase,
+    Rows,
+    StepContext,
+    WarmStart,
+    arrays_of,
+    over_parts,
+    stacked,
+    step_of,
+)
 from workbench.engines.lda.hybrid import (
     chains_of,
     n_chains_option,
@@ -46,7 +60,6 @@ from workbench.engines.networks.fold_in import (
     predictive,
 )
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.threads import each_task
 from workbench.models.networks.network import Network

@@ -31,9 +31,13 @@ from workbench.engines.engine import (
     VARIATIONAL,
     Array,
     Engine,
+    Meeting,
     Memory,
+    Rows,
     StepContext,
     WarmStart,
+    arrays_of,
+    over_parts,
     size,
     zeros,
 )
@@ -60,7 +64,6 @@ from workbench.engines.networks.fold_in import (
     word_numbers,
 )
 from workbench.engines.networks.paths import Paths, paths_of
-from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.document_vb import count_words
 from workbench.kernels.lda.standard_vb import log_weights
 from workbench.kernels.networks.path_slots import Counts
@@ -75,8 +78,8 @@ from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task
 from workbench.kernels.uniforms import PATHS
 from workbench.models import Priors
+from workbench.models.model import option
 from workbench.models.networks.network import Network
-from workbench.models.options import option
 
 
 class State(NamedTuple):

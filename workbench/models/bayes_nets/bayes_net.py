@@ -23,9 +23,15 @@ from workbench.errors import Named
 from workbench.models.bayes_nets.files import SHIPPED, described
 from workbench.models.bayes_nets.nodes import Node, check_nodes, node_of
 from workbench.models.bayes_nets.tables import Tables, tables_of
-from workbench.models.model import LOG_LIKELIHOOD, Model, ModelError, Predicted, Scores
-from workbench.models.options import option
-from workbench.models.variables import Variable
+from workbench.models.model import (
+    LOG_LIKELIHOOD,
+    Model,
+    ModelError,
+    Predicted,
+    Scores,
+    Variable,
+    option,
+)
 from workbench.records.records import MISSING, Records
 
 OF_RECORDS = Variable(
@@ -132,8 +138,7 @@ class BayesNet(Model):
         fix = object.__setattr__
         if not isinstance(self.name, str) or self.name != self.name.strip():
             raise ModelError(f"a Bayesian network has a name; got {self.name!r}")
-        if self.network not in SHIPPED:
-            raise ModelError.must_be("network", f"one of {', '.join(SHIPPED)}", self.network)
+        ModelError.one_of("network", self.network, SHIPPED)
         fix(self, "nodes", tuple(map(node_of, self.nodes)))
         for prior in ("alpha", "beta"):
             fix(self, prior, self._prior(prior, getattr(self, prior)))

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.data.available_memory import check_fits
-from workbench.data.drawing import check_fraction, check_whole
+from workbench.data.drawing import check_fraction
 from workbench.data.names import with_options
+from workbench.errors import DataError
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.files import published, read_bif
 from workbench.models.model import ModelError
@@ -44,8 +45,8 @@ def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 
     """
     about, tables = net.tables, np.asarray(tables, float)
     n_records, random = (
-        check_whole("n_records", n_records, 1),
-        np.random.default_rng(check_whole("seed", seed, 0)),
+        DataError.whole("n_records", n_records, 1),
+        np.random.default_rng(DataError.whole("seed", seed, 0)),
     )
     check_fits(
         DRAWING * n_records * len(net.nodes),
@@ -85,7 +86,7 @@ def draw_hidden(net: BayesNet, hidden: float = 0.2, seed: int = 0) -> tuple[str,
     check_fraction(hidden, "hidden")
     parents = {name for node in net.nodes for name in node.parents}
     inner = [node.name for node in net.nodes if node.parents and node.name in parents]
-    chosen = np.random.default_rng(check_whole("seed", seed, 0)).permutation(len(inner))[
+    chosen = np.random.default_rng(DataError.whole("seed", seed, 0)).permutation(len(inner))[
         : round(hidden * len(inner))
     ]
     return tuple(inner[place] for place in sorted(chosen))

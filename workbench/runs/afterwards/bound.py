@@ -16,13 +16,12 @@ from workbench.engines.lda.hybrid_state import chain_of, mean_part, part_of, spl
 from workbench.kernels.uniforms import ANNEALING
 from workbench.numbers import format_size
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.parts.own_rows import OwnRows
-from workbench.runs.parts.part import Place
+from workbench.runs.parts.part import OwnRows, Place
 from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
 from workbench.runs.progress import bar
 from workbench.runs.recorded import Position
 from workbench.runs.settings import LARGEST_SEED
-from workbench.runs.spec import SpecError, whole
+from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import corpora_of, get_corpus, no_checkpoint, read_checkpoint
 
 HYBRIDS = {**dict.fromkeys(hybrid.KINDS, hybrid), adaptive.NAME: adaptive}
@@ -79,8 +78,7 @@ def hybrid_bound(
 
     Welling, Teh & Kappen (2008), eq. 20.
     """
-    if method not in METHODS:
-        raise SpecError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    SpecError.one_of("method", method, METHODS)
     if isinstance(run, xr.Dataset):
         raise SpecError(
             "a Dataset keeps no state of the engine; give a run in a store, as workbench.fit(…, store=…) makes it"
@@ -99,11 +97,16 @@ def hybrid_bound(
             f"the bound B belongs to the hybrids ({', '.join(HYBRIDS)}); run '{run.name}' is {engine.name}, and {instead}"
         )
     context = StepContext(
-        whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024)
+        SpecError.whole("seed", seed, 0, LARGEST_SEED),
+        0,
+        SpecError.whole("threads", n_threads, 1, 1024),
     )
     sizes = {
-        "ais": (whole("runs", n_runs, 1), whole("temperatures", n_temperatures, 1)),
-        "bracket": (whole("sweeps", n_sweeps, 1), whole("burn-in", burn_in, 0)),
+        "ais": (
+            SpecError.whole("runs", n_runs, 1),
+            SpecError.whole("temperatures", n_temperatures, 1),
+        ),
+        "bracket": (SpecError.whole("sweeps", n_sweeps, 1), SpecError.whole("burn-in", burn_in, 0)),
         "exact": (),
     }[method]
     with _inputs(run) as (iteration, parts, state, entropy):

@@ -474,8 +474,7 @@ def document_completion(
 
     Source: specification of LDA, B.4.
     """
-    if protocol not in PROTOCOLS:
-        raise SpecError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}")
+    SpecError.one_of("protocol", protocol, PROTOCOLS)
     topics = topics_of(run, store)
     corpus = _counted_alike(unseen, topics, {})
     corpus = corpus.require_memory("unseen documents are scored in memory")

@@ -6,7 +6,7 @@ import xarray as xr
 from workbench.engines.bayes_nets.cases import log_evidence_of, posterior
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.records import DataError, Records
-from workbench.runs.spec import RunSpec, SpecError, whole
+from workbench.runs.spec import RunSpec, SpecError
 
 SMALLEST = 1e-300
 """Replaces an estimated probability of 0 in logarithms."""
@@ -45,7 +45,10 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
         raise SpecError(
             f"{called} has no snapshot yet, so it has no tables; wait for its first, or resume it"
         )
-    spec, n_threads = RunSpec.from_json(run.attrs["spec"]), whole("threads", n_threads, 1, 1024)
+    spec, n_threads = (
+        RunSpec.from_json(run.attrs["spec"]),
+        SpecError.whole("threads", n_threads, 1, 1024),
+    )
     known = _as_in_training(run, spec, records)
     net = spec.parts()[1].for_data(known)
     values, logs = net.values(known), np.log(np.maximum(_tables(run), SMALLEST))

@@ -18,7 +18,7 @@ from workbench.runs.execution.run import open_run
 from workbench.runs.recorded import last_snapshot, model_of, priors_of
 from workbench.runs.scoring import perplexity
 from workbench.runs.settings import LARGEST_SEED
-from workbench.runs.spec import RunSpec, SpecError, whole
+from workbench.runs.spec import RunSpec, SpecError
 
 
 class Topics(NamedTuple):
@@ -74,7 +74,11 @@ class Topics(NamedTuple):
 
 def checked_numbers(seed: int, n_threads: int) -> tuple[int, int, int]:
     """Return the arguments (seed, 0, n_threads) of a StepContext; raise SpecError if one is out of range."""
-    return whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024)
+    return (
+        SpecError.whole("seed", seed, 0, LARGEST_SEED),
+        0,
+        SpecError.whole("threads", n_threads, 1, 1024),
+    )
 
 
 def topics_of(run, store) -> Topics:

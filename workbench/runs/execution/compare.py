@@ -15,11 +15,11 @@ from workbench.corpus import AnyCorpus, Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, options_of, split_options, takes
 from workbench.errors import Interrupted, Terminated, shown
-from workbench.models.options import OptionError
+from workbench.models.model import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import ending_cleanly
 from workbench.runs.execution.fit import fit, run_specs, warm_start_from
-from workbench.runs.execution.memory_check import Planned, check_room
+from workbench.runs.execution.forecast import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.input_data import data_from, taken, whole_if_one
 from workbench.runs.loading import ROWS
@@ -34,7 +34,7 @@ from workbench.runs.settings import (
     names,
     of,
 )
-from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, no_setting, whole
+from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, no_setting
 from workbench.runs.store.status import FAILED, FINISHED, LOST
 
 if TYPE_CHECKING:
@@ -99,7 +99,10 @@ def plan(
                 settings.get("n_topics"),
                 **{setting: settings.get(setting) for setting in idle},
             )
-    n_seeds, seed = whole("seeds", seeds, 1), whole("seed", seed, 0, LARGEST_SEED)
+    n_seeds, seed = (
+        SpecError.whole("seeds", seeds, 1),
+        SpecError.whole("seed", seed, 0, LARGEST_SEED),
+    )
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(
             f"name is for a single run; the runs of a comparison are named automatically; got {settings['name']!r}"
@@ -208,7 +211,7 @@ def compare(
     ``client`` is a `distributed.Client`, the address of a scheduler, or "local": the workers of that cluster compute the runs.
     Raises ClusterError if a worker does not share the store, or for another problem of the cluster.
     """
-    whole("jobs", jobs, 1)
+    SpecError.whole("jobs", jobs, 1)
     corpus = data_from(corpus, engines, **taken(settings))
     settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta}
     specs, train, test = plan(corpus, engines, start=start, store=store, **settings)

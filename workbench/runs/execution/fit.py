@@ -20,7 +20,7 @@ from workbench.engines.engine import WarmStart
 from workbench.errors import InputError, Interrupted, Named, Terminated
 from workbench.models.lda import LDA, check_topics
 from workbench.runs.execution.control import ending_cleanly
-from workbench.runs.execution.memory_check import (
+from workbench.runs.execution.forecast import (
     LARGE,
     Planned,
     at_a_time,
@@ -45,7 +45,7 @@ from workbench.runs.loop import Control, MemorySink, OnIteration, initial_positi
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.progress import progress_bar
 from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, named
-from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
+from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec
 from workbench.runs.store.archive import corpora_of, counts_hash
 from workbench.runs.store.status import FINISHED, STOPPED, read_status
 from workbench.runs.store.writer import create_run
@@ -207,12 +207,12 @@ def fit(
     corpus = data_from(corpus, engine, **taken(settings))
     settings["test"] = beside(corpus, settings.get("test"))
     warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
-    first = whole("seed", seed, 0, LARGEST_SEED)
+    first = SpecError.whole("seed", seed, 0, LARGEST_SEED)
     specs = [
         make_spec(
             corpus, engine, n_topics, alpha, beta, seed=first + i, start=warm_start, **settings
         )
-        for i in range(whole("restarts", restarts, 1))
+        for i in range(SpecError.whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
     with cluster_of(client, store) as connected:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from workbench.data.html import facts
 from workbench.errors import nearest_or_all, shown
-from workbench.runs.execution.memory_check import check_room, unfinished
+from workbench.runs.execution.forecast import check_room, unfinished
 from workbench.runs.execution.worker import launch
 from workbench.runs.progress import decimals
-from workbench.runs.spec import whole
+from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import CAPACITY, StoreError
 from workbench.runs.store.notes import Notes, annotate, label_topic, read_notes
 from workbench.runs.store.places import default_store, is_run, run_paths
@@ -182,7 +182,7 @@ def extend(path: Path, n_iterations: int | None) -> None:
         )
     if n_iterations is not None:
         read_spec(path).refuse_missing()
-        set_end(path, whole("iterations", n_iterations, 1, CAPACITY))
+        set_end(path, SpecError.whole("iterations", n_iterations, 1, CAPACITY))
 
 
 def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> list[Run]:

@@ -29,8 +29,7 @@ from workbench.runs.execution.compare import (
     work_through,
 )
 from workbench.runs.execution.fit import warm_start_from
-from workbench.runs.execution.forecast import forecast
-from workbench.runs.execution.memory_check import Planned, check_room, unfinished
+from workbench.runs.execution.forecast import Planned, check_room, forecast, unfinished
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
 from workbench.runs.input_data import data_from, taken
 from workbench.runs.progress import bar
@@ -42,7 +41,7 @@ from workbench.runs.settings import (
     names,
     of,
 )
-from workbench.runs.spec import RunSpec, SpecError, make_spec, meant_or_all, whole
+from workbench.runs.spec import RunSpec, SpecError, make_spec, meant_or_all
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
 
@@ -71,9 +70,9 @@ def lay_out(
 ) -> list[Planned]:
     """Return the cells of a grid as planned runs, the last key varying fastest; the arguments are those of `sweep`."""
     axes = grid_axes(grid, engine)
-    if whole("seeds", seeds, 1) > 1:
+    if SpecError.whole("seeds", seeds, 1) > 1:
         _refuse_twice(axes, {"seed": seeds})
-        first = whole("seed", settings.pop("seed", 0), 0, LARGEST_SEED)
+        first = SpecError.whole("seed", settings.pop("seed", 0), 0, LARGEST_SEED)
         axes["seed"] = list(range(first, first + seeds))
     _refuse_twice(axes, settings | (options or {}))
     outer = {key: values for key, values in axes.items() if key in SETTINGS and key != "engine"}
@@ -204,7 +203,7 @@ def sweep(
     ------
     SpecError, OptionError, ModelError, CorpusError, StoreError, ClusterError
     """
-    whole("jobs", jobs, 1)
+    SpecError.whole("jobs", jobs, 1)
     corpus = data_from(
         corpus, grid.get("engine", engine) if isinstance(grid, dict) else engine, **taken(settings)
     )
@@ -256,7 +255,7 @@ def cold_rungs(
         raise SpecError(
             "a warm sweep has one number of iterations; take iterations out of the grid"
         )
-    numbers = sorted(whole("topics", n_topics, 1) for n_topics in axes["n_topics"])
+    numbers = sorted(SpecError.whole("topics", n_topics, 1) for n_topics in axes["n_topics"])
     cold = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, **settings) for n in numbers]
     if not all(cell.spec.parts()[1].warm_starts for cells in cold for cell in cells):
         raise SpecError("a run of a network cannot begin from another run; leave warm out")

@@ -47,13 +47,13 @@ from workbench.engines.options import split_options
 from workbench.errors import DataError, Named, nearest_or_all
 from workbench.runs.execution.control import ending_cleanly
 from workbench.runs.execution.fit import finish
-from workbench.runs.execution.memory_check import Planned, check_room
+from workbench.runs.execution.forecast import Planned, check_room
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.input_data import data_from
 from workbench.runs.loop import Control
 from workbench.runs.progress import bar
 from workbench.runs.recorded import priors_of
-from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
+from workbench.runs.spec import RunSpec, SpecError, make_spec
 from workbench.runs.store.archive import counts_hash, get_corpus
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.places import default_store
@@ -190,7 +190,7 @@ def update_by(
     iteration, priors = int(dataset["snapshot_iteration"][-1]), priors_of(dataset)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
     total_documents = (
-        None if total_documents is None else whole("total_documents", total_documents, 1)
+        None if total_documents is None else SpecError.whole("total_documents", total_documents, 1)
     )
     options = _going_on(spec.parts()[2], train, iteration, total_documents)
 
@@ -635,7 +635,7 @@ def fit_stream(
 
 def _passes(passes: int, documents: object) -> int:
     """Check the number of passes and return it; raise SpecError for several passes over an iterator."""
-    n_passes = whole("passes", passes, 1)
+    n_passes = SpecError.whole("passes", passes, 1)
     if n_passes > 1 and isinstance(documents, Iterator):
         raise SpecError(
             Named("passes"),
@@ -661,7 +661,7 @@ def _of_ids(documents: object, words: tuple | None) -> dict:
 def _total(documents: object, total_documents: int | None) -> int:
     """Return the number of documents that the batches represent: ``total_documents``, else the stream's length if known."""
     if total_documents is not None:
-        return whole("total_documents", total_documents, 1)
+        return SpecError.whole("total_documents", total_documents, 1)
     if isinstance(documents, AnyCorpus):
         return int(np.count_nonzero(documents.document_tokens))
     if isinstance(documents, FileDocuments):

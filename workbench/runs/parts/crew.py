@@ -11,8 +11,7 @@ from threading import Lock
 
 import numpy as np
 
-from workbench.engines.engine import WarmStart
-from workbench.engines.parts import add_sums, in_tree
+from workbench.engines.engine import WarmStart, add_sums, in_tree
 from workbench.kernels.simd.vectors import aligned_copy
 from workbench.runs.parts.part import Call, Met, Part, Place, Returned, Setting
 

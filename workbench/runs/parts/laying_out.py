@@ -12,10 +12,17 @@ import numpy as np
 
 from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.shards.sharded import ShardedCorpus
-from workbench.engines.engine import Data, State, StepContext, WarmStart, never_interrupted
-from workbench.engines.parts import in_tree, row_fields, sum_diagnostics
-from workbench.models.model import Predicted
-from workbench.models.variables import VARIABLES
+from workbench.engines.engine import (
+    Data,
+    State,
+    StepContext,
+    WarmStart,
+    in_tree,
+    never_interrupted,
+    row_fields,
+    sum_diagnostics,
+)
+from workbench.models.model import VARIABLES, Predicted
 from workbench.runs.parts.crew import Here, merged
 from workbench.runs.parts.part import Call, Met, Place, Setting, phase_of
 from workbench.runs.scoring import (

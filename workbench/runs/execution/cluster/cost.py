@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.corpus import AnyCorpus
-from workbench.engines.engine import StepContext
-from workbench.engines.parts import row_fields
+from workbench.engines.engine import StepContext, row_fields
 from workbench.numbers import format_duration
 from workbench.runs.execution.cluster.connecting import losses
-from workbench.runs.execution.forecast import LONG, one_iteration
-from workbench.runs.execution.memory_check import Planned
+from workbench.runs.execution.forecast import LONG, Planned, one_iteration
 from workbench.runs.parts.laying_out import sent
 from workbench.runs.parts.part import opened
 from workbench.runs.spec import RunSpec

@@ -17,8 +17,14 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from workbench.engines.engine import DOUBLE, State, WarmStart, never_interrupted
-from workbench.engines.parts import from_subtrees, subtrees
+from workbench.engines.engine import (
+    DOUBLE,
+    State,
+    WarmStart,
+    from_subtrees,
+    never_interrupted,
+    subtrees,
+)
 from workbench.kernels.simd.vectors import padded
 from workbench.numbers import format_size
 from workbench.runs.execution.cluster.connecting import (
