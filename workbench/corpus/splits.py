@@ -385,12 +385,7 @@ def _drawn(
 
 def with_counts(corpus: Corpus, counts: np.ndarray) -> Corpus:
     """Return the corpus with other counts (pair,); pairs whose count is 0 are removed."""
-    used = counts > 0
-    pairs_before = np.zeros(len(used) + 1, np.int64)
-    np.cumsum(used, out=pairs_before[1:])
-    indptr = sealed(pairs_before[corpus.indptr])
-    del pairs_before
-    return corpus.with_pairs(indptr, sealed(corpus.words[used]), sealed(counts[used]))
+    return corpus.with_pairs(*map(sealed, _with_counts(corpus, counts)))
 
 
 PARTS = ("train", "test")
@@ -460,7 +455,9 @@ def _with_counts(
     used = counts > 0
     before = np.zeros(len(used) + 1, np.int64)
     np.cumsum(used, out=before[1:])
-    return before[documents.indptr], documents.words[used], counts[used]
+    indptr = before[documents.indptr]
+    del before  # eight bytes a pair
+    return indptr, documents.words[used], counts[used]
 
 
 def _there(folder: Path, identity: dict) -> tuple[ShardedCorpus, ShardedCorpus]:

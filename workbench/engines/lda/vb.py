@@ -222,24 +222,22 @@ def watch(
     if options.topics == "full":
         joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
     else:
-        joint = sums["documents"] + log_point(state)
+        joint = sums["documents"] + log_point(
+            state.mean_wk[:, :n_topics], state.beta, log_modes(state)
+        )
     return {"bound": joint + float(state.entropy), "n_k": state.mean_k[:n_topics]} | watched(
         options, state
     )
 
 
-def log_point(state: State) -> float:
-    """Return sum_kw n_wk log phi_kw + sum_k log Dirichlet(phi_k; beta + 1, …) at the mode of phi, nats."""
-    n_topics, n_words, prior, log_phi = (
-        len(state.alpha),
-        len(state.mean_wk),
-        state.beta + 1.0,
-        log_modes(state),
-    )
+def log_point(n_wk: np.ndarray, beta: float, log_phi: np.ndarray) -> float:
+    """Return sum_kw n_wk log phi_kw + sum_k log Dirichlet(phi_k; beta + 1, …) at the mode of phi, nats.
+
+    n_wk, log_phi : (word, topic), without padding
+    """
+    (n_words, n_topics), prior = n_wk.shape, beta + 1.0
     normaliser = math.lgamma(n_words * prior) - n_words * math.lgamma(prior)
-    return (
-        float(np.sum((state.mean_wk[:, :n_topics] + state.beta) * log_phi)) + n_topics * normaliser
-    )
+    return float(np.sum((n_wk + beta) * log_phi)) + n_topics * normaliser
 
 
 def log_modes(state: State) -> np.ndarray:

@@ -34,6 +34,7 @@ from workbench.engines.engine import (
     zeros,
 )
 from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
+from workbench.engines.lda.vb import log_point
 from workbench.engines.stick_breaking import ln_ctm, sb_ctm
 from workbench.engines.stick_breaking.fold_in import LearntCorrelations, learnt_of
 from workbench.kernels.gaussian import inverse, log_determinant, niw_posterior_in_slices
@@ -224,18 +225,9 @@ def watch(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: 
         + np.log(state.variance).sum()
     )
     bound += (state.mean_dk[:, live] * state.psi).sum() - corpus.document_tokens @ log_sums
-    bound += log_words(corpus, model, state) + state.entropy
-    return {"bound": float(bound), "n_k": state.mean_k[live]}
-
-
-def log_words(corpus: Corpus, model: LogisticNormalTopics, state: State) -> float:
-    """Return sum_kw n_kw log phi_kw + sum_k log Dirichlet(phi_k; beta + 1, …) at the mode of phi, nats."""
-    live, prior, n_words = slice(model.n_topics), model.beta + 1.0, corpus.n_words
     log_phi = np.log(topics(corpus, model, state)[:, live])
-    normaliser = math.lgamma(n_words * prior) - n_words * math.lgamma(prior)
-    return (
-        float(((state.mean_wk[:, live] + model.beta) * log_phi).sum()) + model.n_topics * normaliser
-    )
+    bound += log_point(state.mean_wk[:, live], model.beta, log_phi) + state.entropy
+    return {"bound": float(bound), "n_k": state.mean_k[live]}
 
 
 def counts(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: State) -> dict:
