@@ -17,6 +17,7 @@ from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
 from workbench.runs.execution.compare import prepared
 from workbench.runs.settings import SplitSettings
+from workbench.runs.spec import RunSpec, make_spec
 
 pytestmark = pytest.mark.slow
 
@@ -95,3 +96,9 @@ def test_every_option_changes_a_bit_of_some_run(name):
         option for option, field in options_of(engine).items() if not matters(option, field)
     ]
     assert without_effect == [], "name each in the engine's step, or leave it out of its options"
+
+
+def test_an_option_without_an_effect_is_left_out_of_specs_of_earlier_versions():
+    spec = make_spec(simulated(), "ln-ctm", 3)
+    earlier = replace(spec, options=spec.options | {"topics": "integrated"})
+    assert RunSpec.from_json(earlier.to_json()) == spec

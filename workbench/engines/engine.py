@@ -212,7 +212,8 @@ class Engine(NamedTuple):
     # (learnt, theta, pairs) -> p(w|d) (pair,) of pairs of unseen documents; None: sum_k theta_dk phi_kw
     unseen: Callable[[Learnt, np.ndarray, Corpus], np.ndarray] | None = None
     keeps: tuple[str, ...] = ()  # arrays of `counts` in addition to the model's variables
-    fixed: tuple[str, ...] = ()  # options of the model that must keep their defaults here
+    # options of the model that keep their defaults here; a spec of an earlier version may name them, without an effect
+    fixed: tuple[str, ...] = ()
     when: str = ""  # one sentence: when to use it rather than another engine
     # "#rrggbb", "-", "--", "-.", ":" or "-..", and a marker of matplotlib, of all pictures of its
     # runs; "": one of a palette, by its name

@@ -174,10 +174,12 @@ class RunSpec(RunSettings):
         _check_types(spec)
         if spec.module:
             OF_RUNS[spec.engine] = spec.module
-        about = named_options(get_engine(spec.engine))
+        engine = get_engine(spec.engine)
+        about = named_options(engine)
         options = {
             about[name].name if name in about else name: value
             for name, value in spec.options.items()
+            if name not in engine.fixed
         }
         return replace(spec, options=options)
 

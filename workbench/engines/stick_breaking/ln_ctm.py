@@ -110,6 +110,7 @@ def engine(name: str = "ln-ctm") -> Engine:
         "than those of sb-ctm, and it predicts a little worse on our corpora.",
         model=LogisticNormalTopics,
         options=sb_ctm.StartOptions,
+        fixed=("topics",),
         state=sb_ctm.State,
         samples=lambda corpus, options: True,
         watches=("log_joint", "moved"),
