@@ -76,7 +76,7 @@ def new_page(browser):
         if urlsplit(address).path.endswith(("/sweep", "/choose-k", "/frontier")):
             return page
         page.wait_for_function(
-            "window.Bokeh && Bokeh.documents.length && Bokeh.documents[0].get_model_by_name('slot-0')"
+            "window.Bokeh && Bokeh.documents.length && Bokeh.documents[0].get_model_by_name('curve')"
         )
         return page
 

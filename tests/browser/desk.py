@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-POINTS = "() => [0,1,2,3,4,5,6,7].map(slot => Bokeh.documents[0].get_model_by_name('slot-' + slot).data.iteration.length)"
+POINTS = "() => [0,1,2,3,4,5,6,7].map(slot => Bokeh.documents[0].get_model_by_name('slot-' + slot)?.data.iteration.length ?? 0)"
 FIGURE = """() => {
   const figure = Bokeh.documents[0].get_model_by_name('curve')
   const glyphs = figure.renderers.filter(r => r.visible && r.glyph.type === 'Line').map(r => r.glyph)

@@ -1,16 +1,27 @@
 """The figure of the Compare page in a real Chromium: chosen runs stand out, and axes are logarithmic."""
 
 import pytest
-from browser.desk import points, press, until
+from browser.desk import figure, points, press, until
 
 from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
-from workbench.runs.execution.fit import fit
+from workbench.runs.execution.fit import fit, start
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LOOKS = """() => Bokeh.documents[0].get_model_by_name('curve').renderers.filter(r => r.visible && r.tags.length).map(r => ({
   part: r.tags[0], alpha: (r.glyph.line_alpha ?? r.glyph.fill_alpha).value, y: (r.glyph.y ?? r.glyph.y1).field,
 }))"""
+PAINTS = """async () => {
+  const view = Bokeh.index.find_one(Bokeh.documents[0].get_model_by_name('curve')), paint = view.paint.bind(view)
+  let n = 0
+  view.paint = () => { n += 1; paint() }
+  for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame)
+  view.paint = paint
+  return n
+}"""
+"""How often the figure is painted within thirty frames."""
+LONG = 150_000
+"""Iterations that no test waits for."""
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +96,44 @@ def test_logarithmic_axes_are_drawn_and_in_the_link(url, names, new_page):
     )
     kinds = "['x_scale', 'y_scale'].map(scale => Bokeh.documents[0].get_model_by_name('curve')[scale].type)"
     assert page.evaluate(kinds) == ["LogScale", "LogScale"]
+
+
+@pytest.fixture(scope="module")
+def twelve(store):
+    """The names of twelve runs of which the first records all the time."""
+    train, test = hold_out_tokens(
+        LDA(4, 0.3, 0.2).simulate(60, 80, 30, seed=3)[0], fraction=0.1, seed=0
+    )
+    settings = {"n_topics": 4, "test": test, "store": store}
+    first = start(train, engine="cgs", n_iterations=LONG, name="live", **settings)
+    names = [f"short-{at}" for at in range(11)]
+    for at, name in enumerate(names):
+        engine = ("svb", "cvb", "cgs")[at % 3]
+        fit(train, engine, n_iterations=6, seed=at, name=name, progress=False, **settings)
+    yield ["live", *names]
+    first.stop()
+    first.wait(30)
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_runs_that_are_added_to_a_live_figure_are_drawn_and_it_streams_on(
+    url, new_page, twelve, turn
+):
+    page = new_page(f"{url}?runs={twelve[0]}")
+    for n_drawn, name in enumerate(twelve[1:], 2):
+        page.get_by_label(f"draw {name}", exact=True).click()
+        page.locator(f"[aria-label='draw {name}'][aria-pressed='true']").wait_for()
+        until(lambda n=n_drawn: len(figure(page)["legend"]) == min(n, 8), "it is in the legend")
+    press(page, "Both")
+    page.get_by_role("slider", name="Smoothing").press("ArrowRight")
+    until(lambda: len(page.evaluate(LOOKS)) == 8 * 2 * 2 + 8, "all parts of the lines are drawn")
+    page.get_by_label("draw live", exact=True).click()
+    page.locator("[aria-label='draw live'][aria-pressed='true']").wait_for()
+    before = max(points(page))
+    until(lambda: max(points(page)) > before, "the figure streams on")
+
+
+def test_a_figure_with_points_out_of_sight_comes_to_rest(url, new_page, twelve):
+    page = new_page(f"{url}?runs=short-0,short-1&zoom=2,4,1,1000")
+    until(lambda: len(figure(page)["legend"]) == 2, "both are drawn")
+    until(lambda: page.evaluate(PAINTS) == 0, "nothing is painted again")

@@ -80,8 +80,9 @@ def test_curves_of_chosen_runs_stand_out_while_one_of_them_is_drawn(desk, readin
 
     def faded() -> set[str]:
         curve = page.figure.curve
-        alphas = [slot.strands[0].line.glyph.line_alpha for slot in curve.slots]
-        return {line.names[0] for line, alpha in zip(curve.drawn, alphas, strict=True) if alpha < 1}
+        return {
+            slot.line.names[0] for slot in curve.slots if slot.parts["line", 0].glyph.line_alpha < 1
+        }
 
     page.table.chosen = ["run-3", "run-9"]
     assert faded() == {f"run-{at}" for at in range(8)} - {"run-3"}

@@ -18,6 +18,11 @@ def shown(curve, *readings):
     curve.show({reading.name: reading for reading in readings})
 
 
+def seen(slot, *key) -> bool:
+    """Whether a part of a slot is made and visible."""
+    return key in slot.parts and slot.parts[key].visible
+
+
 def points(curve, name: str):
     """The points of the figure that have this name."""
     return next(
@@ -42,11 +47,9 @@ def test_axis_and_measure_choose_the_columns_and_their_labels(axis, measure, rea
     curve.axis, curve.measure = axis, measure
     curve.draw()
     columns, label = MEASURES[measure]
-    assert (curve.slots[0].strands[0].line.glyph.x, curve.slots[0].strands[0].line.glyph.y) == (
-        AXES[axis][0],
-        columns[0],
-    )
-    assert curve.slots[0].strands[1].line.visible == (measure == "both")
+    line = curve.slots[0].parts["line", 0].glyph
+    assert (line.x, line.y) == (AXES[axis][0], columns[0])
+    assert seen(curve.slots[0], "line", 1) == (measure == "both")
     assert (curve.figure.xaxis[0].axis_label, curve.figure.yaxis[0].axis_label) == (
         AXES[axis][1],
         label,
@@ -72,11 +75,7 @@ def test_a_run_has_the_colour_of_its_engine_whatever_else_is_drawn(reading_of):
         shown(curve, *some)
         assert curve.colours() == {run.name: wanted[run.name] for run in some}
         for slot, run in zip(curve.slots, some, strict=False):
-            glyphs = [part.glyph for strand in slot.strands for part in strand]
-            assert {getattr(glyph, "line_color", wanted[run.name]) for glyph in glyphs} == {
-                wanted[run.name]
-            }
-            assert slot.strands[0].band.glyph.fill_color == wanted[run.name]
+            assert slot.parts["line", 0].glyph.line_color == wanted[run.name]
 
 
 def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
@@ -84,9 +83,9 @@ def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
     shown(curve, reading_of("old", 9))
     shown(curve, reading_of("new", 2))
     assert len(curve.slots[0].source.data["iteration"]) == 2
-    assert in_legend(curve) == [True] + [False] * (N_SLOTS - 1)
+    assert in_legend(curve) == [True]
     shown(curve)
-    assert not any(line.visible for line in (slot.strands[0].line for slot in curve.slots))
+    assert not any(seen(slot, "line", 0) for slot in curve.slots)
     assert not any(in_legend(curve))
 
 
@@ -185,12 +184,12 @@ def test_a_mean_has_a_band_of_one_standard_error_and_only_new_rows_are_sent(
     before = runs(5)
     before[1].numbers[:, COLUMNS.index("test_perplexity")] += 2.0
     means(curve, *before)
-    slot, (strand, _) = curve.slots[0], curve.slots[0].strands
+    slot = curve.slots[0]
     y = before[0].numbers[:, COLUMNS.index("test_perplexity")] + 1
     np.testing.assert_allclose(slot.source.data["test_perplexity"], y)
     # 2 runs, 2 apart
     np.testing.assert_allclose([slot.source.data[name] for name in ("low", "high")], [y - 1, y + 1])
-    assert strand.band.visible and strand.line.visible and not strand.raw.visible
+    assert [part for part, _ in slot.parts if seen(slot, part, 0)] == ["line", "points", "band"]
     stream = slot.source.stream
     monkeypatch.setattr(
         type(slot.source),
@@ -201,34 +200,31 @@ def test_a_mean_has_a_band_of_one_standard_error_and_only_new_rows_are_sent(
     means(curve, *runs(8))
     assert streamed == [3]
     shown(curve, *runs(8))
-    assert not strand.band.visible and [list(line.names) for line in curve.drawn[:2]] == [
-        ["b"],
-        ["a"],
-    ]
+    assert not seen(slot, "band", 0)
+    assert [list(slot.line.names) for slot in curve.slots] == [["b"], ["a"]]
 
 
 def test_smoothing_draws_a_smooth_line_over_what_was_recorded_and_keeps_doing_so(reading_of):
     curve, weight = Curve(), 0.7
     shown(curve, reading_of(n_points=5))
-    strand, data = curve.slots[0].strands[0], curve.slots[0].source.data
+    slot = curve.slots[0]
+    parts, data = slot.parts, slot.source.data
     curve.smoothing = weight
     curve.draw()
-    assert strand.raw.visible and (strand.raw.glyph.y, strand.line.glyph.y) == (
-        "test_perplexity",
-        "line",
-    )
-    assert strand.raw.glyph.line_alpha < 0.5
+    assert seen(slot, "raw", 0)
+    assert (parts["raw", 0].glyph.y, parts["line", 0].glyph.y) == ("test_perplexity", "line")
+    assert parts["raw", 0].glyph.line_alpha < 0.5
     shown(curve, reading_of(n_points=9))
     np.testing.assert_allclose(data["line"], smoothed(reading_of(n_points=9).numbers[:, 4], weight))
     curve.measure = "both"
     curve.draw()
-    assert curve.slots[0].strands[1].line.glyph.y == "line_2"
+    assert parts["line", 1].glyph.y == "line_2"
     np.testing.assert_allclose(
         data["line_2"], smoothed(reading_of(n_points=9).numbers[:, 6], weight)
     )
     curve.smoothing, curve.measure = 0.0, "headline"
     curve.draw()
-    assert not strand.raw.visible and strand.line.glyph.y == "test_perplexity"
+    assert not seen(slot, "raw", 0) and parts["line", 0].glyph.y == "test_perplexity"
 
 
 def test_a_line_lies_at_the_perplexity_that_all_reach_and_marks_say_where_each_does(reading_of):
@@ -286,13 +282,11 @@ def test_an_imported_model_is_a_level_across_the_figure_and_no_curve(reading_of)
     theirs.numbers[0, [COLUMNS.index(name) for name in ("elapsed", "updates", "steps")]] = np.nan
     theirs.numbers[0, column] = 4 * ours.numbers[:, column].max()
     shown(curve, ours, theirs)
-    level = curve._levels[1]
-    assert not curve._levels[0].visible and level.visible and curve.has_levels()
-    assert (level.location, level.line_color) == (
-        theirs.numbers[0, column],
-        look_of("gensim-lda").colour,
-    )
-    assert curve.figure.y_range.end > level.location
+    level = curve.slots[1].parts["level", 0]
+    assert ("level", 0) not in curve.slots[0].parts and level.visible and curve.has_levels()
+    assert level.data_source.data[level.glyph.y][0] == theirs.numbers[0, column]
+    assert level.glyph.line_color == look_of("gensim-lda").colour
+    assert curve.figure.y_range.end > theirs.numbers[0, column]
     curve.axis = "seconds"
     curve.draw()
     assert level.visible and np.isfinite(curve.figure.x_range.end)

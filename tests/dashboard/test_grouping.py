@@ -52,9 +52,9 @@ def test_runs_that_only_the_seed_tells_apart_are_one_line_and_keep_their_slot_as
     first, other = reading_of("a", label="cgs"), reading_of("k", label="cgs", n_topics=20)
     curve, later = Curve(), reading_of("b", label="cgs", seed=1)
     curve.assign_lines(mean_lines([other, first]))
-    assert [list(line.names) for line in curve.drawn[:2]] == [["k"], ["a"]]
+    assert [list(slot.line.names) for slot in curve.slots] == [["k"], ["a"]]
     curve.assign_lines(mean_lines([later, other, first]))
-    assert [list(line.names) for line in curve.drawn[:2]] == [["k"], ["b", "a"]]
+    assert [list(slot.line.names) for slot in curve.slots] == [["k"], ["b", "a"]]
 
 
 def test_all_that_is_chosen_is_compared_and_of_the_newest_whole_groups(reading_of):

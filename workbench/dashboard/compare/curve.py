@@ -1,32 +1,33 @@
 """The live figure: what up to eight runs, or means of runs, record, against iterations, steps, updates or seconds.
 
-Every glyph, legend item and tooltip is made before the page is sent: adding one to a live figure can hang the tab. Afterwards
-only data, names of columns, visibility and labels change, and a tick streams nothing but new rows.
+A slot and its glyphs are made when they are first seen, and stay. Afterwards only data, names of columns, visibility and labels
+change, and a tick streams nothing but new rows.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from bokeh.core.properties import value
 from bokeh.events import Reset
-from bokeh.models import ColumnDataSource, LegendItem, Scatter, Span
+from bokeh.models import ColumnDataSource, Scatter, Span
 
 from workbench.dashboard.compare.charts import AXES, CHARTS, MEASURES
-from workbench.dashboard.compare.grouping import NO_ROWS, Line, Mean, telling_labels
+from workbench.dashboard.compare.grouping import NOTHING, Line, telling_labels
 from workbench.dashboard.compare.slots import (
     DASHES,
     FADED,
+    GLYPHS,
     STRANDS,
     Look,
     Scales,
     Slot,
-    add,
     add_legend,
     crossings,
+    drawn_from,
     plot,
 )
 from workbench.dashboard.shared.link import Part
@@ -36,10 +37,10 @@ from workbench.measures.comparison import reached_by_each
 from workbench.views.elements import GREY, look_of
 
 N_SLOTS = len(DASHES)
-NOTHING = Line("", "", ())
-"""The line of an unused slot."""
 FIRST = ("iteration", "test_perplexity")
 """The columns drawn at the start."""
+ORDER = list(GLYPHS)
+"""The parts of lines, from the lowest to the uppermost."""
 SPANS = ("whole", "close-up")
 HEADLINE = COLUMNS.index("test_perplexity")
 DOTTED = DASHES.index("dotted")
@@ -75,14 +76,12 @@ class Curve:
     def __init__(self):
         self.axis, self.measure, self.span = "iterations", "headline", "whole"
         self.smoothing, self.until, self.mean, self.log = 0.0, None, False, []
-        self.drawn = [NOTHING] * N_SLOTS
-        self._means, self._readings, self._labels = [Mean() for _ in DASHES], {}, {}
+        self.slots: list[Slot] = []
+        self._readings, self._labels = {}, {}
         self._moved_by_hand = self._moving = False
         self._lifted = set()  # names of the runs that stand out
         self.figure = plot()
         self.scales = Scales(self.figure)
-        self.slots = [Slot(self.figure, at, FIRST) for at in range(N_SLOTS)]
-        self._colours = [GREY] * N_SLOTS
         self._across = Span(
             dimension="width",
             location=0,
@@ -93,22 +92,12 @@ class Curve:
             name="target",
         )
         self.figure.add_layout(self._across)
-        self._levels = [
-            Span(dimension="width", location=0, visible=False, line_width=2.2, name=f"level-{at}")
-            for at in range(N_SLOTS)
-        ]
-        for level in self._levels:
-            self.figure.add_layout(level)
-        none = crossings([(NO_ROWS, GREY)], FIRST[1], 0.0)
+        none = crossings([], FIRST[1], 0.0)
         x, y = FIRST
         looks = {"fill_color": "colour", "line_color": None, "size": 10, "marker": "diamond"}
         source = ColumnDataSource(none, name="crossings")
-        self._crossings = add(self.figure, source, Scatter(x=x, y=y, **looks))
-        self._items = [
-            LegendItem(label="–", renderers=[slot.strands[0].line], visible=False)
-            for slot in self.slots
-        ]
-        add_legend(self.figure, self._items, [slot.points for slot in self.slots])
+        self._crossings = drawn_from(source, Scatter(x=x, y=y, **looks))
+        self._legend, self._hover = add_legend(self.figure)
         self.draw()
         for bounds in (self.figure.x_range, self.figure.y_range):
             bounds.on_change("end", self._moved)
@@ -123,54 +112,63 @@ class Curve:
     def assign_lines(self, lines: list[Line], mean: bool = True) -> None:
         """Assign a slot to each of the lines (at most eight); a line that has a slot keeps it."""
         self.mean, wanted = mean, {line.key: line for line in lines[:N_SLOTS]}
-        self.drawn = [wanted.pop(line.key, NOTHING) for line in self.drawn]
+        for slot in self.slots:
+            slot.line = wanted.pop(slot.line.key, NOTHING)
         for line in wanted.values():
-            self.drawn[self.drawn.index(NOTHING)] = line
+            self._free_slot().line = line
+
+    def _free_slot(self) -> Slot:
+        """Return the first slot without a line, which is made if there is none."""
+        if all(slot.line is not NOTHING for slot in self.slots):
+            self.slots.append(Slot(len(self.slots), FIRST))
+        return next(slot for slot in self.slots if slot.line is NOTHING)
+
+    def _add_new(self) -> None:
+        """Add to the figure what was made since, at once: the browser lays a figure out for each change of its glyphs."""
+        parts = [pair for slot in self.slots for pair in slot.parts.items()]
+        parts.sort(key=lambda pair: ORDER.index(pair[0][0]))
+        renderers = [*(part for _, part in parts), self._crossings]
+        if renderers != self.figure.renderers:
+            self.figure.renderers = renderers
+            self._legend.items = [slot.item for slot in self.slots]
+            self._hover.renderers = [slot.parts["points", 0] for slot in self.slots]
 
     def colours(self) -> dict[str, str]:
         """Return the colour of each drawn run by name: the colour of its engine, see `workbench.views.elements`."""
-        return {
-            name: colour
-            for line, colour in zip(self.drawn, self._colours, strict=True)
-            for name in line.names
-        }
+        return {name: slot.colour for slot in self.slots for name in slot.line.names}
 
     def lift(self, names: Iterable[str]) -> None:
         """Fade all lines but those of the named runs, from now on; no line while none of them is drawn."""
         self._lifted = set(names)
-        lifted = [not self._lifted.isdisjoint(line.names) for line in self.drawn]
-        for slot, level, own in zip(self.slots, self._levels, lifted, strict=True):
-            slot.fade(any(lifted) and not own)
-            level.update(line_alpha=FADED if any(lifted) and not own else 1.0)
+        lifted = [slot for slot in self.slots if not self._lifted.isdisjoint(slot.line.names)]
+        for slot in self.slots:
+            slot.opacity = FADED if lifted and slot not in lifted else 1.0
+            slot.paint()
 
     def show(self, readings: dict[str, Reading]) -> None:
         """Draw the readings of the runs: stream new rows, and fill a slot anew if its run has changed."""
+        lines = [slot.line for slot in self.slots]
         self._readings = {
-            name: readings[name] for line in self.drawn for name in line.names if name in readings
+            name: readings[name] for line in lines for name in line.names if name in readings
         }
         labels = {} if self.mean else telling_labels(list(self._readings.values()))
-        self._labels = {
-            line.key: line.label or labels.get(line.key, line.key) for line in self.drawn
-        }
-        for line, mean in zip(self.drawn, self._means, strict=True):
-            mean.follow(self._of(line))
+        self._labels = {line.key: line.label or labels.get(line.key, line.key) for line in lines}
+        for slot in self.slots:
+            slot.mean.follow(self._of(slot.line))
         self._paint()
         self.lift(self._lifted)
         self.draw()
 
     def _paint(self) -> None:
         """Give each line the colour of its engine, and lines of one colour different dashes."""
-        labels = [next((reading.label for reading in self._of(line)), "") for line in self.drawn]
-        self._colours = [look.colour if (look := look_of(label)) else GREY for label in labels]
         n_before = Counter()
-        for slot, level, line, colour in zip(
-            self.slots, self._levels, self.drawn, self._colours, strict=True
-        ):
-            if line.names:
-                dash = DASHES[(n_before[colour] + DOTTED * self._has_no_course(line)) % len(DASHES)]
-                slot.paint(colour, dash)
-                level.update(line_color=colour, line_dash=dash)
-                n_before[colour] += 1
+        for slot in self.slots:
+            if slot.line.names:
+                label = next((reading.label for reading in self._of(slot.line)), "")
+                slot.colour = look.colour if (look := look_of(label)) else GREY
+                shift = n_before[slot.colour] + DOTTED * self._has_no_course(slot.line)
+                slot.dash = DASHES[shift % len(DASHES)]
+                n_before[slot.colour] += 1
 
     def _of(self, line: Line) -> list[Reading]:
         return [self._readings[name] for name in line.names if name in self._readings]
@@ -181,14 +179,15 @@ class Curve:
 
     def has_levels(self) -> bool:
         """Return whether a horizontal line of an imported model is drawn."""
-        return any(level.visible for level in self._levels)
+        levels = (slot.parts.get(("level", 0)) for slot in self.slots)
+        return any(level is not None and level.visible for level in levels)
 
     def seen(self) -> Drawn:
         """Return the content of the figure, without the runs that have no record yet."""
         runs = tuple(
-            (one.path, self._labels[line.key], colour)
-            for line, colour in zip(self.drawn, self._colours, strict=True)
-            for one in self._of(line)
+            (one.path, self._labels[slot.line.key], slot.colour)
+            for slot in self.slots
+            for one in self._of(slot.line)
             if len(one.numbers)
         )
         return Drawn(
@@ -234,40 +233,39 @@ class Curve:
         x, x_label = AXES[self.axis]
         columns, y_label = MEASURES[self.measure]
         look = Look(columns, self.smoothing)
-        for slot, line, mean, item in zip(
-            self.slots, self.drawn, self._means, self._items, strict=True
-        ):
-            slot.fill(mean.of, mean.numbers, mean.errors, look)
-            n_seen = len(look.columns) if line.names else 0
-            several = self.mean and len(line.names) > 1
-            for at, (strand, names) in enumerate(zip(slot.strands, STRANDS, strict=True)):
-                seen = at < n_seen
-                if seen:
-                    strand.line.glyph.update(x=x, y=names[0] if self.smoothing else columns[at])
-                    strand.raw.glyph.update(x=x, y=columns[at])
-                    strand.band.glyph.update(x=x)
-                strand.line.update(visible=seen)
-                strand.raw.update(visible=seen and self.smoothing > 0)
-                strand.band.update(visible=seen and several)
-            if n_seen:
-                slot.points.glyph.update(x=x, y=columns[0])
-            slot.points.update(visible=n_seen > 0 and not self._has_no_course(line))
-            if own := self._of(line):
-                slot.points.update(name=self._labels[line.key])
-                item.update(label=value(self._labels[line.key]))
-            item.update(visible=any(map(self._has, own)))
-        self._draw_levels(columns)
+        for slot in self.slots:
+            slot.fill(look)
+            slot.draw(dict(self._parts(slot, x, columns)))
+            if own := self._of(slot.line):
+                label = self._labels[slot.line.key]
+                slot.parts["points", 0].update(name=label)
+                slot.item.update(label=value(label))
+            slot.item.update(visible=any(map(self._has, own)))
+        self._add_new()
         self._draw_target(x, columns[0])
         self.figure.xaxis[0].update(axis_label=x_label)
         self.figure.yaxis[0].update(axis_label=y_label)
         self._fit(x, columns)
 
-    def _draw_levels(self, columns: tuple[str, ...]) -> None:
-        """Draw a horizontal line for each imported model, at its value."""
-        for level, line, mean in zip(self._levels, self.drawn, self._means, strict=True):
-            own = mean.numbers[-1, COLUMNS.index(columns[0])] if len(mean.numbers) else np.nan
-            seen = bool(np.isfinite(own)) and self._has_no_course(line)
-            level.update(visible=seen, **({"location": float(own)} if seen else {}))
+    def _parts(
+        self, slot: Slot, x: str, columns: tuple[str, ...]
+    ) -> Iterator[tuple[tuple[str, int], dict[str, str]]]:
+        """Yield what is seen of a line: part and number of the quantity, and the columns that it is drawn from.
+
+        An imported model is a horizontal line at its value.
+        """
+        if slot.line is NOTHING:
+            return
+        for at, (y, (smooth, *_)) in enumerate(zip(columns, STRANDS, strict=False)):
+            yield ("line", at), {"x": x, "y": smooth if self.smoothing else y}
+            if self.smoothing:
+                yield ("raw", at), {"x": x, "y": y}
+            if self.mean and len(slot.line.names) > 1:
+                yield ("band", at), {"x": x}
+        if not self._has_no_course(slot.line):
+            yield ("points", 0), {"x": x, "y": columns[0]}
+        elif np.isfinite(slot.source.data[columns[0]]).any():
+            yield ("level", 0), {"y": columns[0]}
 
     def _draw_target(self, x: str, y: str) -> None:
         """Draw the horizontal line at the target, and a mark where each curve is first at or below it."""
@@ -279,9 +277,9 @@ class Curve:
         self._across.update(location=target)
         self._crossings.glyph.update(x=x, y=y)
         lines = [
-            (mean.numbers, colour)
-            for line, mean, colour in zip(self.drawn, self._means, self._colours, strict=True)
-            if not self._has_no_course(line)
+            (slot.mean.numbers, slot.colour)
+            for slot in self.slots
+            if not self._has_no_course(slot.line)
         ]
         known, data = self._crossings.data_source, crossings(lines, y, target)
         if not all(
@@ -295,25 +293,15 @@ class Curve:
         bands = (
             [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean else []
         )
-        lines = [
-            slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line.names
-        ]
-        levels = [
-            slot.source
-            for line, slot in zip(self.drawn, self.slots, strict=True)
-            if self._has_no_course(line)
-        ]
-        for source in lines:
-            n_points = len(source.data[x])
+        for slot in self.slots:
+            data = slot.source.data
+            n_points = len(data[x]) if slot.line.names else 0
             first = int(CLOSE_UP * n_points) if self.span == "close-up" else 0
-            for column in (*columns, *bands):
-                values = np.asarray(source.data[column][first:], float)
+            for column in (*columns, *bands) if n_points else ():
+                values = np.asarray(data[column][first:], float)
                 seen.append(values[np.isfinite(values)])
-                across += (
-                    [np.asarray(source.data[x], float)]
-                    if len(seen[-1]) and source not in levels
-                    else []
-                )
+                if len(seen[-1]) and not self._has_no_course(slot.line):
+                    across.append(np.asarray(data[x], float))
         xs, ys = (np.concatenate(each) if each else np.empty(0) for each in (across, seen))
         log = {
             axis: axis in self.log and bool((values > 0).all())

@@ -24,6 +24,10 @@ class Line(NamedTuple):
     names: tuple[str, ...]  # its runs
 
 
+NOTHING = Line("", "", ())
+"""The line of a slot that is not used."""
+
+
 def mean_lines(readings: list[Reading]) -> list[Line]:
     """Return a line for each label with all its runs (newest first), grouped as in `workbench.measures.mean_curves`."""
     groups: dict[str, list[str]] = {}

@@ -1,12 +1,10 @@
-"""The empty live figure, and its slots: lines with all their glyphs, made beforehand.
-
-A slot also has points where its line reaches a perplexity.
-"""
+"""The empty live figure, and its slots: the data of a line, and the glyphs that draw them."""
 
 from typing import NamedTuple
 
 import numpy as np
 from bokeh.models import (
+    AllIndices,
     BasicTicker,
     CDSView,
     ColumnDataSource,
@@ -14,6 +12,7 @@ from bokeh.models import (
     Glyph,
     GlyphRenderer,
     HoverTool,
+    HSpan,
     Legend,
     LegendItem,
     Line,
@@ -26,10 +25,11 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from workbench.dashboard.compare.grouping import NO_ROWS
+from workbench.dashboard.compare.grouping import NO_ROWS, NOTHING, Mean
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.shell import FIGURE_CSS, LEGEND_CSS
 from workbench.measures.curves import smoothed
+from workbench.views.elements import GREY
 
 STRANDS = (("line", "low", "high"), ("line_2", "low_2", "high_2"))
 """Columns of the first and second quantity: smoothed value, and the value minus and plus a standard error."""
@@ -46,6 +46,14 @@ DASHES = (
 """Dash patterns of lines with the same colour, that is, with the same engine."""
 WIDTHS = (2.2, 1.1)
 """Widths of the lines of the first and of the second quantity."""
+GLYPHS = {
+    "band": lambda at, **look: VArea(y1=STRANDS[at][1], y2=STRANDS[at][2], **look),
+    "raw": lambda at, **look: Line(line_width=1.4, line_join="round", **look),
+    "line": lambda at, **look: Line(line_width=WIDTHS[at], line_join="round", **look),
+    "level": lambda at, **look: HSpan(line_width=2.2, **look),
+    "points": lambda at, **look: Scatter(size=16, fill_alpha=0, line_alpha=0, **look),
+}
+"""Part of a line → a function that makes its glyph for the first (0) or the second (1) quantity."""
 FEW = 20
 """Maximum number of new rows that are sent as text."""
 FAINT, BAND, FADED = 0.28, 0.16, 0.13
@@ -119,44 +127,38 @@ class Scales:
         getattr(self._figure, f"{axis}axis")[0].update(ticker=ticker)
 
 
-def add(made: figure, source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRenderer:
-    """Add a glyph to the figure, invisible at first, with the columns of ``source``; return its renderer.
+def drawn_from(source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRenderer:
+    """Return the renderer of a glyph with the columns of ``source``, to be added to a figure.
 
     The figure's own methods (`figure.line` and others) make two more glyphs for each, for selected and muted ones, which this
     figure never uses; without them the figure is made in two thirds of the time.
     """
-    renderer = GlyphRenderer(
+    return GlyphRenderer(
         data_source=source,
         glyph=glyph,
-        visible=False,
         nonselection_glyph=None,
         selection_glyph=None,
         muted_glyph=None,
         **settings,
     )
-    made.renderers.append(renderer)
-    return renderer
 
 
-def add_legend(made: figure, items: list[LegendItem], points: list[GlyphRenderer]) -> None:
-    """Add the legend, above the figure in as many rows as it needs, and a tooltip at the points of the lines."""
-    made.add_layout(
-        Legend(
-            items=items,
-            location="top_left",
-            orientation="horizontal",
-            click_policy="none",
-            stylesheets=[LEGEND_CSS],
-            label_text_font_size="12px",
-            padding=0,
-            spacing=14,
-            margin=4,
-        ),
-        "above",
+def add_legend(made: figure) -> tuple[Legend, HoverTool]:
+    """Add the legend, above the figure in as many rows as it needs, and a tooltip; return both, without a line yet."""
+    legend = Legend(
+        location="top_left",
+        orientation="horizontal",
+        click_policy="none",
+        stylesheets=[LEGEND_CSS],
+        label_text_font_size="12px",
+        padding=0,
+        spacing=14,
+        margin=4,
     )
-    made.add_tools(
-        HoverTool(renderers=points, tooltips=TOOLTIP, limit=1, point_policy="snap_to_data")
-    )
+    made.add_layout(legend, "above")
+    hover = HoverTool(renderers=[], tooltips=TOOLTIP, limit=1, point_policy="snap_to_data")
+    made.add_tools(hover)
+    return legend, hover
 
 
 class Look(NamedTuple):
@@ -166,61 +168,53 @@ class Look(NamedTuple):
     smoothing: float
 
 
-class Strand(NamedTuple):
-    """The glyphs, or the glyph renderers, of one quantity."""
-
-    band: GlyphRenderer | Glyph
-    raw: GlyphRenderer | Glyph
-    line: GlyphRenderer | Glyph
-
-
 class Slot:
-    """Data and glyphs of one line; `fill` streams only new rows to the browser."""
+    """A line with its data and its glyphs; a glyph is made when it is first seen, and `fill` streams only new rows."""
 
-    def __init__(self, plot: figure, at: int, first: tuple[str, str]):
+    def __init__(self, at: int, first: tuple[str, str]):
+        self._at, self._every = at, AllIndices()
+        self.line, self.mean = NOTHING, Mean()
+        self.colour, self.dash, self.opacity = GREY, "solid", 1.0
         self.source = ColumnDataSource(
             _columns(NO_ROWS) | _drawn(NO_ROWS, NO_ROWS, Look((), 0.0)), name=f"slot-{at}"
         )
-        view = CDSView()  # all rows; one view for all glyphs of the slot
-
-        (x, y), strands = first, []
-        for (_, low, high), width in zip(STRANDS, WIDTHS, strict=True):
-            glyphs = Strand(
-                VArea(x=x, y1=low, y2=high, fill_alpha=BAND),
-                Line(x=x, y=y, line_width=1.4, line_alpha=FAINT, line_join="round"),
-                Line(x=x, y=y, line_width=width, line_join="round"),
-            )._asdict()
-            strands.append(
-                Strand(
-                    *(
-                        add(plot, self.source, glyph, view=view, tags=[f"{part}-{at}"])
-                        for part, glyph in glyphs.items()
-                    )
-                )
-            )
-        self.strands = tuple(strands)
-        self.points = add(
-            plot, self.source, Scatter(x=x, y=y, size=16, fill_alpha=0, line_alpha=0), view=view
-        )
+        self.parts: dict[tuple[str, int], GlyphRenderer] = {}
         self._of, self._look = (), Look((), 0.0)
+        columns = dict(zip("xy", first, strict=True))
+        self.draw({("line", 0): columns, ("points", 0): columns})
+        self.item = LegendItem(label="–", renderers=[self.parts["line", 0]], visible=False)
 
-    def paint(self, colour: str, dash) -> None:
-        """Set colour and dashes of the lines."""
-        for strand in self.strands:
-            strand.band.glyph.update(fill_color=colour)
-            for line in (strand.raw, strand.line):
-                line.glyph.update(line_color=colour, line_dash=dash)
+    def draw(self, wanted: dict[tuple[str, int], dict[str, str]]) -> None:
+        """Show these parts of GLYPHS, each of a quantity and with its columns, and no others."""
+        for (kind, at), columns in wanted.items():
+            if (kind, at) in self.parts:
+                self.parts[kind, at].glyph.update(**columns)
+            else:  # with its look, since the browser draws it at once
+                glyph = GLYPHS[kind](at, **columns, **self._look_of(kind))
+                # of its own: glyphs that share a view paint without end, each marking in it the rows that it has in sight
+                view = CDSView(filter=self._every)
+                self.parts[kind, at] = drawn_from(
+                    self.source, glyph, view=view, tags=[f"{kind}-{self._at}"]
+                )
+        for key, part in self.parts.items():
+            part.update(visible=key in wanted)
 
-    def fade(self, faded: bool) -> None:
-        """Draw the lines faintly, or as usual."""
-        opacity = FADED if faded else 1.0
-        for strand in self.strands:
-            strand.band.glyph.update(fill_alpha=BAND * opacity)
-            strand.raw.glyph.update(line_alpha=FAINT * opacity)
-            strand.line.glyph.update(line_alpha=opacity)
+    def paint(self) -> None:
+        """Give the glyphs the colour, dash and opacity of the line."""
+        for (kind, _), part in self.parts.items():
+            part.glyph.update(**self._look_of(kind))
 
-    def fill(self, of: tuple, numbers: np.ndarray, errors: np.ndarray, look: Look) -> None:
-        """Set the data to the rows of the runs ``of``; ``errors`` is empty for a single run."""
+    def _look_of(self, kind: str) -> dict:
+        if kind == "points":
+            return {}
+        if kind == "band":
+            return {"fill_color": self.colour, "fill_alpha": BAND * self.opacity}
+        alpha = self.opacity * (FAINT if kind == "raw" else 1.0)
+        return {"line_color": self.colour, "line_dash": self.dash, "line_alpha": alpha}
+
+    def fill(self, look: Look) -> None:
+        """Set the data to the rows of the runs of the line."""
+        of, numbers, errors = self.mean.of, self.mean.numbers, self.mean.errors
         known = len(self.source.data["iteration"])
         anew = self._of != of or known > len(numbers)
         if not anew and known == len(numbers) and look == self._look:
@@ -278,6 +272,6 @@ def _columns(numbers: np.ndarray) -> dict[str, np.ndarray]:
 def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -> dict:
     """Return for each line (numbers, colour) the first row at which a column is at most the target, with the colour."""
     found = [(rows[rows[:, COLUMNS.index(column)] <= target][:1], colour) for rows, colour in lines]
-    return _columns(np.concatenate([rows for rows, _ in found])) | {
+    return _columns(np.concatenate([NO_ROWS, *(rows for rows, _ in found)])) | {
         "colour": [colour for rows, colour in found if len(rows)]
     }
