@@ -7,7 +7,7 @@ from threading import Lock
 import panel as pn
 import param
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource, GlyphRenderer
+from bokeh.models import AllIndices, ColumnDataSource, GlyphRenderer, UnionRenderers
 from bokeh.plotting import figure
 
 from workbench.corpus import Corpus
@@ -35,6 +35,7 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
         renderer, made = holoviews().renderer("bokeh").instance(mode="server"), []
         plots = [renderer.get_plot(panel, doc=Document()).state for panel in panels]
     for number, drawn in enumerate(plots):
+        every, union = AllIndices(), UnionRenderers()
         drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
         drawn.min_width = min(drawn.max_width or 280, 280)
         drawn.css_classes = ["fixed"] if drawn.frame_width else []
@@ -42,6 +43,8 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
             if TOPIC not in part.data_source.data:
                 part.update(selection_glyph=None, nonselection_glyph=None, hover_glyph=None)
                 part.update(muted_glyph=part.muted_glyph if drawn.legend else None)
+            # these two hold nothing, so that one of each does for all
+            part.view.filter, part.data_source.selection_policy = every, union
         drawn.name = f"{picture.name}-{number}"
         made.append(drawn)
     return made

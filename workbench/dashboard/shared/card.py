@@ -88,9 +88,8 @@ class Card(PictureCard):
             else Downloads(handover, makers)
         )
         row = self.files.row("Download", f"download the {heading[:1].lower()}{heading[1:]}")
-        self.results = column(
-            self.figure, self.caption, self.table, *row, kind="wb-stack", visible=False
-        )
+        self.results = column(kind="wb-stack", visible=False)
+        self._content = [self.figure, self.caption, self.table, *row]
         title = text(f"<h2>{escape(heading)}</h2>", css_classes=["wb-mid"])
         bar = column(title, *tools, self.bar, kind="wb-bar")
         self._parts = [bar, *above, self.said, self.results]
@@ -123,9 +122,11 @@ class Card(PictureCard):
         self.said.object = self.shown.said if error is None else message(sentence_of(error), "bad")
         self.table.object = self.shown.table
         self.results.visible = bool(self.shown.picture or self.shown.table or self.shown.beside)
+        if self.results.visible and not self.results.objects:  # what is hidden needs no models
+            self.results.objects = self._content
         if self._hides:
             self.view.visible = bool(self.said.object) or self.results.visible
-        if self.view.visible and not self.view.objects:  # a hidden card needs no models
+        if self.view.visible and not self.view.objects:
             self.view.objects = self._parts
         self.draw(self.shown.picture, self.shown.controls, figures)
 
