@@ -1,11 +1,13 @@
 """The form, its checks, and the link."""
 
+import panel as pn
 import pytest
 from form_values import field_values
 from pytest import approx
 
 from workbench.corpus import CorpusError
 from workbench.corpus.formats.readers import FORMATS
+from workbench.dashboard.compare.engine_choice import EngineChoice
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import FOLDED, Settings
 from workbench.dashboard.compare.starting import start_runs
@@ -338,3 +340,19 @@ def test_a_value_of_the_link_that_does_not_fit_is_left_out(name, text):
 def test_a_number_of_the_link_that_is_none_is_reported_at_its_field(name, text):
     form = Settings()
     assert form.parts()[name].take(text) and list(form.form.wrong) == [name]
+
+
+def test_a_search_shows_the_engines_that_fit_and_keeps_what_is_ticked():
+    choice = EngineChoice(["svb", "cgs"])
+
+    def boxes() -> list:
+        return [part for part in choice.objects if isinstance(part, pn.widgets.CheckBoxGroup)]
+
+    assert boxes() == []
+    choice.search.value_input = "cvb0-"
+    assert [part.options for part in boxes()] == [["cvb0-cgs"]]
+    boxes()[0].value = ["cvb0-cgs"]
+    choice.search.value_input = "hdp"
+    assert {name for part in boxes() for name in part.options} >= {"cv-hdp", "g-hdp"}
+    choice.search.value_input = ""
+    assert boxes() == [] and set(choice.value) == {"svb", "cgs", "cvb0-cgs"}

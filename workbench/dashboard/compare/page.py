@@ -280,12 +280,11 @@ class ComparePage:
             self.table,
             kind="wb-card",
         )
+        beside = column(self.comparison.view, self.results.view, kind="wb-main")
         cards = (
             self.preview.card,
-            self.figure.view(),
+            column(column(self.figure.view(), kind="wb-main"), beside, kind="wb-body"),
             runs,
-            self.comparison.view,
-            self.results.view,
             self.chains.view,
             self.priors.view,
             self.lineage.view,

@@ -290,11 +290,10 @@ class Settings:
         of_file += (n for n in sections[DATA] if n not in OF_COLUMNS or self._columns != {})
         for section in FOLDED:
             sections[section] = self._folded(section, sections[section], request.engines)
-        self.fields["heading:engines"].object = '<p class="group">Engines</p>'
         self.form.show(
             [
                 *("corpus", *of_file, *sections[PREPROCESSING]),
-                *("heading:engines", "engines", *sections[RUN]),
+                *("engines", *sections[RUN]),
                 *(*sections[OPTIONS], *sections[HYPER]),
             ]
         )
