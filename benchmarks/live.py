@@ -15,6 +15,7 @@ from pathlib import Path
 from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
 from workbench.runs.execution.control import StoreControl
+from workbench.runs.execution.worker import resume_position
 from workbench.runs.loop import iterate
 from workbench.runs.parts.laying_out import Whole
 from workbench.runs.spec import make_spec
@@ -35,7 +36,7 @@ def go_on(path: Path, train, test, there: threading.Barrier) -> None:
 
     with RunWriter(path) as writer, StoreControl(path, writer.beat) as control:
         data = Whole(writer.spec, train, test)
-        iterate(writer.spec, data, writer.position(data), writer, control, linger)
+        iterate(writer.spec, data, resume_position(writer, data), writer, control, linger)
 
 
 def main() -> None:
