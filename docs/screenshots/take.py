@@ -279,7 +279,8 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
             }
             for label, column in columns.items():
                 expect(page.get_by_label(label, exact=True)).to_have_value(column)
-            page.get_by_role("button", name="HDP: cv-hdp").click()
+            for family in ("LDA: ", "HDP: "):
+                page.get_by_role("button", name=family).click()
             for engine in set(DEFAULT_ENGINES) - {"svb", "cgs"}:
                 page.get_by_label(engine, exact=True).uncheck()
             for label, value in {"Topics K": "5", "Iterations": "500"}.items():

@@ -77,7 +77,8 @@ def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(
         .first.inner_text()
         .startswith("Stop words\t1\t")
     )
-    press(page, "HDP: cv-hdp")
+    for family in ("LDA: ", "HDP: "):
+        page.get_by_role("button", name=family).click()
     for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
     for name, value in {"n_topics": 3, "n_iterations": 5}.items():
