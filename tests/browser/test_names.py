@@ -49,15 +49,15 @@ COMPARE = """
   - figure "curves of the runs; the table has what they reached"
   - group "download the figure":
     - button "SVG"
+  - combobox "Baseline"
+  - group "table of Comparison":
+    - table "comparison"
+  - group "download the comparison"
   - textbox "Find runs"
   - combobox "Group runs by"
   - group "More of the table":
     - button "Columns" [pressed=false]
   - grid "runs of the store"
-  - combobox "Baseline"
-  - group "table of Comparison":
-    - table "comparison"
-  - group "download the comparison"
 """
 TOPICS = """
 - banner:
