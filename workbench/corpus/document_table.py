@@ -114,7 +114,10 @@ class DocumentTable:
 
     @classmethod
     def load(cls, path: str | Path, mend: str = "save it again") -> "DocumentTable":
-        """Return the table in a file that `save` wrote; raise DataError if it is missing, damaged or no such table."""
+        """Return the table in a file that `save` wrote; raise DataError if it is missing, damaged or another file.
+
+        mend : the advice at the end of the message about a damaged file
+        """
         path = Path(path)
         try:
             content = gzip.decompress(path.read_bytes())

@@ -94,7 +94,7 @@ def stream_columns(
     dialect: Dialect | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[list[str], Iterator[tuple[list[tuple[str, ...]], list[int]]]]:
-    """Return the header, and an iterator over (values, line numbers) of some rows at a time.
+    """Return the header and an iterator over blocks of rows, each as (values of each column, line numbers of the rows).
 
     The file is read several times. Raise an error for a line, or a value in quotes, of over `LONGEST_LINE` characters.
     """

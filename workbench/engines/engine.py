@@ -1,6 +1,6 @@
 """What an engine is, its state, a cache of what is derived from a corpus, and how it works on a corpus in several parts.
 
-An engine is a handful of functions over data, a model, options and a state.
+An engine is a model with an inference algorithm: a handful of functions over data, the model, options and a state.
 
 A state holds exactly what the next step needs; a checkpoint is a state. `step` may reuse the arrays of
 the state that it was given. Randomness comes in as an argument, the context; an engine keeps none.
@@ -178,7 +178,7 @@ class WarmStart(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """A method of inference: its name, source and style in figures, and the functions that a run calls."""
+    """A model with an inference algorithm: its name, its paper, its style in figures, and the functions that a run calls."""
 
     name: str
     title: str

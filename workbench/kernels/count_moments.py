@@ -253,10 +253,10 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 def bound_of_documents(
     indptr: np.ndarray, counts: np.ndarray, gamma, priors, alpha_sum, n_topics: int, row, of_topics
 ):
-    """Return the documents' part of the bound, and accumulate E, V and P0 of each topic size in of_topics.
+    """Return the documents' part of the evidence lower bound; add to of_topics what its topics' part needs.
 
     priors : (3, topic padded) alpha, log alpha and log Gamma(alpha + 1)
-    of_topics : (3, topic padded) E, V and P0; row : (3, topic padded) scratch
+    of_topics : (3, topic padded) E, V and P0 of each topic size; row (3, topic padded) : scratch array
     """
     n_padded, sizes, result = gamma.shape[1], 0.0, spread(0.0)
     for d in range(len(indptr) - 1):
@@ -291,7 +291,10 @@ def bound_of_documents(
 def bound_of_words(
     word_indptr: np.ndarray, pairs, counts: np.ndarray, gamma, beta, n_topics: int, row
 ):
-    """Return the words' part of the bound, given the responsibilities gamma; row (3, topic padded) is scratch."""
+    """Return the words' part of the evidence lower bound, given the responsibilities gamma.
+
+    word_indptr, pairs : indices of each word's pairs; counts and gamma : of all pairs; row (3, topic padded) : scratch array
+    """
     n_padded, result = gamma.shape[1], spread(0.0)
     for w in range(len(beta)):
         count_word(w, word_indptr, pairs, counts, gamma, n_topics, row[0], row[1], row[2])
@@ -338,7 +341,7 @@ def add_variances(
 def bound_of_counted_words(
     mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
 ):
-    """Return the words' part of the bound, given E, V and P0 (word, topic padded) of counts and a scalar beta."""
+    """Return the words' part of the evidence lower bound, given E, V and P0 (word, topic padded) of n_wk, and beta."""
     result, b, log_b, log_gamma_above = (
         spread(0.0),
         spread(beta),
@@ -356,7 +359,7 @@ def bound_of_counted_words(
 
 @lean
 def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_sum: float):
-    """Return the topic sizes' part of the bound: sum_k E[log(Gamma(B) / Gamma(B + n_k))] to second order."""
+    """Return the topic sizes' part of the evidence lower bound: sum_k E[log(Gamma(B) / Gamma(B + n_k))] to second order."""
     result = 0.0
     for k in range(len(mean_k)):
         positive, mean, variance = given_positive(mean_k[k], var_k[k], zero_k[k])

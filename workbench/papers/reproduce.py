@@ -44,7 +44,7 @@ from workbench.views import Picture
 
 
 class Reproduction(NamedTuple):
-    """A reproduced figure with its runs, verdicts and files."""
+    """A reproduced figure with its runs, its files, and a verdict on each claim that the paper makes about it."""
 
     figure: Figure | Drawing
     quick: bool
@@ -98,7 +98,7 @@ def reproduce(
     topics: Iterable[int] | None = None,
     ledger: str | Path | None = None,
 ) -> Reproduction:
-    """Reproduce a figure of a paper: make the runs that the store lacks, write figure, data and verdicts.
+    """Reproduce a figure of a paper: make the missing runs, write the figure, its data, and which claims of the paper hold.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _written(
     formats: list[str],
     ledger: str | Path | None,
 ) -> Reproduction:
-    """Write the figure, its caption, verdicts and ledger entry; return the reproduction with the paths of these files."""
+    """Write the figure, its caption, the verdicts on its claims, its ledger entry; return the reproduction with their paths."""
     name, verdicts = reproduction.figure.name, verdict_lines(reproduction.verdicts)
     lines = [reproduction.figure.title, *reproduction.left_out, "", *verdicts, ""]
     files = [

@@ -315,9 +315,10 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         return product(combinations(self.settings_of(engine)), combinations(options))
 
     def cells(self, data, store: Path, seeds: Iterable[int] | None = None) -> list[Planned]:
-        """Return the requested runs, engine by engine, all of one split; raises the errors of `make_spec`.
+        """Return the planned runs of the request, engine by engine; all use the same split into training and test data.
 
-        data : Corpus or Records, or what `prepared` returned for them; seeds : by default those counted up from the first
+        data : Corpus or Records, or what `prepared` returned for them; seeds : by default those counted up from the first.
+        Raises the errors of `make_spec`.
         """
         train, test, split = data if isinstance(data, tuple) else prepared(data, self)
         seeds = range(self.seed, self.seed + self.seeds) if seeds is None else seeds
@@ -463,7 +464,10 @@ class RequestField(NamedTuple):
 
 
 def request_fields() -> dict[str, RequestField]:
-    """Return all fields of a form or link by name, except corpus, path and engines, in the order of a form."""
+    """Return by name the fields of a request, in the order of the form, without corpus, path and engines.
+
+    A form and a link encode a request by these fields.
+    """
     return _request_fields(tuple(ENGINES))
 
 

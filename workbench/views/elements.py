@@ -254,13 +254,13 @@ def text_labels(
 
 
 def panel(parts, **options):
-    """Return elements as one panel, a `holoviews.Overlay`, by default in the shape of a panel of curves."""
+    """Overlay the elements in one panel; its default width and height are those of a plot of curves."""
     options = {"aspect": 1.5, "fig_inches": 3.4, "show_legend": False, "fig_rcparams": RC} | options
     return holoviews().Overlay(parts).opts(**options, backend="matplotlib")
 
 
 def bare_panel(parts, size: tuple[float, float], xlim, ylim, **options):
-    """Return a panel without axes, of a size in inches."""
+    """Overlay the elements in one panel without axes; ``size`` is its width and height in inches."""
     axes = {"xaxis": None, "yaxis": None, "show_frame": False, "show_grid": False}
     return panel(
         parts, **{"fig_inches": size, "xlim": xlim, "ylim": ylim, "aspect": "auto"} | axes | options

@@ -82,7 +82,7 @@ class Rows(NamedTuple):
         return list(dict.fromkeys(chain.from_iterable(names for _, names in self.headers)))
 
     def _numbers(self, what: str, name: str) -> list:
-        """Return the values (row,) of a column as finite numbers; positions must be integers."""
+        """Return the values (row,) of a column as finite numbers, or, if ``what`` is "position", as integers."""
         numbers, whole = [], what == "position"
         for row, value in enumerate(self.column(what, name)):
             try:

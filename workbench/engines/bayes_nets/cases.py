@@ -119,7 +119,7 @@ class Prepared(NamedTuple):
 
     @property
     def n_sampled(self) -> int:
-        """Number of records with hidden nodes."""
+        """Number of records that need sampling: those with hidden nodes."""
         return int(np.sum(self.plan.weights[np.diff(self.first_cells) > 0]))
 
 

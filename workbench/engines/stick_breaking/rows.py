@@ -50,7 +50,7 @@ def rows_of(corpus: Corpus, model: Model) -> Rows:
 
 
 def smoothed_shares(counts: np.ndarray, added: float) -> np.ndarray:
-    """Return the smoothed shares (document, word), (x + added) / (N + W added)."""
+    """Return the smoothed shares (x + added) / (N + W added) of word counts x (document, word) with N tokens and W words."""
     return (counts + added) / (counts.sum(axis=1, keepdims=True) + added * counts.shape[1])
 
 
@@ -60,12 +60,15 @@ def raw_targets(rows: Rows) -> np.ndarray:
 
 
 def mean_share(rows: Rows) -> np.ndarray:
-    """Return the mean (word,) of (x + 1) / (N + W) over documents with tokens."""
+    """Return the mean share (word,) of each word over documents with tokens, each document's counts plus 1."""
     return smoothed_shares(rows.counts[rows.observed], 1.0).mean(axis=0)
 
 
 def threshold(value) -> str:
-    """Return the option ``rank``, a threshold of eigenvalues, as text; raise OptionError if it is invalid."""
+    """Check a number given for the option ``rank`` and return it as text; raise OptionError unless it is between 0 and 1.
+
+    Eigenvalues below this share of the largest eigenvalue are left out.
+    """
     try:
         if 0.0 < float(value) < 1.0:
             return f"{float(value):g}"

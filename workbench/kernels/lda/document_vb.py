@@ -36,8 +36,8 @@ from workbench.kernels.simd.vectors import (
 )
 
 
-def longest(first: int, last: int, indptr: np.ndarray) -> int:
-    """Return the largest number of document-word pairs of any of the documents first..last."""
+def most_pairs(first: int, last: int, indptr: np.ndarray) -> int:
+    """Return the largest number of document-word pairs in one document, among documents ``first`` to ``last - 1``."""
     return np.diff(indptr[first : last + 1]).max()
 
 
@@ -226,7 +226,7 @@ def fit_documents(
 
     Returns how many pairs were visited, over all passes.
     """
-    n_padded, most = len(alpha), longest(first, last, indptr) + LANES
+    n_padded, most = len(alpha), most_pairs(first, last, indptr) + LANES
     tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
     # an argument below, since a constant would have another type

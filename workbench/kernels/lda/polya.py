@@ -39,7 +39,10 @@ WEIGHTS_OF_POWERS = np.linalg.inv(np.vander(NODES, increasing=True))
 
 
 class Sites(NamedTuple):
-    """The distinct counts of each group (one topic, or all topics), each with a weight: a histogram."""
+    """Histogram of the counts of each group (one topic, or all topics): each distinct count and how often it occurs.
+
+    Sums over all cells become sums over these *sites*. Real counts are represented by nodes of a quadrature and their weights.
+    """
 
     indptr: np.ndarray  # (group + 1,) int64: the sites of each group
     n: np.ndarray  # (site,) float64: the count of each site, greater than 0
@@ -151,7 +154,7 @@ def conditional_moments(mean, variance, occupied):
 
 @kernel
 def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers) -> None:
-    """Add powers of each count to its bin in powers (group, bin, power), with weight 1 and then half its variance."""
+    """Add to powers (group, bin, power), in each count's bin, its powers and then its powers times half its variance."""
     for s in range(1 if sampled is None else sampled.shape[0]):
         for row in range(mean.shape[0]):
             for k in range(n_topics):

@@ -65,9 +65,9 @@ counts, so that kernels are compiled once for both."""
 
 @inlined
 def mean_digamma(prior, mean, sampled, index):
-    """Return psi(prior + m + c^s) for expected counts m and sampled c^s, averaged over chains, of sixteen topics.
+    """Return the mean over chains of psi(prior + expected count + sampled count), for the sixteen topics from index on.
 
-    mean (row, topic) : the expected counts m; sampled (chain, row, topic) : the sampled counts c
+    mean (row, topic) : the expected counts; sampled (chain, row, topic) : the sampled counts
     """
     n_chains, result = sampled.shape[0], spread(0.0)
     for s in range(max(n_chains, 1)):
@@ -82,7 +82,7 @@ def mean_digamma(prior, mean, sampled, index):
 
 @lean
 def log_row(row, prior, mean, sampled, log_sizes, point, logs) -> None:
-    """Compute the log weights <psi(prior_k + m_k + c^s_k)> - log_sizes_k of one row.
+    """Write to ``logs`` the logarithms of the factors that `weigh_row` computes for one document or one word (``row``).
 
     point : whether the parameters are point estimates, for which log replaces psi
     """
@@ -97,10 +97,13 @@ def log_row(row, prior, mean, sampled, log_sizes, point, logs) -> None:
 
 @inlined
 def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights) -> None:
-    """Compute the weights exp{ <psi(prior_k + m_k + c^s_k)> - log_sizes_k } of one row.
+    """Write to ``weights`` the factor that one document or one word (``row``) contributes to gamma of each topic.
 
-    point : whether the parameters are point estimates, for which log replaces psi. If a weight of the row is faint, the logs
-    are stored too; see `log_weight`.
+        weights_k = exp{ <psi(prior_k + mean_k + sampled_k)> - log_sizes_k }, < > the mean over chains
+
+    mean (row, topic) and sampled (chain, row, topic) : expected and sampled counts. point : whether the parameters are point
+    estimates, for which log replaces psi. If a weight of the row is below `FAINT`, its logarithms are written to ``logs`` too;
+    see `log_weight`.
     """
     n_chains, n_faint = sampled.shape[0], 0
     if n_chains > 1:
@@ -135,7 +138,7 @@ def log_weight(row, k, logs, weights, n_topics: int):
 def weigh_rows(
     first: int, last: int, prior, mean, sampled, log_sizes, point, logs, weights
 ) -> None:
-    """Compute the weights of rows first..last by `weigh_row`."""
+    """Write the weights of documents or words (rows) first..last, as `weigh_row` does."""
     for row in range(first, last):
         weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights)
 
@@ -143,9 +146,9 @@ def weigh_rows(
 def log_sizes(
     words_beta: float, mean_k: np.ndarray, sampled_k: np.ndarray, point, n_topics: int
 ) -> np.ndarray:
-    """Return <psi(W beta + m_k + c^s_k)> (topic padded,), or log(W beta + m_k) for a point estimate.
+    """Return the log normaliser (topic padded,) of each topic: the mean over chains of psi(W beta + mean_k + sampled_k).
 
-    The padding is so large that padding topics have weight 0.
+    words_beta : W beta. With ``point`` it is log(W beta + mean_k). The padding is so large that padding topics have weight 0.
     """
     n_padded = len(mean_k)
     sizes = mean_k + sampled_k[:, 0] if len(sampled_k) and not point else mean_k[None]

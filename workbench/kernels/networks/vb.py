@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.lda.document_vb import longest, visit, visit_narrow
+from workbench.kernels.lda.document_vb import most_pairs, visit, visit_narrow
 from workbench.kernels.lda.log_joint import rises_of
 from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_digamma, times_power
 from workbench.kernels.networks.field import NEVER, gather_ends, gather_logs, share_logs, share_out
@@ -256,7 +256,7 @@ def fit_documents(
 
     Returns (sum n_dw log normaliser - sum n_own log x_own, which the entropy needs, and pairs visited).
     """
-    n_padded, most = n_dr.shape[1], longest(first, last, indptr) + LANES
+    n_padded, most = n_dr.shape[1], most_pairs(first, last, indptr) + LANES
     tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gamma, new, by_logs, sizes = (
         np.empty(n_padded),

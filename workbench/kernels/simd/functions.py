@@ -125,12 +125,12 @@ STAIR = np.arange(LANES).reshape(4, 4).T.ravel()
 
 
 def _rows(builder, values):
-    """Split a vector of sixteen lanes into four vectors of four."""
+    """Emit code that splits a vector of sixteen lanes into four vectors of four; return their values."""
     return [_shuffled(builder, values, range(4 * r, 4 * r + 4)) for r in range(4)]
 
 
 def _joined(builder, rows):
-    """Concatenate several vectors to one."""
+    """Emit code that concatenates several vectors (``rows``) into one; return its value."""
     while len(rows) > 1:
         n = 2 * rows[0].type.count
         order = ir.Constant(ir.VectorType(INT32, n), list(range(n)))

@@ -3,8 +3,9 @@
     pi_k = sigma(psi_k) prod_{j<k} sigma(-psi_j),  pi_K = prod_j sigma(-psi_j),  sigma(u) = 1 / (1 + e^-u)        spec A.1
     Mult(x | N, pi) = prod_k C(N_k, x_k) sigma(psi_k)^x_k sigma(-psi_k)^(N_k - x_k),  N_k = sum_{j>=k} x_j        spec A.2
 
-Linderman, Johnson & Adams (2015), eq. 5-9 and appendix A. The last axis is that of the categories; with one category there
-is no stick, and the arrays of sticks are empty. Logarithms are natural and exact where probabilities underflow.
+Linderman, Johnson & Adams (2015), eq. 5-9 and appendix A. The last axis is that of the categories or sticks; all axes before
+it are the leading ones, the dots in shapes as (..., category). With one category there is no stick, and the arrays of sticks
+are empty. Logarithms are natural and exact where probabilities underflow.
 """
 
 import math
@@ -42,7 +43,7 @@ def sticks_of(log_probability) -> np.ndarray:
 
 
 def log_jacobian(sticks: np.ndarray) -> np.ndarray:
-    """Return log |d pi_1..K-1 / d psi| (...): the sum of log pi_k + log sigma(-psi_k) over the sticks."""
+    """Return log |d pi_1..K-1 / d psi|: the sum over sticks of log pi_k + log sigma(-psi_k), for each leading index."""
     return (log_probabilities(sticks)[..., :-1] + log_expit(-np.asarray(sticks, dtype=float))).sum(
         axis=-1
     )
@@ -59,7 +60,7 @@ def kappa(counts: np.ndarray) -> np.ndarray:
 
 
 def log_multinomial(counts: np.ndarray, sticks: np.ndarray) -> np.ndarray:
-    """Return log Mult(x | N, pi(psi)) (...), with its coefficient; counts x (..., category), sticks psi (..., category - 1)."""
+    """Return log Mult(x | N, pi(psi)), with its coefficient, of counts x and sticks psi, one value for each leading index."""
     counts, sticks = np.asarray(counts), np.asarray(sticks, dtype=float)
     n, x = remaining(counts), counts[..., :-1]
     # 0 log 0 = 0
@@ -81,7 +82,7 @@ def dirichlet_moments(alpha) -> tuple[np.ndarray, np.ndarray]:
 
 
 def log_density_of_sticks(sticks: np.ndarray, alpha) -> np.ndarray:
-    """Return log p(psi) (...) of the sticks psi of pi ~ Dirichlet(alpha)."""
+    """Return log p(psi) of the sticks psi of pi ~ Dirichlet(alpha), one value for each leading index."""
     first, rest = (
         np.asarray(alpha, dtype=float)[..., :-1],
         remaining(alpha) - np.asarray(alpha)[..., :-1],
@@ -93,7 +94,10 @@ def log_density_of_sticks(sticks: np.ndarray, alpha) -> np.ndarray:
 
 
 def log_density_of_probabilities(log_probability, mean, covariance) -> np.ndarray:
-    """Return the log density (...) of probabilities whose sticks are Gaussian with this mean and covariance."""
+    """Return the log density of probabilities whose sticks are Gaussian, one value for each leading index.
+
+    log_probability (..., category); mean (stick,) and covariance (stick, stick) of the sticks
+    """
     sticks = sticks_of(log_probability)
     root = np.linalg.cholesky(covariance)
     white = np.linalg.solve(

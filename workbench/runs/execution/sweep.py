@@ -228,11 +228,11 @@ def rungs(
     start=None,
     **settings,
 ) -> Iterator[list[Planned]]:
-    """Yield groups of cells to run in parallel: all cells at once, or for a warm sweep those with the same number of topics.
+    """Yield the planned runs in groups that are computed in parallel: all at once; in a warm sweep, one number of topics each.
 
-    In a warm sweep, smallest number first, the cells of a number start from the runs of the previous number, which must have
-    ended when the next group is requested. A cell whose previous run did not finish is left out. Raises SpecError, before the
-    first group, if ``jobs`` runs do not fit into memory.
+    In a warm sweep the smallest number comes first, and each run starts from the run with the next smaller number, which must
+    have ended when the next group is requested. A run whose predecessor did not finish is left out. Raises SpecError, before
+    the first group, if ``jobs`` runs do not fit into memory.
     """
     if not warm:
         yield lay_out(corpus, grid, engine, seeds, store=store, start=start, **settings)
@@ -245,7 +245,7 @@ def rungs(
 def cold_rungs(
     corpus: Corpus, grid: dict, engine: str, seeds: int, **settings
 ) -> list[list[Planned]]:
-    """Return the cells of a warm sweep grouped by number of topics, smallest first, without warm starts."""
+    """Return the planned runs of a warm sweep grouped by number of topics, smallest first, none started from another."""
     axes = grid_axes(grid, engine)
     if "n_topics" not in axes:
         raise SpecError(
@@ -263,7 +263,10 @@ def cold_rungs(
 
 
 def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]]:
-    """Yield the groups of `cold_rungs`, each run with a warm start from the run with the next smaller number of topics."""
+    """Yield the planned runs of each number of topics, smallest first; each starts from the run with the next smaller number.
+
+    cold : the same runs before they start from each other, as `cold_rungs` returns them
+    """
     ended: dict[tuple, Run] = {}
     for number, cells in enumerate(cold):
         cell_at = {
@@ -299,9 +302,9 @@ def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
 def run_rungs(
     rungs: Iterable[list[Planned]], store: Path, workers: Workers, progress: bool, about: str
 ) -> Iterator[tuple[Planned, Run]]:
-    """Compute the runs of one group of cells after the other, and yield (cell, run) before the group is computed.
+    """Compute one group of planned runs after the other; yield (planned run, run) of all runs of a group before it is computed.
 
-    ``about``: what they are, before the forecast of each rung.
+    ``rungs``: the groups. ``about``: the text before the forecast of each group.
     """
     for rung in rungs:
         opened = make_runs(store, rung, workers.jobs_here)

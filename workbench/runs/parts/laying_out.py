@@ -147,7 +147,7 @@ class LaidOut:
         return state, initial_average(None)
 
     def step(self, state: State, context: StepContext) -> tuple:
-        """Compute all phases of a step over all parts; return the new state and the diagnostics of the step."""
+        """Compute all phases of a step over all parts of the corpus; return the new state and the diagnostics of the step."""
         spent, info = self.crew.cpu_seconds_elsewhere(), {}
         for number in range(len(self.engine.step.phases)):
             state, more = self._through(Call("step", context.step, number), state, context)
@@ -155,7 +155,7 @@ class LaidOut:
         return state, info | {"cpu_time_elsewhere": self.crew.cpu_seconds_elsewhere() - spent}
 
     def _through(self, call: Call, state: State, context: StepContext) -> tuple:
-        """Compute one phase over all parts; return the new state and the diagnostics of the phase."""
+        """Compute one phase over all parts of the corpus; return the new state and the diagnostics of the phase."""
         phase, shared = phase_of(self.engine, call), self._shared(state)
         if self.engine.idle(self.options) is not None and not phase.side_by_side(self.options):
             met = self.crew.in_turn(call, shared, context.interrupt)
@@ -166,7 +166,7 @@ class LaidOut:
         return met.value if shared is None else self._finished(shared, met.sums)
 
     def _finished(self, shared: dict, sums: dict):
-        """Complete a phase from shared arrays and the sums over all parts; return its result.
+        """Complete a phase from shared arrays and the sums over all parts of the corpus; return its result.
 
         Sums replace the shared arrays of the same name.
         """
@@ -174,7 +174,7 @@ class LaidOut:
         return self.crew.finish(shared | fields, sums)
 
     def _shared(self, state: State) -> dict:
-        """Return the arrays of a state that all parts share, as a dict."""
+        """Return the arrays of a state that all parts of the corpus share, as a dict."""
         return {name: value for name, value in state._asdict().items() if name not in self._own}
 
     def score(
@@ -216,15 +216,15 @@ class LaidOut:
         return counts
 
     def save(self, folder: Path) -> None:
-        """Write the document arrays of all parts to files in the folder."""
+        """Write the document arrays of all parts of the corpus to files in the folder."""
         self.crew.collect("save", str(folder))
 
     def load(self, folder: Path) -> None:
-        """Read the document arrays of all parts from the files that `save` wrote."""
+        """Read the document arrays of all parts of the corpus from the files that `save` wrote."""
         self.crew.collect("load", str(folder))
 
     def close(self) -> None:
-        """Delete the document arrays of the parts, and their files."""
+        """Delete the document arrays of all parts of the corpus, and their files."""
         self.crew.close()
         if self._scratch:
             self._scratch.cleanup()
@@ -242,7 +242,7 @@ class InRows:
         self._pieces, self.shape = pieces, shape
 
     def __iter__(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield (index of the first row, rows) of each part."""
+        """Yield (index of the first row, rows) of each part of the corpus."""
         first = 0
         for rows in self._pieces():
             yield first, rows
