@@ -1,6 +1,7 @@
 """The estimator keeps the rules of scikit-learn, and gives what the same calls of this package give."""
 
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -241,7 +242,7 @@ def test_a_store_keeps_the_run_and_gives_it_back(counts, tmp_path):
 def test_ctrl_c_leaves_the_estimator_as_it_was(counts, monkeypatch):
     model = TopicModel(2, max_iter=3, random_state=0).fit(counts)
     before = dict(vars(model))
-    monkeypatch.setattr("workbench.runs.loop.Control.interrupted", True)
+    monkeypatch.setattr("workbench.runs.loop.Control.received", signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         model.fit(counts[:, :4])
     assert vars(model) == before

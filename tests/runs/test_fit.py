@@ -117,15 +117,6 @@ def test_the_cadence_changes_no_number(thirty_documents):
     )
 
 
-def test_a_stop_in_memory_keeps_what_there_is(thirty_documents, monkeypatch):
-    train, test = thirty_documents
-    from workbench.runs.loop import Control
-
-    monkeypatch.setattr(Control, "__call__", lambda self: self.interrupt())
-    ds = wb.fit(train, "cgs", test=test, n_iterations=50, progress=False)
-    assert ds.sizes["iteration"] == 1 and ds.attrs["state"] == "stopped" and "phi" in ds
-
-
 def test_compare_gives_every_engine_the_same_split(thirty_documents, store):
     corpus, _ = thirty_documents
     engines = ["svb", "cgs", ("svb-cgs", {"r": 2})]
