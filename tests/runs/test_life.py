@@ -340,7 +340,7 @@ def test_half_a_run_is_raised_and_not_returned(
         )
     half = stop.value.result
     assert (half.sizes["iteration"], half.attrs["state"]) == (iteration + 1, "stopped")
-    assert "phi" in half
+    assert "phi" in half and half.attrs["unfinished"] == f"iteration {iteration + 1} of 8"
     ends_as = KeyboardInterrupt if number == signal.SIGINT else SystemExit
     assert isinstance(stop.value, ends_as) and getattr(stop.value, "code", 143) == 143
     assert [run.state for run in wb.open_runs(store)] == ["stopped"] * in_store

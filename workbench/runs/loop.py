@@ -246,7 +246,7 @@ class MemorySink:
         rows = [self._recorded.values(row, self._n_topics) for row in self._rows]
         rows = np.reshape(rows, (-1, self._recorded.width(self._n_topics)))
         labelled = label_rows(
-            self._recorded, rows, attributes(self._spec, versions(), state, self.settled)
+            self._recorded, rows, attributes(self._spec, versions(), state, rows, self.settled)
         )
         if not self._snapshots:
             return labelled

@@ -197,15 +197,24 @@ def put_together(
 
 
 def attributes(
-    spec: RunSpec, made_with: dict, state: str, settled: int | None = None, taken_on: str = ""
+    spec: RunSpec,
+    made_with: dict,
+    state: str,
+    rows: np.ndarray,
+    settled: int | None = None,
+    taken_on: str = "",
 ) -> dict:
-    """Return the attributes of a run's Dataset as a dict.
+    """Return the attributes of a run's Dataset, whose recorded numbers are ``rows``, as a dict.
 
-    ``stopped_early`` is present only if the stop rule ended the run, and ``taken_on`` only if other kernels or machines
-    continued it (`workbench.runs.store.provenance.describe_provenance`).
+    ``unfinished`` is present only if the run has not finished, and says how far it is; ``stopped_early`` only if the stop rule
+    ended the run; and ``taken_on`` only if other kernels or machines continued it
+    (`workbench.runs.store.provenance.describe_provenance`).
     """
+    reached = int(rows[-1, 0]) if len(rows) else 0
+    ended = settled or reached >= (spec.length or 0)
     values = {
         "title": f"{spec.label()} on {spec.corpus}{spec.size_text and ', '}{spec.size_text}",
+        "unfinished": "" if ended else f"iteration {reached} of {spec.n_iterations}",
         "name": spec.name,
         "engine": spec.engine,
         "state": state,

@@ -80,7 +80,12 @@ class RunReader:
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
         settled = read_ending(self.path, self._about).settled
         attrs = attributes(
-            self.spec, self._versions, self.status()["state"], settled, self.describe_provenance()
+            self.spec,
+            self._versions,
+            self.status()["state"],
+            rows,
+            settled,
+            self.describe_provenance(),
         )
         return label_rows(self.recorded, rows, attrs)
 
