@@ -136,7 +136,7 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, result=None):
         super().__init__(
-            "stopped by Ctrl-C; the attribute result of this exception has what was computed"
+            "stopped by Ctrl-C; what was computed is the attribute result of this exception"
         )
         self.result = result
 

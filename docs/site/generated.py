@@ -19,7 +19,8 @@ PYTHON = {
 COMMANDS = """# Command line
 
 `workbench COMMAND --help` prints the same. Results go to stdout, as tables or as JSON (`--json`); progress and messages go to
-stderr. Exit status: 0 done, 2 wrong input, 130 interrupted and resumable, 1 anything else.
+stderr. Exit status: 0 done, 2 wrong input, 130 interrupted and resumable,
+143 the same after SIGTERM, 1 anything else.
 """
 ENGINES_TABLE = """# The engines
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import corpus_of_table, dense
+from toys import corpus_of_table, dense, simulated
 
+import workbench as wb
 from workbench.corpus import (
     SINGLETONS,
     Corpus,
@@ -22,6 +23,7 @@ from workbench.corpus import (
     prepare,
     split_in_words,
 )
+from workbench.corpus.experiments import merge_documents
 
 TABLES = st.lists(
     st.lists(st.integers(0, 4), min_size=4, max_size=4), min_size=1, max_size=6
@@ -348,3 +350,12 @@ def test_the_experiments_on_kos_have_the_sizes_of_the_specification(
         (train.n_tokens, train.n_pairs, test.n_tokens), published, deviations, strict=True
     ):
         assert abs(size - wanted) <= 4 * np.sqrt(2) * deviation
+
+
+def test_a_whole_number_may_be_given_as_a_float():
+    corpus, texts, first = simulated(), ["the cat and the dog", "the dog and the bird"], None
+    for number in (5, 5.0):
+        cut = keep_top_words(corpus, number), merge_documents(corpus, number)
+        drawn = (*hold_out_tokens(corpus, 0.2, number), wb.corpus_of(texts, ngrams=number))
+        hashes = [each.content_hash for each in (*cut, *drawn)]
+        assert hashes == (first := first or hashes)

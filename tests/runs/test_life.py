@@ -19,6 +19,7 @@ from same_bits import same_bits
 import workbench as wb
 from workbench.cli import main
 from workbench.runs import loop
+from workbench.runs.execution import compare, sweep
 from workbench.runs.execution.worker import carry_on, launch
 from workbench.runs.spec import make_spec
 from workbench.runs.store import status
@@ -308,12 +309,16 @@ def test_a_run_made_again_in_the_place_of_a_deleted_one_is_not_written_by_the_ol
 
 @pytest.fixture
 def signalled(monkeypatch):
-    """Sends a signal to this process before the step after the given iteration of the next run."""
+    """Sends a signal to this process before the step after the given iteration of a run, the next one or a later one."""
 
-    def after(iteration, number):
+    def after(iteration, number, n_runs_before=0):
+        reached = []
+
         def advance(spec, data, position, control):
             if position.iteration == iteration:
-                signal.raise_signal(number)
+                reached.append(spec.seed)
+                if len(reached) > n_runs_before:
+                    signal.raise_signal(number)
             return step(spec, data, position, control)
 
         step = loop.advance
@@ -352,6 +357,33 @@ def test_a_comparison_in_memory_that_is_stopped_raises_what_it_has(thirty_docume
         wb.compare(thirty_documents[0], ["svb", "cgs"], 3, n_iterations=8, progress=False)
     assert stop.value.result["state"].values.tolist() == ["stopped"]
     assert stop.value.result.sizes["iteration"] == 4
+
+
+def test_stopped_restarts_raise_the_best_so_far(thirty_documents, signalled):
+    signalled(3, signal.SIGINT, n_runs_before=1)
+    with pytest.raises(wb.Interrupted) as stop:
+        wb.fit(thirty_documents[0], "svb", 3, n_iterations=8, restarts=3, progress=False)
+    best, tried = stop.value.result, json.loads(stop.value.result.attrs["restarts"])
+    assert [each["seed"] for each in tried] == [0, 1]
+    assert float(best["bound"][-1]) == max(each["bound"] for each in tried)
+
+
+def test_stopped_runs_in_processes_are_raised_as_far_as_they_are(
+    thirty_documents, store, monkeypatch
+):
+    def stopped(*_, **__):
+        raise wb.Interrupted
+
+    monkeypatch.setattr(compare, "run_all", stopped)
+    monkeypatch.setattr(sweep, "run_cells", stopped)
+    settings = {"n_topics": 3, "n_iterations": 4, "store": store, "progress": False}
+    for what in (
+        lambda: wb.compare(thirty_documents[0], ["svb", "cgs"], **settings),
+        lambda: wb.sweep(thirty_documents[0], {"r": [0, 1]}, **settings),
+    ):
+        with pytest.raises(wb.Interrupted) as stop:
+            what()
+        assert dict(stop.value.result.sizes) == {"run": 2, "iteration": 0, "topic": 3}
 
 
 def test_a_comparison_has_the_iterations_that_were_asked_for(thirty_documents, store):

@@ -1,7 +1,7 @@
 """The command line. Results go to stdout, as tables or as JSON (``--json``); progress and messages go to stderr.
 
 Exit status: 0 done, 2 wrong input (one line says what and how to mend it), 130 interrupted and
-resumable, 1 anything else. Imports come after Ctrl-C can be caught.
+resumable, 143 the same after SIGTERM, 1 anything else. Imports come after Ctrl-C can be caught.
 """
 
 import gc
@@ -21,6 +21,8 @@ def main(arguments: list[str] | None = None) -> int:
     gc.disable()
     try:
         starting.start()
+        if hasattr(sys.stdout, "reconfigure"):  # a character that it lacks is escaped, as on stderr
+            sys.stdout.reconfigure(errors="backslashreplace")
         from workbench.cli.app import run_command
 
         return run_command(arguments)

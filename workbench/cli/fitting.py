@@ -96,9 +96,12 @@ def fit(
             if not json:
                 print_words(runs[0])
             return status
-        best = best_of(
-            resume(run, progress=progress, corpora=corpora, client=client) for run in runs
-        )
+        try:
+            best = best_of(
+                resume(run, progress=progress, corpora=corpora, client=client) for run in runs
+            )
+        except wb.Interrupted as stop:
+            best = stop.result
     status = print_runs(summaries_of(runs, planned), json, best=best.attrs["name"])
     if not json and best.sizes["iteration"]:
         print(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")

@@ -193,7 +193,7 @@ def update(
     return print_runs([summary(updated)], json) or stopped
 
 
-def _ended(function: Callable[..., wb.Run], *arguments, **settings) -> tuple[wb.Run, int]:
+def _ended(function: Callable[..., "wb.Run"], *arguments, **settings) -> tuple["wb.Run", int]:
     """Call `fit_stream` or `update`; return the run, and the exit status: that of Ctrl-C if it stopped the stream."""
     try:
         return function(*arguments, **settings), 0

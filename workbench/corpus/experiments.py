@@ -39,7 +39,8 @@ def merge_documents(corpus: Corpus, n: int) -> Corpus:
     the other. Labels and times are kept if all documents that are joined share theirs; otherwise the corpus has none.
     Other columns of its table are dropped. Raise an error for documents with inputs or in sequences.
     """
-    if CorpusError.whole(MERGE, n, 1) == 1:
+    n = CorpusError.whole(MERGE, n, 1)
+    if n == 1:
         return corpus
     if corpus.inputs is not None or corpus.sequence is not None:
         have = "have inputs" if corpus.inputs is not None else "stand in sequences"
@@ -177,7 +178,8 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 
     Source: specification of LDA, B.5 (top_V).
     """
-    if CorpusError.whole(TOP_WORDS, n_words, 1) > corpus.n_words:
+    n_words = CorpusError.whole(TOP_WORDS, n_words, 1)
+    if n_words > corpus.n_words:
         raise CorpusError(
             TOP_WORDS,
             f" must be at most the {corpus.n_words} words of {corpus.name!r}",

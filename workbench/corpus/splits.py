@@ -124,7 +124,7 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
     Source: specification of LDA, B.4 (document completion).
     """
     _check_corpus(corpus)
-    check_seed(seed)
+    seed = check_seed(seed)
     lengths = corpus.document_tokens
     if lengths.max() < 2:
         raise CorpusError(
@@ -333,7 +333,7 @@ def _wanted(
     Raise an error for arguments out of range, and for a split without test or training tokens.
     """
     check_fraction(fraction)
-    check_seed(seed)
+    seed = check_seed(seed)
     if per == "corpus":
         lengths = np.array([corpus.n_tokens])
         sizes = np.array([round(fraction * corpus.n_tokens)])

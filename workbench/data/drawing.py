@@ -28,9 +28,9 @@ def check_fraction(fraction: object, what: Named | str = SHARE) -> None:
         raise DataError.must_be(what, "a number of at least 0 and below 1", fraction)
 
 
-def check_seed(seed: object) -> None:
-    """Raise an error unless the seed is a whole number of at least 0."""
-    DataError.whole(Named("split_seed", text="seed"), seed, 0)
+def check_seed(seed: object) -> int:
+    """Return the seed as an int; raise an error unless it is a whole number of at least 0."""
+    return DataError.whole(Named("split_seed", text="seed"), seed, 0)
 
 
 def check_type(data: object, kind: type, name: str) -> None:
@@ -50,7 +50,7 @@ def draw_share(
     Raise an error for arguments out of range, if all items are drawn, or if none are, unless ``none`` allows fraction 0.
     """
     check_fraction(fraction)
-    check_seed(seed)
+    seed = check_seed(seed)
     n_drawn = round(fraction * n)
     if n_drawn == n or (n_drawn == 0 and not (none and fraction == 0)):
         raise DataError(

@@ -239,7 +239,7 @@ class Engine(NamedTuple):
 
     @property
     def in_parts(self) -> bool:
-        """Whether the engine can work on a corpus in several parts; see `workbench.engines.engine`."""
+        """Whether the engine can work on a corpus in several parts: its step is made of phases."""
         return hasattr(self.step, "phases")
 
 

@@ -264,6 +264,6 @@ def load_records(name_or_path: str | os.PathLike, **options) -> Records:
     path = path_of(name_or_path)
     if not path.exists() and path.name == name:
         raise DataError(
-            f"no records and no file {name!r} (a path works too); {nearest_or_all(name, RECORD_SETS)}"
+            f"no records and no file {name!r} (a path works too); {nearest_or_all(name.lower(), RECORD_SETS)}"
         )
     return read_records(path, **options)

@@ -44,7 +44,7 @@ class Stopped(Exception):
 
 
 class Control:
-    """The loop's interrupt callback, called between slices of a step: here only Ctrl-C stops the run."""
+    """The loop's interrupt callback, called between slices of a step: here only a signal stops the run."""
 
     waited = 0.0  # seconds spent paused so far
     received: int | None = None  # the signal that requested a stop

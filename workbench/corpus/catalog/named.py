@@ -73,7 +73,7 @@ def load_corpus(
         formats = ", ".join(format.MEANING for format in FORMATS.values())
         raise CorpusError(
             f"no data set and no file {path.name!r} (a path works too: {formats}, a folder of shards); "
-            f"{nearest_or_all(path.name, DATA_SETS)}"
+            f"{nearest_or_all(path.name.lower(), DATA_SETS)}"
         )
     if is_sharded(path):
         if options := {name: value for name, value in options.items() if name != "counted"}:
@@ -87,7 +87,7 @@ def load_corpus(
 def find_data_set(name: str) -> DataSet | DrawnSet:
     """Return the catalog's data set of that name; for an unknown name raise an error that suggests similar ones."""
     if name not in DATA_SETS:
-        raise CorpusError(f"no data set {name!r}; {nearest_or_all(name, DATA_SETS)}")
+        raise CorpusError(f"no data set {name!r}; {nearest_or_all(name.lower(), DATA_SETS)}")
     return DATA_SETS[name]
 
 

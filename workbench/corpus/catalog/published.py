@@ -454,8 +454,8 @@ def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: in
     the full counts. From 2012 on the counts are always full.
     """
     if births != "all":
-        CorpusError.whole("births", births, 1)
-    CorpusError.whole("draw", draw, 0)
+        births = CorpusError.whole("births", births, 1)
+    draw = CorpusError.whole("draw", draw, 0)
     left_out = OUTSIDE | UNCOUNTED
     rows = csv.DictReader(io.StringIO(read_text(counted)))
     lines = [
@@ -538,7 +538,8 @@ def of_sequences(symbols: dict[str, list[str]], vocabulary: list[str]) -> Corpus
 def windows_of(symbols: list[str], length: int, n: int) -> dict[str, list[str]]:
     """Cut the symbols into n consecutive windows of ``length`` symbols; return them by name, from "window 0" on."""
     most = len(symbols) // length
-    if CorpusError.whole("windows", n, 1) > most:
+    n = CorpusError.whole("windows", n, 1)
+    if n > most:
         raise CorpusError(f"windows must be at most {most}, of {length:,} symbols each; got {n}")
     return {f"window {w}": symbols[w * length : (w + 1) * length] for w in range(n)}
 

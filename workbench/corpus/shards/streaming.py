@@ -98,7 +98,7 @@ def read_shards(
         The errors of `read_corpus`; a folder that exists or cannot be written; a line of more than 2^26 characters; more words
         than fit into memory.
     """
-    CorpusError.whole("processes", processes, 1)
+    processes = CorpusError.whole("processes", processes, 1)
     if "keep_text" in options:
         raise CorpusError("texts are not kept beside shards; leave keep_text out")
     request = request_of(path, **options, keep_text=False)

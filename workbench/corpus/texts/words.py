@@ -127,8 +127,7 @@ def analyser(
     """
     pattern = compiled_pattern(token_pattern)
     DataError.whole("min_letters", min_letters, 1)
-    if DataError.whole("ngrams", ngrams, 1) > MOST_NGRAM:
-        raise DataError.must_be("ngrams", f"a whole number from 1 to {MOST_NGRAM}", ngrams)
+    ngrams = DataError.whole("ngrams", ngrams, 1, MOST_NGRAM)
     if not isinstance(lowercase, bool):
         raise DataError.must_be("lowercase", "true or false", lowercase)
     DataError.one_of("accents", accents, ACCENTS)

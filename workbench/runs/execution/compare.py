@@ -14,10 +14,10 @@ import numpy as np
 from workbench.corpus import AnyCorpus, Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, options_of, split_options, takes
-from workbench.errors import Interrupted, Terminated, shown
+from workbench.errors import shown
 from workbench.models.model import OptionError
 from workbench.records import Records, prepare_records
-from workbench.runs.execution.control import ending_cleanly
+from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.fit import fit, run_specs, warm_start_from
 from workbench.runs.execution.forecast import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
@@ -209,7 +209,8 @@ def compare(
     seeds, split, options, and changes of the corpus.
 
     ``client`` is a `distributed.Client`, the address of a scheduler, or "local": the workers of that cluster compute the runs.
-    Raises ClusterError if a worker does not share the store, or for another problem of the cluster.
+    Raises ClusterError if a worker does not share the store, or for another problem of the cluster; and Interrupted or
+    Terminated as `fit` does, whose ``result`` has the iterations so far.
     """
     SpecError.whole("jobs", jobs, 1)
     corpus = data_from(corpus, engines, **taken(settings))
@@ -223,19 +224,19 @@ def compare(
     if store is None:
         check_room(planned, here=True, stored=False)
         computed = []
-        try:
+        with giving(lambda half: side_by_side([*computed, half])):
             for spec in specs:
-                computed += run_specs([spec], train, test, None, progress)
-        except (Interrupted, Terminated) as stop:
-            stop.result = side_by_side([*computed, stop.result])
-            raise
+                computed += map(of_iterations, run_specs([spec], train, test, None, progress))
         return side_by_side(computed)
     with at_work_on(client, Path(store), jobs) as workers:
         runs = make_runs(Path(store), planned, workers.jobs_here)
-        run_all(runs, workers.jobs, progress, workers.client)
-    return side_by_side(
-        up_to(run, spec.n_iterations) for run, spec in zip(runs, specs, strict=True)
-    )
+
+        def found(_=None) -> xr.Dataset:
+            return side_by_side(map(up_to, runs, (spec.n_iterations for spec in specs)))
+
+        with giving(found):
+            run_all(runs, workers.jobs, progress, workers.client)
+    return found()
 
 
 compare.__signature__ = named(compare, plan, make_spec, RunSettings, SplitSettings, data_from)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
+from workbench.errors import Interrupted, Terminated
 from workbench.runs.loop import Control, Stopped
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, requested
@@ -81,8 +82,8 @@ class StoreControl(Control):
         self.received, self._wanted = number, STOPPED
 
     def _read(self) -> None:
-        if self.received is None:
-            self._wanted = requested(self._path) or RUNNING
+        wanted = requested(self._path) or RUNNING
+        self._wanted = wanted if self.received is None else STOPPED
 
     def _monitor(self) -> None:
         beaten = time.monotonic()
@@ -97,6 +98,16 @@ class StoreControl(Control):
                     except StoreError as error:
                         self._deleted = error
                         return
+
+
+@contextlib.contextmanager
+def giving(result: Callable) -> Iterator[None]:
+    """Give an Interrupted or Terminated that leaves the block the result ``result(result so far)``."""
+    try:
+        yield
+    except (Interrupted, Terminated) as stop:
+        stop.result = result(stop.result)
+        raise
 
 
 @contextlib.contextmanager

@@ -17,9 +17,9 @@ from workbench.corpus import Corpus
 from workbench.corpus.shards.shard_writer import SHARD_PAIRS
 from workbench.engines import any_with
 from workbench.engines.engine import WarmStart
-from workbench.errors import InputError, Interrupted, Named, Terminated
+from workbench.errors import InputError, Named
 from workbench.models.lda import LDA, check_topics
-from workbench.runs.execution.control import ending_cleanly
+from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.forecast import (
     LARGE,
     Planned,
@@ -349,7 +349,9 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
     returned unchanged.
     """
     best, tried = None, []
-    for dataset in datasets:
+
+    def take(dataset: xr.Dataset) -> None:
+        nonlocal best
         bound = (
             float(dataset["bound"][-1])
             if "bound" in dataset and dataset.sizes["iteration"]
@@ -364,9 +366,18 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
         )
         if best is None or bound > max(other["bound"] for other in tried[:-1]):
             best = dataset
-        if dataset.attrs["state"] != FINISHED:
-            break
-    return best.assign_attrs(restarts=json.dumps(tried)) if len(tried) > 1 else best
+
+    def found(half: xr.Dataset | None = None) -> xr.Dataset:
+        if half is not None:
+            take(half)
+        return best.assign_attrs(restarts=json.dumps(tried)) if len(tried) > 1 else best
+
+    with giving(found):
+        for dataset in datasets:
+            take(dataset)
+            if dataset.attrs["state"] != FINISHED:
+                break
+    return found()
 
 
 def start(corpus, engine: str = DEFAULT_ENGINE, *, test=None, store=None, **settings) -> Run:
@@ -406,11 +417,8 @@ def resume(
     ``corpora`` are its training and test corpus; by default they are read from the store. ``client`` is as in `fit`.
     """
     run, train = Run(find_run(run, store)), corpora[0] if corpora else None
-    try:
+    with giving(lambda _: run.dataset(train)):
         finish(run, n_iterations, progress, corpora, client)
-    except (Interrupted, Terminated) as stop:
-        stop.result = run.dataset(train)
-        raise
     return run.dataset(train)
 
 
@@ -445,30 +453,30 @@ def finish(
     client=None,
 ) -> Run:
     """Resume a run in this process as `resume` does, and return its `Run`, which Interrupted and Terminated have as result."""
+
+    def told(_=None) -> Run:
+        """Print how to resume the run if it was stopped."""
+        status = run.status()
+        if status["state"] == STOPPED:
+            reached = "iteration {iteration} of {n_iterations}".format_map(status)
+            print(
+                f"stopped after {reached}; resume with: workbench resume {run.path}",
+                file=sys.stderr,
+            )
+        return run
+
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:
         warn_of_other_kernels([run])
-        with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration:
+        with (
+            giving(told),
+            progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration,
+        ):
             corpora = corpora or corpora_of(run.path.parent, run.spec)
             with cluster_of(client, run.path.parent) as connected:
                 crew = _crew(connected, corpora[0])
                 if progress:
                     tell_cost(connected, Planned(run.spec, *corpora))
-                try:
-                    _carried_on(run.path, on_iteration, corpora, crew)
-                except (Interrupted, Terminated) as stop:
-                    stop.result = run
-                    raise
-                finally:
-                    status = run.status()
-                    if status["state"] == STOPPED:
-                        print(
-                            "stopped after iteration {iteration} of {n_iterations}".format_map(
-                                status
-                            ),
-                            f"resume with: workbench resume {run.path}",
-                            sep="; ",
-                            file=sys.stderr,
-                        )
-    return run
+                _carried_on(run.path, on_iteration, corpora, crew)
+    return told()

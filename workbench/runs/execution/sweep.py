@@ -28,6 +28,7 @@ from workbench.runs.execution.compare import (
     up_to,
     work_through,
 )
+from workbench.runs.execution.control import giving
 from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.forecast import Planned, check_room, forecast, unfinished
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
@@ -210,7 +211,10 @@ def sweep(
     home = default_store() if store is None else Path(store)
     with at_work_on(client, home, jobs) as workers:
         grid_rungs = rungs(corpus, grid, engine, seeds, home, warm, workers.jobs_here, **settings)
-        computed = run_rungs(grid_rungs, home, workers, progress, repr(corpus))
+        computed = []
+        with giving(lambda _: tabulate(*zip(*computed, strict=True))):
+            for begun in run_rungs(grid_rungs, home, workers, progress, repr(corpus)):
+                computed.append(begun)
         cells, runs = map(list, zip(*computed, strict=True))
     for why in failures(runs):
         warnings.warn(why, stacklevel=2)

@@ -45,7 +45,7 @@ from workbench.engines.lda import online_vb
 from workbench.engines.lda.hyperparameters import Learning
 from workbench.engines.options import split_options
 from workbench.errors import DataError, Named, nearest_or_all
-from workbench.runs.execution.control import ending_cleanly
+from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.forecast import Planned, check_room
 from workbench.runs.execution.run import Run, find_run
@@ -624,7 +624,8 @@ def fit_stream(
     is_new = not (home / first_run.spec.name).exists()
     before = Run(create_run(home, *first_run[:3]))
     try:
-        finish(before, progress=False, corpora=(corpus, None))
+        with giving(lambda _: None):
+            finish(before, progress=False, corpora=(corpus, None))
         stream.batches = chain([second], stream.batches)
         return update_by(before, lambda *_: stream, None, name, n_threads, progress)
     except BaseException as error:

@@ -89,6 +89,8 @@ def carry_on(
             writer.beat(FINISHED if finished else STOPPED)
         except PartsLost:  # the caller continues from the last checkpoint
             writer.flush()
+            if control.stopping():
+                writer.beat(STOPPED)
             control.raise_stop()
             raise
         except Exception as error:
