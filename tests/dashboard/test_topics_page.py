@@ -823,7 +823,9 @@ def listed_documents(page) -> list[int]:
 
 def test_the_file_of_documents_has_all_pages_of_the_list_with_all_columns(of_columns, store):
     Run(of_columns).label(1, "named, well")
-    page, theta = TopicsPage(store), open_run(of_columns)["theta"].sel(topic=1).values
+    page, run = TopicsPage(store), open_run(of_columns)
+    ranked = representative_documents(run, 1, 130).to_dataframe().set_index("document")
+    names = {"theta": "topic 1", "n_topic_tokens": "n_topic_tokens", "score": "score"}
     for topic, query, sort in (NONE, "", "-weight"), (1, "", ""), (1, "label:a", ""):
         page.map.chosen, page.find.value, page.documents.sort = topic, query, sort
         table = pd.read_csv(io.BytesIO(taken(page, page.documents, "CSV")))
@@ -832,13 +834,18 @@ def test_the_file_of_documents_has_all_pages_of_the_list_with_all_columns(of_col
             page.documents.page = number
             listed += listed_documents(page)
         assert len(listed) > 50 and table["document"].tolist() == listed
-        shares = {} if topic == NONE else {"topic 1": theta[listed]}
+        of_topic = () if topic == NONE else names.values()
         assert list(table) == [
-            *("document", "title", "label", "topic", "topic_label", "share", *shares, "n_tokens"),
+            *("document", "title", "label", "topic", "topic_label", "share", *of_topic, "n_tokens"),
             *("kind", "id", "weight"),
         ]
-        for name, share in shares.items():
-            assert table[name].tolist() == pytest.approx(share)
+        if topic != NONE:
+            known = table.set_index("document").loc[lambda rows: rows.index.isin(ranked.index)]
+            for name, column in names.items():
+                wanted = ranked[name][known.index]
+                np.testing.assert_allclose(known[column], wanted, rtol=1e-12)
+        if topic != NONE and not query:
+            assert table["score"].is_monotonic_decreasing
 
 
 def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_columns, store):
@@ -930,12 +937,12 @@ def test_documents_of_a_large_run_are_those_of_a_small_one(new_run, of_large_run
     ]
     small = [documents._documents_now(now, *each) for each in asked]
     files_of_small = [
-        files.documents_file(files.Asked(now, {}, query=query)) for query in ("", "document")
+        files.documents_file(files.Asked(now, {}, 1, query=query)) for query in ("", "document")
     ]
     of_large_runs()
     assert [documents._documents_now(now, *each) for each in asked] == small
     assert [
-        files.documents_file(files.Asked(now, {}, query=query)) for query in ("", "document")
+        files.documents_file(files.Asked(now, {}, 1, query=query)) for query in ("", "document")
     ] == files_of_small
 
 
@@ -954,6 +961,23 @@ def test_a_page_of_documents_reads_their_rows_alone(new_run, of_large_runs, monk
     content = documents._documents_now(moment(path), NONE, NONE, {}, "")["content"]
     # for the counts, and for theta
     assert len(content["documents"]) == 3 < content["total"] and 0 < sum(n_read) <= 6
+
+
+def test_the_file_of_documents_reads_each_block_of_a_large_run_at_one_place(
+    of_columns, of_large_runs, monkeypatch
+):
+    rows_read, read = [], counts.read
+    of_large_runs()
+
+    def seen(path, array, selection):
+        if array.path == "n_dk":
+            rows_read.append(np.arange(130)[selection[1]])
+        return read(path, array, selection)
+
+    monkeypatch.setattr(counts, "read", seen)
+    monkeypatch.setattr("workbench.measures.documents.rows_at_once", lambda values: 16)
+    files.documents_file(files.Asked(moment(of_columns), {}, sort="-weight"))
+    assert len(rows_read) > 2 and all(np.ptp(rows) < 16 for rows in rows_read)
 
 
 def test_a_figure_of_a_large_run_is_of_a_sample_of_documents_and_says_so(

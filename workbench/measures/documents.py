@@ -38,7 +38,7 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
     Wilson (1927).
     """
     index, n = _place_of(run, topic), MeasureError.whole("the number of documents", n, 1)
-    order, topic_tokens, tokens, scores = _ranked(run, index)
+    order, topic_tokens, tokens, scores = ranked_documents(run, topic)
     order = order[:n]
     columns = (
         ("document", order, "index in the training corpus"),
@@ -56,13 +56,14 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
     return xr.Dataset(data, {"rank": np.arange(1, len(order) + 1)}, {"topic": int(topic)})
 
 
-def documents_of_topic(run: xr.Dataset, topic: int) -> np.ndarray:
-    """Return the indices (document,) int64 of all documents that have a token of the topic, most representative first."""
-    return _ranked(run, _place_of(run, topic))[0]
+def ranked_documents(
+    run: xr.Dataset, topic: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the documents that have a token of the topic, most representative first, and what all are ranked by.
 
-
-def _ranked(run: xr.Dataset, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the ranked documents of a topic, and (document,) arrays of topic tokens, all tokens and scores."""
+    They are indices; then come (document,) arrays of topic tokens, all tokens and scores, see `representative_documents`.
+    """
+    index = _place_of(run, topic)
     topic_tokens, tokens = np.empty((2, run.sizes["document"]))
     for block, n_dk in blocks_of(run["n_dk"].isel(snapshot=-1)):
         topic_tokens[block], tokens[block] = n_dk[:, index], np.rint(n_dk.sum(axis=1))

@@ -10,7 +10,7 @@ import xarray as xr
 from workbench.corpus.document_table import DocumentTable
 from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents
 from workbench.measures import used_topics
-from workbench.measures.documents import document_columns, documents_of_topic, largest_topics
+from workbench.measures.documents import document_columns, largest_topics, ranked_documents
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
 from workbench.tables import Column
@@ -149,7 +149,7 @@ def shares_of(moment: Moment, topic: int) -> np.ndarray:
 @lru_cache(maxsize=8)
 def ranked_for(moment: Moment, topic: int) -> np.ndarray:
     """Return the documents with tokens of a topic, the most representative first."""
-    return of_documents(lambda run: documents_of_topic(run, topic), moment)
+    return of_documents(lambda run: ranked_documents(run, topic)[0], moment)
 
 
 def headings(columns: dict[str, list], topic: int) -> list[Column]:

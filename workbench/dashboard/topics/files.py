@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -12,6 +13,7 @@ from workbench.dashboard.topics.documents import listed
 from workbench.dashboard.topics.matching import matched_of
 from workbench.dashboard.topics.overview import map_of, scores_of
 from workbench.measures import documents_table, salient_words
+from workbench.measures.documents import ranked_documents
 from workbench.runs.execution.run import Run
 from workbench.views.live import NONE
 
@@ -57,7 +59,7 @@ def salient_file(asked: Asked) -> File:
 
 
 def documents_file(asked: Asked) -> File:
-    """Return all documents of the list, in its order, as CSV with their columns, and with the share of the chosen topic."""
+    """Return all documents of the list, in its order, as CSV with their columns; with those of the chosen topic, if any."""
     asked.counts()
     return of_documents(lambda run: _documents_file(asked, run), asked.moment)
 
@@ -65,14 +67,19 @@ def documents_file(asked: Asked) -> File:
 def _documents_file(asked: Asked, run: xr.Dataset) -> File:
     kept = Run(asked.moment.path).table
     found, of, _ = listed(run, asked.moment, kept, asked.topic, asked.query, asked.sort)
-    table = documents_table(labelled(run, asked.labels), kept, found)
+    ascending = np.argsort(found)  # a block of a stored array is read once
+    table = documents_table(labelled(run, asked.labels), kept, found[ascending])
+    table = table.iloc[np.argsort(ascending)].reset_index(drop=True)
     if of != NONE:
-        table.insert(
-            table.columns.get_loc("n_tokens"),
-            OF_TOPIC.format(of),
-            shares_of(asked.moment, of)[found],
-            allow_duplicates=True,
-        )
+        _, topic_tokens, _, scores = ranked_documents(run, of)
+        columns = {
+            OF_TOPIC.format(of): shares_of(asked.moment, of),
+            "n_topic_tokens": topic_tokens,
+            "score": scores,
+        }
+        table = table.rename(columns={name: f"{name} of the table" for name in columns})
+        for name, values in columns.items():
+            table.insert(table.columns.get_loc("n_tokens"), name, values[found])
     return asked.file("documents-found" if asked.query else "documents", table, index=False)
 
 
