@@ -95,6 +95,13 @@ def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(seen):
     assert "comparison.csv" in card.files.said.object
 
 
+def test_the_difference_stands_directly_after_the_perplexity(seen):
+    table = table_of(side_by_side(seen, None, "svb").to_dataframe().reset_index())
+    assert [column.name for column in table.columns[2:4]] == ["Perplexity", "Difference from svb"]
+    of_svb, of_cgs = (row[3] for row in table.cells())
+    assert of_svb == "0" and of_cgs[0] in "+-−"
+
+
 def test_labels_of_others_enter_the_table_as_text(seen):
     rows = side_by_side(seen, None, None).to_dataframe().reset_index()
     html = table_of(rows.replace({"label": {"svb": "<script>"}})).html()

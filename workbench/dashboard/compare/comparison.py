@@ -176,16 +176,16 @@ def table_of(rows: pd.DataFrame) -> Table:
         number("Runs", meaning="how many share the row"),
         number("Perplexity", meaning="of the held-out tokens, mean over the runs"),
         number(
+            f"Difference from {references}",
+            meaning="mean difference of runs with the same split and seed, and its 95 % interval",
+        ),
+        number(
             "± Monte Carlo",
             meaning="standard error of it: over seeds, or of one chain by batch means",
         ),
         number(
             "95 % over documents",
             meaning="interval by drawing the documents anew; of runs at rest",
-        ),
-        number(
-            f"Difference from {references}",
-            meaning="mean difference of runs with the same split and seed, and its 95 % interval",
         ),
         number(
             f"Seconds to {until:,.6g}" if np.isfinite(until) else "Seconds to target",
@@ -208,9 +208,9 @@ def _cells(one) -> list:
         one.label,
         one.n_runs,
         format_number(one.test_perplexity, digits),
+        "0" if one.reference == one.label else difference + (f" ({interval})" if interval else ""),
         error if error == DASH else f"{error}\n{one.mc_source}",
         format_interval(one.documents_low, one.documents_high, digits) or DASH,
-        "0" if one.reference == one.label else difference + (f" ({interval})" if interval else ""),
         f"{one.elapsed:,.3g} s{few}"
         if one.n_reached
         else "not reached"
