@@ -78,6 +78,22 @@ def test_a_run_has_the_colour_of_its_engine_whatever_else_is_drawn(reading_of):
             assert slot.parts["line", 0].glyph.line_color == wanted[run.name]
 
 
+def test_all_parts_of_a_mean_have_the_colour_of_its_engine(reading_of):
+    curve = Curve()
+    curve.measure, curve.smoothing = "both", 0.5
+    for engine in ("cgs", "cvb"):  # the second finds the parts of the first
+        means(curve, *(reading_of(name, label=engine, seed=at) for at, name in enumerate("ab")))
+        (slot,) = curve.slots
+        colours = {
+            (kind, at): part.glyph.fill_color if kind == "band" else part.glyph.line_color
+            for (kind, at), part in slot.parts.items()
+            if kind != "points"
+        }
+        parts = [(kind, at) for kind in ("band", "line", "raw") for at in (0, 1)]
+        assert colours == dict.fromkeys(parts, look_of(engine).colour)
+        assert all(seen(slot, *part) for part in parts)
+
+
 def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
     curve = Curve()
     shown(curve, reading_of("old", 9))

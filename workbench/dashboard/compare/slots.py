@@ -213,15 +213,15 @@ class Slot:
         return {"line_color": self.colour, "line_dash": self.dash, "line_alpha": alpha}
 
     def fill(self, look: Look) -> None:
-        """Set the data to the rows of the runs of the line."""
-        of, numbers, errors = self.mean.of, self.mean.numbers, self.mean.errors
+        """Show the mean of the runs of the line, as it is now; stream only new rows."""
+        runs, numbers, errors = self.mean.of, self.mean.numbers, self.mean.errors
         known = len(self.source.data["iteration"])
-        anew = self._of != of or known > len(numbers)
+        anew = self._of != runs or known > len(numbers)
         if not anew and known == len(numbers) and look == self._look:
             return
         drawn = _drawn(numbers, errors, look)
         if anew:
-            self._of = of
+            self._of = runs
             if known or len(numbers):
                 self.source.data = _columns(numbers) | drawn
         else:
