@@ -12,7 +12,7 @@ SLOW = $(filter-out tests/runs/%,$(SLOW_FILES)) $(filter tests/runs/%,$(SLOW_FIL
 # Whatever the surroundings say, compiled Python is kept: the tests start hundreds of processes.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 CAMPAIGNS ?= bits kills cluster_kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations endurance
-PORT ?= 5006
+PORT = 5006
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
 .PHONY: help demo serve lab docs test test-slow torture check bench load figures gallery ledger browser words clean
@@ -42,7 +42,7 @@ demo: $(VENV)/.installed  ## compare the engines on the bundled corpus; table, f
 	@echo "runs:    out/demo/runs; $(BIN)/workbench serve --store out/demo/runs shows them"
 
 # The server prints its address when it has its port; without one nothing is started, and a second call reopens the runs.
-serve: $(VENV)/.installed  ## open the dashboard at PORT (5006) and start a comparison that streams live
+serve: $(VENV)/.installed  ## open the dashboard at PORT (5006), and start a comparison (a second call reopens it)
 	@$(BIN)/workbench serve --port $(PORT) --show | { read -r address && echo "$$address" && \
 	  { $(BIN)/workbench compare docstrings --engines $(ENGINES) --iterations 2000 --detach; cat; }; }
 
