@@ -104,6 +104,23 @@ def test_start_is_in_sight_at_once_and_stays_there_beside_what_is_unfolded(url, 
     assert seen()
 
 
+def test_an_engine_that_is_looked_for_is_ticked_and_stays_ticked(url, new_page):
+    page = new_page(f"{url}?engines=svb", width=1440)
+    search = page.get_by_role("group", name="Engines").get_by_role("textbox")
+    search.press_sequentially("hdp")
+    tick(page, "cv-hdp", True)
+    assert page.get_by_label("cgs", exact=True).count() == 0
+    search.fill("")
+    page.get_by_label("cv-hdp", exact=True).wait_for(state="detached")
+    page.get_by_role("button", name="HDP: cv-hdp").wait_for()
+    assert page.url.endswith("?engines=svb,cv-hdp")
+    tops = [
+        page.locator(".wb-card").filter(has=page.get_by_role(role, name=name)).bounding_box()["y"]
+        for role, name in (("figure", "curves of the runs"), ("heading", "Comparison"))
+    ]
+    assert tops[0] == tops[1]
+
+
 def test_a_mistake_is_told_below_its_field(url, new_page):
     page = new_page(url)
     field(page, "n_topics").fill("10, x")

@@ -7,10 +7,11 @@ from pytest import approx
 
 from workbench.corpus import CorpusError
 from workbench.corpus.formats.readers import FORMATS
-from workbench.dashboard.compare.engine_choice import EngineChoice
+from workbench.dashboard.compare.engine_choice import EngineChoice, families
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import FOLDED, Settings
 from workbench.dashboard.compare.starting import start_runs
+from workbench.dashboard.shared.form import Fold
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
@@ -342,17 +343,41 @@ def test_a_number_of_the_link_that_is_none_is_reported_at_its_field(name, text):
     assert form.parts()[name].take(text) and list(form.form.wrong) == [name]
 
 
-def test_a_search_shows_the_engines_that_fit_and_keeps_what_is_ticked():
-    choice = EngineChoice(["svb", "cgs"])
+def test_a_search_opens_the_families_that_fit_and_keeps_what_is_ticked():
+    choice, by_family = EngineChoice(["svb", "cgs"]), families()
 
-    def boxes() -> list:
-        return [part for part in choice.objects if isinstance(part, pn.widgets.CheckBoxGroup)]
+    def boxes() -> dict:
+        """The tick boxes that are shown, each with all engines of its family."""
+        shown = [part for part in choice.objects if isinstance(part, pn.widgets.CheckBoxGroup)]
+        titles = [
+            next(one for one in by_family if by_family[one] == part.options) for part in shown
+        ]
+        return dict(zip(titles, shown, strict=True))
 
-    assert boxes() == []
-    choice.search.value_input = "cvb0-"
-    assert [part.options for part in boxes()] == [["cvb0-cgs"]]
-    boxes()[0].value = ["cvb0-cgs"]
-    choice.search.value_input = "hdp"
-    assert {name for part in boxes() for name in part.options} >= {"cv-hdp", "g-hdp"}
-    choice.search.value_input = ""
-    assert boxes() == [] and set(choice.value) == {"svb", "cgs", "cvb0-cgs"}
+    def fold(title: str) -> Fold:
+        return next(
+            one for one in choice.objects if isinstance(one, Fold) and title in one.options[0]
+        )
+
+    def find(text: str) -> list[str]:
+        choice.search.value_input = text
+        return list(boxes())
+
+    assert find("") == []
+    assert find("cvb0-") == ["LDA", "Networks", "Bayes nets"]
+    assert boxes()["LDA"].value == ["svb", "cgs"]
+    boxes()["LDA"].value = ["svb", "cgs", "cvb0-cgs"]
+    for text in ("Stick breaking", "stick-b", "STICK_BREAKING "):
+        assert find(text) == ["Stick breaking"]
+    assert find("Bayes nets") == find("bn_em") == ["Bayes nets"]
+    assert find("networks") == ["Networks", "Bayes nets"] and find("cv hdp") == ["HDP"]
+    assert find("hdp") == ["HDP"]
+    fold("Networks").unfold()
+    assert find("hd") == find("cv-hdp") == ["HDP", "Networks"]
+    fold("Networks").unfold(False)
+    assert find("<no>") == []
+    said = next(part for part in choice.objects if "empty the field" in getattr(part, "value", ""))
+    assert "No engine has &lt;no&gt;; empty the field to see all." in said.object
+    assert find("") == [] and choice.value == ["svb", "cgs", "cvb0-cgs"] and not said.visible
+    fold("Networks").unfold()
+    assert find("hdp") == ["HDP"] and find("") == ["Networks"]

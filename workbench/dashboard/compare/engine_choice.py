@@ -1,5 +1,6 @@
 """The tick boxes for engines, by family, each with a description."""
 
+import re
 from functools import partial
 from html import escape
 from typing import ClassVar
@@ -10,6 +11,7 @@ import param
 from workbench.dashboard.shared.form import WIDE, Fold
 from workbench.dashboard.shared.shell import LAYOUT_CSS, Box, in_form, text
 from workbench.engines import ENGINES, FIRST_CHOICE, get_engine
+from workbench.errors import shown
 
 
 def families() -> dict[str, list[str]]:
@@ -31,10 +33,16 @@ class EngineChoice(Box):
 
     def __init__(self, value: list[str]):
         self._families = [
-            (Fold(title, self._show), members, in_form(pn.widgets.CheckBoxGroup(inline=True)))
-            for title, members in families().items()
+            (
+                Fold(title, self._show),
+                title,
+                in_form(pn.widgets.CheckBoxGroup(options=names, inline=True)),
+            )
+            for title, names in families().items()
         ]
-        self._about, self._hints = Fold("Which engine?", self._show), text()
+        self._found = self._before = set()  # folds that the search opened; that were open before it
+        self._none, self._hints = text(visible=False), text()
+        self._about = Fold("Which engine?", self._show)
         self.search = in_form(
             pn.widgets.TextInput(label="Engines", placeholder="Find: gibbs, hdp, network …")
         )
@@ -63,28 +71,32 @@ class EngineChoice(Box):
         self.value = [name for name in ENGINES if name in ticked]
 
     def _find(self, event) -> None:
-        """Open the families that have an engine that is looked for, and close the others."""
-        for fold, members, _ in self._families:
-            fold.unfold(bool(event.new) and any(map(self._is_wanted, members)))
-        self._show()
-
-    def _is_wanted(self, name: str) -> bool:
-        """Return whether name, title or family of an engine have the text that is looked for."""
-        about = f"{name} {get_engine(name).title} {ENGINES[name]}".lower()
-        return self.search.value_input.lower() in about
+        """Open the families that have an engine that is looked for, and those opened by hand since; close the others."""
+        wanted = _plain(event.new)
+        by_hand = {fold for fold, *_ in self._families if fold.is_open} - self._found
+        if not _plain(event.old):
+            self._before, by_hand = by_hand, set()
+        found = self._before
+        if wanted:
+            found = {
+                fold
+                for fold, title, ticks in self._families
+                for name in ticks.options
+                if wanted in _plain(f"{name} {get_engine(name).title} {title}")
+            }
+        none = f"No engine has {shown(event.new)}; empty the field to see all."
+        self._none.say(none if wanted and not found else "")
+        self._found = found - by_hand if wanted else set()
+        for fold, *_ in self._families:
+            fold.unfold(fold in found | by_hand)
 
     def _show(self, event=None) -> None:
-        parts = [self.search]
-        for fold, members, ticks in self._families:
-            ticked = [name for name in members if name in self.value]
+        parts = [self.search, self._none]
+        for fold, _, ticks in self._families:
+            ticks.value = [name for name in ticks.options if name in self.value]
             # an open fold keeps its title: a longer one would move the ticks from under the pointer
-            fold.show("" if fold.is_open else ", ".join(ticked))
-            parts.append(fold)
-            if fold.is_open:
-                found = [name for name in members if self._is_wanted(name)]
-                value = [name for name in found if name in ticked]
-                ticks.param.update(options=found, value=value)
-                parts.append(ticks)
+            fold.show("" if fold.is_open else ", ".join(ticks.value))
+            parts += [fold, *([ticks] if fold.is_open else [])]
         about = [get_engine(name) for name in self.value]
         hints = [f"{each.name}: {each.title}. {each.when} {each.source}." for each in about]
         hints = [f'<p class="muted">{escape(hint)}</p>' for hint in (FIRST_CHOICE, *hints)]
@@ -92,3 +104,8 @@ class EngineChoice(Box):
         parts += [self._about, *([self._hints] if self._about.is_open else [])]
         if parts != self.objects:
             self.objects = parts
+
+
+def _plain(text: str) -> str:
+    """Return a text in small letters, with one space for blanks, hyphens and underscores."""
+    return " ".join(re.findall(r"[^\s_-]+", text.lower()))
