@@ -12,7 +12,7 @@ PYTHON = {
     "corpora": ("Corpora and splits", ("corpus",)),
     "records": ("Records", ("records", "runs.loading")),
     "models": ("Models and engines of your own", ("models", "engines")),
-    "runs": ("Fitting and runs", ("runs",)),
+    "runs": ("Fitting and runs", ("runs", "errors")),
     "results": ("Measures, reports and views", ("measures", "report", "papers", "dashboard")),
 }
 """The pages of Python: title, and the modules whose public names are on it; a name is on the page that fits best."""
