@@ -47,7 +47,7 @@ from workbench.engines.options import split_options
 from workbench.errors import DataError, Named, nearest_or_all
 from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.fit import finish
-from workbench.runs.execution.forecast import Planned, check_room
+from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.input_data import data_from
 from workbench.runs.loop import Control
@@ -66,7 +66,6 @@ OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in PRUNING)
 class Visited(NamedTuple):
     """Numbers of documents, tokens and batches of a stream that were visited, for the spec of the run."""
 
-    stopped: bool  # whether Ctrl-C stopped it
     # documents with a word that the run knows; counted again in each pass
     n_documents: int
     n_left_out: int  # documents without such a word
@@ -232,7 +231,7 @@ def update_by(
     )
     new = planned(np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T), visited)
     run = finish(Run(create_run(home, *new[:3])), progress=progress, corpora=new[1:3])
-    if visited.stopped and progress:
+    if control.stopping() and progress:
         print(_how_to_resume(run.name, visited, stream.n_passes), file=sys.stderr)
     control.raise_stop(run)
     return run
@@ -386,7 +385,7 @@ def _visit(
 
     Raises DataError if no document has a word that the run knows.
     """
-    visited, content = Visited(False, 0, 0, 0, 0, 0, "", 1, 0), hashlib.sha256()
+    visited, content = Visited(0, 0, 0, 0, 0, "", 1, 0), hashlib.sha256()
     with (
         bar(f"{run} continues", stream.n_expected, progress, unit=" documents") as line,
         ending_cleanly(control),
@@ -409,9 +408,10 @@ def _visit(
         raise stream.none_known(run)
     # including documents left out after the last batch
     end = {} if control.stopping() else stream.place._asdict()
-    visited = visited._replace(stopped=control.stopping(), content=content.hexdigest(), **end)
+    visited = visited._replace(content=content.hexdigest(), **end)
     if progress:
-        print(_summary(run, visited, stream), file=sys.stderr)
+        ending = "; stopped: what came behind them is not in it" if control.stopping() else ""
+        print(_summary(run, visited, stream) + ending, file=sys.stderr)
     return visited
 
 
@@ -447,7 +447,7 @@ def _summary(run: str, visited: Visited, stream: Stream) -> str:
         sentence += (
             f"; left out {verb} {_documents(visited.n_left_out)} without a word that it knows"
         )
-    return sentence + ("; stopped: what came behind them is not in it" if visited.stopped else "")
+    return sentence
 
 
 def _how_to_resume(run: str, visited: Visited, n_passes: int) -> str:
@@ -482,9 +482,7 @@ def _start(
         "dropped": 0.0,
     }
     if visited is not None:
-        start["stream"] = {
-            name: value for name, value in visited._asdict().items() if name != "stopped"
-        }
+        start["stream"] = visited._asdict()
     return warm_start, start
 
 
