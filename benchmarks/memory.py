@@ -16,7 +16,7 @@ from corpora import MILLIONS, corpus_called
 
 from workbench.corpus import hold_out_tokens
 from workbench.data.available_memory import MIB
-from workbench.runs.execution.forecast import Planned, predict_memory
+from workbench.runs.execution.memory_check import Planned, predict_memory
 from workbench.runs.spec import make_spec
 from workbench.runs.store.writer import create_run
 

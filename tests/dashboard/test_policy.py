@@ -21,7 +21,7 @@ from workbench.dashboard.topics.page import TopicsPage
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.errors import InputError
-from workbench.runs.execution.forecast import predict_memory
+from workbench.runs.execution.memory_check import predict_memory
 from workbench.runs.execution.run import Run
 from workbench.runs.request import FILE, RunRequest
 from workbench.runs.spec import make_spec

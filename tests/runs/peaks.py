@@ -14,7 +14,7 @@ from pathlib import Path
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.runs.execution.fit import fit
-from workbench.runs.execution.forecast import Planned, predict_memory
+from workbench.runs.execution.memory_check import Planned, predict_memory
 from workbench.runs.spec import make_spec
 
 LIBRARIES = 100 * 2**20

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from workbench.runs.execution import forecast
+from workbench.runs.execution import memory_check
 
 FREED = """
 import numpy as np
 import psutil
-from workbench.runs.execution.forecast import SMALLEST_MAPPED, give_back_freed
+from workbench.runs.execution.memory_check import SMALLEST_MAPPED, give_back_freed
 
 give_back_freed()
 np.ones(30 * 2**20, np.uint8)  # freed at once: from now on the C library keeps what is smaller
@@ -33,5 +33,5 @@ def test_arrays_that_are_freed_go_back_though_small_ones_lie_behind_them():
 
 
 def test_a_system_without_the_setting_is_left_as_it_is(monkeypatch):
-    monkeypatch.setattr(forecast.ctypes, "pythonapi", object())
-    forecast.give_back_freed()
+    monkeypatch.setattr(memory_check.ctypes, "pythonapi", object())
+    memory_check.give_back_freed()

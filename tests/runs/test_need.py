@@ -19,9 +19,9 @@ from workbench.models.model import OptionError
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
 from workbench.records import Records
-from workbench.runs.execution import forecast as need
+from workbench.runs.execution import memory_check as need
 from workbench.runs.execution.fit import resume
-from workbench.runs.execution.forecast import (
+from workbench.runs.execution.memory_check import (
     PROCESS,
     Planned,
     at_a_time,

@@ -13,7 +13,7 @@ from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.models.model import checked_option
 from workbench.records import Records
-from workbench.runs.execution.forecast import Planned
+from workbench.runs.execution.memory_check import Planned
 from workbench.runs.loading import load_data
 from workbench.runs.request import FILE, OF_RECORDS, RunRequest, written
 from workbench.runs.spec import PRIORS

@@ -169,7 +169,7 @@ def sweep(
     """Fit every combination of a grid of settings and options. The same command again reopens the runs."""
     from workbench.runs.execution import warm_sweep
     from workbench.runs.execution.compare import at_work_on
-    from workbench.runs.execution.forecast import predict_memory
+    from workbench.runs.execution.memory_check import predict_memory
     from workbench.runs.execution.run import make_runs
     from workbench.runs.execution.sweep import (
         cold_rungs,
@@ -257,7 +257,7 @@ def _created(
     """
     from workbench.runs.execution.compare import plan
     from workbench.runs.execution.fit import warn_of_idle_threads
-    from workbench.runs.execution.forecast import Planned
+    from workbench.runs.execution.memory_check import Planned
     from workbench.runs.execution.run import make_runs
 
     first = engines[0] if engines else None
@@ -340,7 +340,7 @@ def summaries_of(runs, planned, up_to_asked: bool = False) -> list[dict]:
 
     up_to_asked : whether a run that is longer than what was asked for is summarised at the iteration asked for
     """
-    from workbench.runs.execution.forecast import predict_memory
+    from workbench.runs.execution.memory_check import predict_memory
 
     return [
         summary(run, plan.spec.n_iterations if up_to_asked else None)

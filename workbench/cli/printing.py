@@ -17,7 +17,7 @@ from workbench.numbers import DASH, format_number, format_size
 from workbench.tables import Column, Table, numbers, texts
 
 if TYPE_CHECKING:
-    from workbench.runs.execution.forecast import Planned
+    from workbench.runs.execution.memory_check import Planned
     from workbench.runs.execution.run import Run
 
 UNBOUNDED = 100_000
@@ -182,7 +182,7 @@ def store_path(store: Path | None) -> Path:
 
 def describe(planned: list[Planned], corpus, jobs: int) -> str:
     """Return one line about planned runs: number, duration, size on disk and in memory, with ``jobs`` in parallel."""
-    from workbench.runs.execution.forecast import memory_forecast
+    from workbench.runs.execution.memory_check import memory_forecast
     from workbench.runs.store.writer import snapshot_bytes
 
     specs = [each.spec for each in planned]

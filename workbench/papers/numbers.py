@@ -17,7 +17,7 @@ from workbench.papers.generic import ATM, TABLE, format_size, network_for
 from workbench.papers.hdp import BOUND, LOG_P
 from workbench.papers.results import Number
 from workbench.runs.afterwards.infer import document_completion
-from workbench.runs.execution.forecast import Planned
+from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run
 
 UNSEEN = ("foldin_same", "completion", "by_authors")

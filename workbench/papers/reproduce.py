@@ -34,7 +34,7 @@ from workbench.report.drawing import FORMATS
 from workbench.report.figures import put_picture
 from workbench.report.files import ReportError, checked_formats, put_file
 from workbench.runs.execution.compare import RunFailed, Workers
-from workbench.runs.execution.forecast import Planned
+from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.sweep import failures, run_rungs, warmed
 from workbench.runs.spec import SpecError, make_spec

@@ -32,7 +32,7 @@ from workbench.numbers import parse_number
 from workbench.records import Records
 from workbench.runs.execution.compare import NETWORK, check_kinds, prepared
 from workbench.runs.execution.fit import warm_start_from
-from workbench.runs.execution.forecast import Planned
+from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import check_kind, named_set
 from workbench.runs.settings import (

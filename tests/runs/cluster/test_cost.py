@@ -11,7 +11,7 @@ from workbench.corpus import ShardedCorpus
 from workbench.corpus.shards import shard_writer as writing
 from workbench.kernels.simd.vectors import padded
 from workbench.runs.execution.cluster import cost
-from workbench.runs.execution.forecast import Planned
+from workbench.runs.execution.memory_check import Planned
 from workbench.runs.spec import make_spec
 
 N_TOPICS = 20

@@ -16,7 +16,7 @@ from workbench.engines.engine import from_subtrees, in_tree, subtrees
 from workbench.models import HDP, LDA
 from workbench.models.model import OptionError
 from workbench.runs.afterwards.examine import examine
-from workbench.runs.execution import forecast
+from workbench.runs.execution import memory_check
 from workbench.runs.execution.run import Run, open_runs
 from workbench.runs.parts import part
 from workbench.runs.parts.part import OwnRows
@@ -141,7 +141,7 @@ def out_of_core(monkeypatch, tmp_path):
 
     def begin():
         monkeypatch.setattr(
-            forecast, "predict_whole", lambda planned: forecast.Prediction(2**60, 0, 0, 0)
+            memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0)
         )
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
         (tmp_path / "scratch").mkdir()

@@ -24,7 +24,7 @@ from workbench.errors import InputError
 from workbench.numbers import format_duration
 from workbench.records import Records
 from workbench.runs.execution.bounded_reading import read_bounded
-from workbench.runs.execution.forecast import (
+from workbench.runs.execution.memory_check import (
     Planned,
     at_a_time,
     memory_forecast,

@@ -54,7 +54,7 @@ from workbench.measures.choosing import (
 from workbench.measures.selection import grouped
 from workbench.numbers import DASH, format_with_error
 from workbench.runs.execution import warm_sweep
-from workbench.runs.execution.forecast import memory_forecast, unfinished
+from workbench.runs.execution.memory_check import memory_forecast, unfinished
 from workbench.runs.execution.run import Run
 from workbench.runs.request import as_list
 from workbench.runs.settings import DEFAULT_ENGINE

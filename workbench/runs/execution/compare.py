@@ -19,7 +19,7 @@ from workbench.models.model import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.fit import fit, run_specs, warm_start_from
-from workbench.runs.execution.forecast import Planned, check_room
+from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.input_data import data_from, taken, whole_if_one
 from workbench.runs.loading import ROWS

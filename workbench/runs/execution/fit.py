@@ -20,7 +20,7 @@ from workbench.engines.engine import WarmStart
 from workbench.errors import InputError, Named
 from workbench.models.lda import LDA, check_topics
 from workbench.runs.execution.control import ending_cleanly, giving
-from workbench.runs.execution.forecast import (
+from workbench.runs.execution.memory_check import (
     LARGE,
     Planned,
     at_a_time,

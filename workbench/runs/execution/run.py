@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.data.html import facts
 from workbench.errors import nearest_or_all, shown
-from workbench.runs.execution.forecast import check_room, unfinished
+from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.worker import launch
 from workbench.runs.progress import decimals
 from workbench.runs.spec import SpecError

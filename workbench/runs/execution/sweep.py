@@ -30,7 +30,8 @@ from workbench.runs.execution.compare import (
 )
 from workbench.runs.execution.control import giving
 from workbench.runs.execution.fit import warm_start_from
-from workbench.runs.execution.forecast import Planned, check_room, forecast, unfinished
+from workbench.runs.execution.forecast import forecast
+from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
 from workbench.runs.input_data import data_from, taken
 from workbench.runs.progress import bar

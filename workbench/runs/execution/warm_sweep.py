@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.errors import InputError
-from workbench.runs.execution.forecast import Planned, check_room, unfinished
+from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.queue import new_lock, run_queue, set_waiting
 from workbench.runs.execution.run import ENDED, Run, longest_of_each, make_runs
 from workbench.runs.execution.sweep import warm_rungs

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from workbench.corpus import Corpus
 from workbench.errors import DataError, InputError
 from workbench.runs.execution.control import StoreControl, ending_cleanly
-from workbench.runs.execution.forecast import Planned, check_room, give_back_freed, laid_out
+from workbench.runs.execution.memory_check import Planned, check_room, give_back_freed, laid_out
 from workbench.runs.loop import OnIteration, Stopped, initial_position, iterate
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.parts.laying_out import LaidOut, Whole

@@ -12,7 +12,8 @@ from workbench.corpus import AnyCorpus
 from workbench.engines.engine import StepContext, row_fields
 from workbench.numbers import format_duration
 from workbench.runs.execution.cluster.connecting import losses
-from workbench.runs.execution.forecast import LONG, Planned, one_iteration
+from workbench.runs.execution.forecast import LONG, one_iteration
+from workbench.runs.execution.memory_check import Planned
 from workbench.runs.parts.laying_out import sent
 from workbench.runs.parts.part import opened
 from workbench.runs.spec import RunSpec
