@@ -32,14 +32,10 @@ class EngineChoice(Box):
     _rename: ClassVar = {"value": None}
 
     def __init__(self, value: list[str]):
-        self._families = [
-            (
-                Fold(title, self._show),
-                title,
-                in_form(pn.widgets.CheckBoxGroup(options=names, inline=True)),
-            )
+        self._folds = {
+            Fold(title, self._show): in_form(pn.widgets.CheckBoxGroup(options=names, inline=True))
             for title, names in families().items()
-        ]
+        }
         self._found = self._before = set()  # folds that the search opened; that were open before it
         self._none, self._hints = text(visible=False), text()
         self._about = Fold("Which engine?", self._show)
@@ -53,7 +49,7 @@ class EngineChoice(Box):
             sizing_mode="stretch_width",
             margin=0,
         )
-        for _, _, ticks in self._families:
+        for ticks in self._folds.values():
             ticks.param.watch(partial(self._take, ticks), "value")
         self.search.param.watch(self._find, "value_input")
         self.param.watch(self._show, "value")
@@ -73,26 +69,26 @@ class EngineChoice(Box):
     def _find(self, event) -> None:
         """Open the families that have an engine that is looked for, and those opened by hand since; close the others."""
         wanted = _plain(event.new)
-        by_hand = {fold for fold, *_ in self._families if fold.is_open} - self._found
+        by_hand = {fold for fold in self._folds if fold.is_open} - self._found
         if not _plain(event.old):
             self._before, by_hand = by_hand, set()
         found = self._before
         if wanted:
             found = {
                 fold
-                for fold, title, ticks in self._families
+                for fold, ticks in self._folds.items()
                 for name in ticks.options
-                if wanted in _plain(f"{name} {get_engine(name).title} {title}")
+                if wanted in _plain(f"{name} {get_engine(name).title} {fold.title}")
             }
         none = f"No engine has {shown(event.new)}; empty the field to see all."
         self._none.say(none if wanted and not found else "")
         self._found = found - by_hand if wanted else set()
-        for fold, *_ in self._families:
+        for fold in self._folds:
             fold.unfold(fold in found | by_hand)
 
     def _show(self, event=None) -> None:
         parts = [self.search, self._none]
-        for fold, _, ticks in self._families:
+        for fold, ticks in self._folds.items():
             ticks.value = [name for name in ticks.options if name in self.value]
             # an open fold keeps its title: a longer one would move the ticks from under the pointer
             fold.show("" if fold.is_open else ", ".join(ticks.value))

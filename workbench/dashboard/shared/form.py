@@ -54,7 +54,7 @@ class Fold(Toggles):
     """A button that opens what is below it; ``value`` is empty while this is closed."""
 
     def __init__(self, title: str, on_toggle: Callable):
-        self._title = title
+        self.title = title
         super().__init__(label="Show more", css_classes=[WIDE, "wb-fold"], options=[title])
         styled(self, sizing_mode="stretch_width")
         self.param.watch(on_toggle, "value")
@@ -70,7 +70,7 @@ class Fold(Toggles):
 
     def show(self, content: str) -> None:
         """Show what is in it after its title."""
-        title = f"{self._title}: {content}" if content else self._title
+        title = f"{self.title}: {content}" if content else self.title
         if self.options != [title]:
             self.param.update(options=[title], value=[title] if self.is_open else [])
 
