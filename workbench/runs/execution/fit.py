@@ -454,7 +454,7 @@ def finish(
 ) -> Run:
     """Resume a run in this process as `resume` does, and return its `Run`, which Interrupted and Terminated have as result."""
 
-    def told(_=None) -> Run:
+    def print_how_to_resume(_=None) -> Run:
         """Print how to resume the run if it was stopped."""
         status = run.status()
         if status["state"] == STOPPED:
@@ -470,7 +470,7 @@ def finish(
     if status["state"] != FINISHED:
         warn_of_other_kernels([run])
         with (
-            giving(told),
+            giving(print_how_to_resume),
             progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration,
         ):
             corpora = corpora or corpora_of(run.path.parent, run.spec)
@@ -479,4 +479,4 @@ def finish(
                 if progress:
                     tell_cost(connected, Planned(run.spec, *corpora))
                 _carried_on(run.path, on_iteration, corpora, crew)
-    return told()
+    return print_how_to_resume()
