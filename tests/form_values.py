@@ -13,7 +13,7 @@ from workbench.engines.options import (
     split_options,
 )
 from workbench.errors import InputError
-from workbench.models.model import OptionError, checked_option
+from workbench.models.options import OptionError, checked_option
 from workbench.records import Records
 from workbench.runs.request import RequestField, RunRequest, request_fields, written
 

@@ -17,7 +17,7 @@ from workbench.corpus import Corpus
 from workbench.corpus.corpus import WordMajor
 from workbench.engines.options import split_options
 from workbench.models import HDP
-from workbench.models.model import option_fields
+from workbench.models.options import option_fields
 
 
 def chosen_hdp(engine, **given):

@@ -6,7 +6,7 @@ import workbench.views
 from workbench.engines import ENGINES
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cvb, cvb0
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.views import every
 from workbench.views.comparison import draw_ordering
 from workbench.views.picture import Picture, View

@@ -3,7 +3,7 @@
 import itertools
 
 from workbench.engines.options import make_options, options_of
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 
 FOUND: dict[str, list[dict]] = {}
 """By engine; it takes half a second."""

@@ -251,7 +251,7 @@ def engines_table() -> str:
 
 def options_table(options) -> list[str]:
     """The options of an engine as a table; a sentence where it has none."""
-    from workbench.models.model import option_fields
+    from workbench.models.options import option_fields
 
     found = option_fields(options)
     if not found:

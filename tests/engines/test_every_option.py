@@ -12,9 +12,9 @@ import workbench as wb
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.models import ModelError
-from workbench.models.model import OptionError
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
+from workbench.models.options import OptionError
 from workbench.runs.execution.compare import prepared
 from workbench.runs.settings import SplitSettings
 from workbench.runs.spec import RunSpec, make_spec

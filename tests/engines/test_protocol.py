@@ -32,9 +32,9 @@ from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.options import make_options, options_of, split_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA, VARIABLES
-from workbench.models.model import OptionError
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
+from workbench.models.options import OptionError
 from workbench.records import Records
 from workbench.runs.parts.laying_out import LaidOut, Whole
 

@@ -4,7 +4,7 @@ import pytest
 
 from workbench.engines import get_engine
 from workbench.engines.options import make_options
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 
 HYBRIDS = ("svb-cgs", "cvb-cgs", "cvb0-cgs")
 INTERLEAVED = {"phases": "interleaved"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.models import Model, Variable
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.records import Records
 
 

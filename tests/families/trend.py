@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.models import Model, Variable
-from workbench.models.model import option, tiny_bag
+from workbench.models.model import tiny_bag
+from workbench.models.options import option
 
 
 @dataclass(frozen=True)

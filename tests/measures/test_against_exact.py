@@ -17,7 +17,7 @@ from workbench.measures.exact import (
     n_different,
 )
 from workbench.models import LDA
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 from workbench.runs.afterwards.bound import HYBRIDS
 
 PRINTED = 1e-9  # values of the specification, E.5

@@ -21,7 +21,7 @@ from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import start_runs
 from workbench.engines import ENGINES, OF_RUNS
 from workbench.models import LDA
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 from workbench.plugins import find_plugins, load_plugins
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 

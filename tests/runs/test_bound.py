@@ -8,7 +8,7 @@ from workbench.engines.engine import StepContext
 from workbench.engines.lda import hybrid_bound
 from workbench.engines.lda.hybrid_bound import whole
 from workbench.models import LDA
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 from workbench.runs.afterwards.bound import HYBRIDS
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError

@@ -15,9 +15,9 @@ from workbench.data.available_memory import AvailableMemory
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
-from workbench.models.model import OptionError
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
+from workbench.models.options import OptionError
 from workbench.records import Records
 from workbench.runs.execution import memory_check as need
 from workbench.runs.execution.fit import resume

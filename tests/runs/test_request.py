@@ -11,7 +11,7 @@ import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
-from workbench.models.model import checked_option
+from workbench.models.options import checked_option
 from workbench.records import Records
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.loading import load_data

@@ -13,9 +13,9 @@ from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import split_options
 from workbench.errors import InputError
 from workbench.models import ModelError
-from workbench.models.model import OptionError
 from workbench.models.networks.levels import Level, Rows
 from workbench.models.networks.network import Network, Variable
+from workbench.models.options import OptionError
 from workbench.records import prepare_records
 from workbench.runs.execution.compare import plan
 from workbench.runs.execution.sweep import grid_axes

@@ -14,7 +14,7 @@ from toys import simulated
 import workbench as wb
 from workbench.corpus import CorpusError
 from workbench.measures import each_run
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 from workbench.runs.execution import forecast as outlook_module
 from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.run import make_runs

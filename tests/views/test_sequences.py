@@ -13,14 +13,10 @@ from workbench.measures import MeasureError, spec_of
 from workbench.measures.rows import _linear, _markov, next_words, sequences_of
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.every import draw_view, pictures
-from workbench.views.sequences import (
-    MOST_LINES,
-    gains_by_sequence,
-    lines_of,
-    placed_words,
-    readable,
-    state_probability_view,
-)
+from workbench.views.hidden_states import state_probability_view
+from workbench.views.loadings import placed_words, readable
+from workbench.views.running_text import MOST_LINES, lines_of
+from workbench.views.sequence_gains import gains_by_sequence
 
 pytest.importorskip("holoviews")
 

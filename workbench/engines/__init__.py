@@ -92,7 +92,7 @@ def get_engine(name: str):
     module = _modules().get(name) if isinstance(name, str) else None
     if module is None:
         from workbench.errors import nearest_or_all, shown
-        from workbench.models.model import OptionError
+        from workbench.models.options import OptionError
 
         sentence = f"no engine '{shown(name)}'; {nearest_or_all(name, ENGINES, cutoff=0.5)}"
         raise OptionError(sentence, field="engine", value=name)
@@ -134,7 +134,7 @@ def register_engine(name: str, module: str | ModuleType) -> None:
         The name is that of another engine, or the module cannot be imported or has no such engine.
     """
     from workbench.engines.missing import import_engine
-    from workbench.models.model import OptionError
+    from workbench.models.options import OptionError
 
     path = module if isinstance(module, str) else module.__name__
     if (ENGINES | IMPORTED).get(name, path) != path:

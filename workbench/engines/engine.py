@@ -188,7 +188,7 @@ class Engine(NamedTuple):
     # dataclass of options; widgets, flags and checks come from its fields
     options: type
     state: type  # NamedTuple of arrays and floats
-    # the scalars of `watch` and `step`, names of models.model
+    # the scalars of `watch` and `step`, names of models.variables
     watches: tuple[str, ...]
     # is any token of the data sampled?
     samples: Callable[[Data, Options], bool]

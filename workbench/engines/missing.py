@@ -6,7 +6,8 @@ from importlib import import_module
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import NOT_INSTALLED, Engine, NoOptions, Options
-from workbench.models.model import Model, OptionError
+from workbench.models.model import Model
+from workbench.models.options import OptionError
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 
 from workbench.engines import ENGINES, get_engine
-from workbench.models.model import OptionError, checked_option, option_fields
+from workbench.models.options import OptionError, checked_option, option_fields
 
 
 def options_of(engine) -> dict:

@@ -32,7 +32,8 @@ from workbench.kernels.simd.vectors import pad_topics
 from workbench.measures.count_expectations import MOST_DRAWS, poisson_binomial
 from workbench.measures.selection import MeasureError, attributes
 from workbench.models.lda import LDA
-from workbench.models.model import Variable, bag_coords
+from workbench.models.model import bag_coords
+from workbench.models.variables import Variable
 
 MOST_CELLS = 2**24
 """Maximum of cells of a result array; exceeded only with one topic, or with many empty documents or words."""

@@ -26,7 +26,7 @@ from workbench.kernels.lda import enumeration
 from workbench.measures.exact import every_pair, exact, total_variation
 from workbench.measures.selection import MeasureError
 from workbench.models.lda import LDA
-from workbench.models.model import Variable
+from workbench.models.variables import Variable
 
 ENGINE = "svb-cgs"
 MOST_STEPS, TOLERANCE = 10_000, 1e-12

@@ -2,7 +2,8 @@
 
 from workbench.models.hdp import HDP, topic_numbers
 from workbench.models.lda import LDA
-from workbench.models.model import VARIABLES, Model, ModelError, Priors, TopicModel, Variable
+from workbench.models.model import Model, ModelError, Priors, TopicModel
+from workbench.models.variables import VARIABLES, Variable
 
 __all__ = [
     "HDP",

@@ -10,7 +10,9 @@ import scipy
 
 from workbench.errors import Named
 from workbench.models.lda import LARGEST_PRIOR, check_topics
-from workbench.models.model import VARIABLES, OptionError, Priors, TopicModel, Variable, option
+from workbench.models.model import Priors, TopicModel
+from workbench.models.options import OptionError, option
+from workbench.models.variables import VARIABLES, Variable
 
 TINY = 1e-8
 """Smallest allowed concentration, shape or rate."""

@@ -12,7 +12,8 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.models.lda import check_topics
-from workbench.models.model import VARIABLES, Estimate, ModelError, Priors, TopicModel, Variable
+from workbench.models.model import Estimate, ModelError, Priors, TopicModel
+from workbench.models.variables import VARIABLES, Variable
 
 THETA = Variable(
     "imported_theta",

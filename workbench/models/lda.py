@@ -10,7 +10,8 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.catalog.synthetic import draw_lda
 from workbench.errors import Named
-from workbench.models.model import VARIABLES, ModelError, Priors, TopicModel, Variable
+from workbench.models.model import ModelError, Priors, TopicModel
+from workbench.models.variables import VARIABLES, Variable
 
 MOST_TOPICS = 65_535
 SMALLEST_PRIOR, LARGEST_PRIOR = 1e-8, 1e12

@@ -40,7 +40,7 @@ class Row(NamedTuple):
     """The recorded values of one iteration."""
 
     iteration: int
-    numbers: dict  # scalars by name; see models.model
+    numbers: dict  # scalars by name; see models.variables
     # (topic,) arrays by name, empty without topics; they may be longer than in earlier rows
     vectors: dict
 

@@ -24,7 +24,7 @@ from workbench.engines import get_engine
 from workbench.errors import InputError, not_installed
 from workbench.measures import DERIVED, Curve
 from workbench.models import VARIABLES
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 
 COLOURS = ("#0a72e4", "#f35100", "#55a280", "#c377b2", "#cc4422", "#008fd8", "#966848", "#7356fc")
 LONG_DASHES = (0, (6, 1, 1, 1, 1, 1))

@@ -39,7 +39,9 @@ from workbench.views.groups import (
     group_controls,
     period_controls,
 )
+from workbench.views.hidden_states import draw_paths, draw_state_probabilities, sequence_controls
 from workbench.views.lineage import draw_lineage
+from workbench.views.loadings import draw_loadings
 from workbench.views.network import draw_networks
 from workbench.views.over_time import draw_prevalence, draw_words_by_year
 from workbench.views.picture import Picture, SideBySide, View, file_names
@@ -49,15 +51,8 @@ from workbench.views.rows_with_inputs import (
     map_controls,
     place_controls,
 )
-from workbench.views.sequences import (
-    draw_gains,
-    draw_loadings,
-    draw_paths,
-    draw_state_probabilities,
-    draw_text,
-    sequence_controls,
-    text_controls,
-)
+from workbench.views.running_text import draw_text, text_controls
+from workbench.views.sequence_gains import draw_gains
 from workbench.views.settings_results import draw_against_topics, draw_choose_k, draw_settings
 from workbench.views.topic_map import draw_maps
 from workbench.views.topics import draw_coherence, draw_words, word_controls

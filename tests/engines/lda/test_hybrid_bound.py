@@ -17,7 +17,7 @@ from workbench.kernels.lda import annealing
 from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 from workbench.runs.afterwards.bound import HYBRIDS
 
 EXACT = 1e-9  # printed values, spec E.5

@@ -8,7 +8,7 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.errors import DataError
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 
 ENGINE = get_engine("hmm")
 TRANSITIONS = np.array([[0.9, 0.1, 0.0], [0.0, 0.9, 0.1], [0.1, 0.0, 0.9]])

@@ -8,7 +8,7 @@ import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking import lnm_lds
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 
 ENGINE = get_engine("lnm-lds")
 OPTIONS = {"state_dim": 3, "sweep_particles": 20}

@@ -15,7 +15,7 @@ from workbench.engines.stick_breaking import gaussian_posterior
 from workbench.engines.stick_breaking.sb_ctm_vb import batches_of
 from workbench.kernels.gaussian import niw_posterior
 from workbench.kernels.stick_breaking.sticks import log_probabilities
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart
 
 ENGINE = get_engine("sb-ctm-vb")

@@ -14,7 +14,7 @@ from workbench.corpus.shards import shard_writer as writing
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import from_subtrees, in_tree, subtrees
 from workbench.models import HDP, LDA
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 from workbench.runs.afterwards.examine import examine
 from workbench.runs.execution import memory_check
 from workbench.runs.execution.run import Run, open_runs

@@ -21,7 +21,7 @@ from workbench.measures.choosing import numbers_by_k
 from workbench.measures.documents import token_topics
 from workbench.measures.groups import words_by_group
 from workbench.measures.selection import MeasureError
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 from workbench.report.gathering import corpora_of, gather
 from workbench.runs.afterwards.heldout_by_document import pool_chains, score_documents
 from workbench.runs.execution.run import Run, open_runs

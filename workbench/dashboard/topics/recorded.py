@@ -25,7 +25,7 @@ from workbench.runs.store.status import ALIVE
 from workbench.views import VIEWS, Picture, SideBySide, View
 from workbench.views.every import view_named
 from workbench.views.picture import Control
-from workbench.views.sequences import draw_gains
+from workbench.views.sequence_gains import draw_gains
 
 MOST_TIMES = 120
 """Number of points of a figure that decides how often it is drawn, see `changes`."""

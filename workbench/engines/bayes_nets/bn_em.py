@@ -27,7 +27,7 @@ from workbench.engines.bayes_nets.cases import (
 from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.tables import Tables
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.records.records import Records
 
 TINY = 1e-300

@@ -33,7 +33,7 @@ from workbench.kernels.threads import each_slice
 from workbench.kernels.uniforms import ACCEPTED_NODES, DRAWN_TABLES, HIDDEN_NODES
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.tables import Tables
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.records.records import Records
 
 CELL = np.dtype(np.int32).itemsize

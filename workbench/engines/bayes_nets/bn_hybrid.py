@@ -40,7 +40,7 @@ from workbench.engines.lda.hybrid import n_chains_option
 from workbench.kernels.threads import each_task
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.plan import cases_among, cases_of
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.records.records import Records
 
 

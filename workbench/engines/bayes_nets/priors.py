@@ -20,7 +20,7 @@ from workbench.errors import Named
 from workbench.kernels.lda.polya import real_sites, whole_sites
 from workbench.kernels.uniforms import LEARNT_PRIORS
 from workbench.models.bayes_nets.bayes_net import BayesNet
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.records.records import Records
 
 

@@ -55,7 +55,7 @@ from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.kernels.simd.vectors import padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.models import HDP, Priors, topic_numbers
-from workbench.models.model import OptionError, option
+from workbench.models.options import OptionError, option
 
 RECOUNT_EVERY = 50
 """Iterations between recomputations of the counts of words, whose updates in place accumulate rounding errors."""

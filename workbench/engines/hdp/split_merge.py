@@ -27,7 +27,7 @@ from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import MOVES, uniform
 
 NO_MOVE = {"move": 0, "move_accepted": 0, "move_gain": 0.0, "move_from": -1, "move_to": -1}
-"""Diagnostics of an iteration without a split or merge; `models.model` explains the names."""
+"""Diagnostics of an iteration without a split or merge; `models.variables` explains the names."""
 SPLIT, MERGE = 1, 2
 N_CANDIDATES = 10
 """Number of most similar topic pairs that are candidates for a merge."""

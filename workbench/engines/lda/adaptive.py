@@ -69,7 +69,7 @@ from workbench.kernels.simd.vectors import aligned_empty, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import SPLIT_TOPICS, SPLITS
 from workbench.models import LDA
-from workbench.models.model import OptionError, option
+from workbench.models.options import OptionError, option
 
 PARTS = {"svb": svb, "cvb": cvb, "cvb0": cvb0}
 

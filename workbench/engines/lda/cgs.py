@@ -60,7 +60,7 @@ from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predi
 from workbench.kernels.simd.vectors import aligned_empty, pad_topics
 from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS, draw_dirichlets
 from workbench.models import LDA
-from workbench.models.model import OptionError, option
+from workbench.models.options import OptionError, option
 
 NO_MEAN = (None,) * 6
 """The expected counts and variances of a sweep that has sampled counts alone."""

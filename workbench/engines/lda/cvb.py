@@ -70,7 +70,7 @@ from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.models import LDA
-from workbench.models.model import OptionError, option
+from workbench.models.options import OptionError, option
 
 RECOUNT_EVERY = 50
 """Iterations between recomputations of means and variances, whose updates in place accumulate rounding errors."""

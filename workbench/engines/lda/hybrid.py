@@ -67,7 +67,7 @@ from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predi
 from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.kernels.threads import each_task
 from workbench.models import LDA
-from workbench.models.model import OptionError, option
+from workbench.models.options import OptionError, option
 
 
 def r_option():

@@ -28,7 +28,7 @@ from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.simd.vectors import aligned_zeros, pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import ANNEALING
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 
 
 class Annealed(NamedTuple):

@@ -25,7 +25,7 @@ from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, 
 from workbench.errors import Named
 from workbench.kernels.lda.polya import real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
-from workbench.models.model import OptionError, option
+from workbench.models.options import OptionError, option
 
 WAYS = ("fixed", "maximised", "sampled")
 TINY = 1e-8

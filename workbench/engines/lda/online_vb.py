@@ -48,7 +48,7 @@ from workbench.kernels.lda.log_joint import log_documents, log_topics
 from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import BATCHES, permutation
 from workbench.models import LDA
-from workbench.models.model import OptionError, option
+from workbench.models.options import OptionError, option
 
 
 class State(NamedTuple):

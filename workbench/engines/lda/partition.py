@@ -39,7 +39,7 @@ from workbench.kernels.lda.sparse_gibbs import (
 from workbench.kernels.simd.vectors import aligned_zeros, pad_topics
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
 from workbench.kernels.uniforms import GIBBS
-from workbench.models.model import option
+from workbench.models.options import option
 
 MOST_PARTS = 64
 """Largest number of blocks side by side."""

@@ -28,7 +28,7 @@ from workbench.kernels.simd.vectors import aligned_empty
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import RESPONSIBILITIES
 from workbench.models.lda import LDA
-from workbench.models.model import option
+from workbench.models.options import option
 
 
 class Workspace(NamedTuple):

@@ -64,7 +64,7 @@ from workbench.kernels.lda.standard_vb import (
 from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
-from workbench.models.model import option
+from workbench.models.options import option
 
 
 class State(NamedTuple):

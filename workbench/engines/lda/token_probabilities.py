@@ -7,7 +7,7 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import Options, State
 from workbench.engines.lda import adaptive, cgs, hybrid, vb
 from workbench.engines.lda.split import Split, all_sampled, none_sampled
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 
 
 def token_probabilities(corpus: Corpus, options: Options, state: State) -> np.ndarray:

@@ -65,7 +65,7 @@ from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.threads import each_slice
 from workbench.models import LDA
-from workbench.models.model import option
+from workbench.models.options import option
 
 
 class State(NamedTuple):

@@ -40,9 +40,10 @@ from workbench.kernels.lda.polya import whole_sites
 from workbench.kernels.networks.field import Field, Owners
 from workbench.kernels.networks.vb import Cells
 from workbench.kernels.simd.vectors import LANES
-from workbench.models.model import ModelError, option
+from workbench.models.model import ModelError
 from workbench.models.networks.levels import learnt_priors, spread
 from workbench.models.networks.network import AUTHORS, WORD, Level, Network, Variable
+from workbench.models.options import option
 
 
 class FlatPriors(NamedTuple):

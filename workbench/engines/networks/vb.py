@@ -78,8 +78,8 @@ from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task
 from workbench.kernels.uniforms import PATHS
 from workbench.models import Priors
-from workbench.models.model import option
 from workbench.models.networks.network import Network
+from workbench.models.options import option
 
 
 class State(NamedTuple):

@@ -43,7 +43,7 @@ from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, padded
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.kernels.stick_breaking.variational_em import fit_documents
 from workbench.kernels.threads import each_slice, slice_bounds
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import LogisticNormalTopics
 
 

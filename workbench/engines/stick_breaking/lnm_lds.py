@@ -53,7 +53,7 @@ from workbench.kernels.stick_breaking.logistic_normal import (
 from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles
 from workbench.kernels.threads import each_task
 from workbench.kernels.uniforms import FORECASTS, LOADING_SLICES, PATHS_OF_STATES, absorb
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.models.stick_breaking.linear_dynamical import LogisticNormalSystem
 
 SLICE_WORK = 2**24

@@ -52,7 +52,7 @@ from workbench.kernels.uniforms import (
     normal,
     stream_of,
 )
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.models.stick_breaking.linear_dynamical import GaussianDynamicalSystem
 
 SMALLEST = 1e-8

@@ -21,7 +21,8 @@ from workbench.kernels.stick_breaking.gaussian_process import (
     low_rank,
 )
 from workbench.kernels.stick_breaking.sticks import sticks_of
-from workbench.models.model import Model, OptionError, option
+from workbench.models.model import Model
+from workbench.models.options import OptionError, option
 
 SMOOTHING = 0.1
 """Pseudo-count in the smoothed shares to which the raw process is fitted."""

@@ -64,7 +64,8 @@ from workbench.kernels.uniforms import (
     draw_dirichlets,
 )
 from workbench.models import LDA
-from workbench.models.model import Model, option
+from workbench.models.model import Model
+from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, GaussianTopics
 
 

@@ -68,7 +68,7 @@ from workbench.kernels.stick_breaking.variational import (
 )
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import BATCHES, permutation
-from workbench.models.model import OptionError, option
+from workbench.models.options import OptionError, option
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart
 
 TOGETHER = 64

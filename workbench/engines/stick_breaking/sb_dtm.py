@@ -48,7 +48,7 @@ from workbench.kernels.stick_breaking.sticks import sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN, GIBBS, WALK_VARIANCE, WALK_WEIGHTS, WALKS
 from workbench.models import LDA
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.models.stick_breaking.dynamic_topics import DynamicTopics
 
 START_BETA = 0.1

@@ -70,7 +70,7 @@ from workbench.kernels.stick_breaking.sticks import (
 )
 from workbench.kernels.threads import each_task, one_blas_thread
 from workbench.kernels.uniforms import PROCESS_KERNEL, PROCESS_WEIGHTS, PROCESSES, uniform
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.models.stick_breaking.gaussian_process import GaussianProcess
 
 BRACKET = 2.0

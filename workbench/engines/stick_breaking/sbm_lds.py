@@ -66,7 +66,7 @@ from workbench.kernels.uniforms import (
     SYSTEM_WEIGHTS,
     absorb,
 )
-from workbench.models.model import option
+from workbench.models.options import option
 from workbench.models.stick_breaking.linear_dynamical import LinearDynamicalSystem
 
 STICKS_AT_ONCE = 64

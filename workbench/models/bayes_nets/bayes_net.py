@@ -23,15 +23,9 @@ from workbench.errors import Named
 from workbench.models.bayes_nets.files import SHIPPED, described
 from workbench.models.bayes_nets.nodes import Node, check_nodes, node_of
 from workbench.models.bayes_nets.tables import Tables, tables_of
-from workbench.models.model import (
-    LOG_LIKELIHOOD,
-    Model,
-    ModelError,
-    Predicted,
-    Scores,
-    Variable,
-    option,
-)
+from workbench.models.model import LOG_LIKELIHOOD, Model, ModelError, Predicted, Scores
+from workbench.models.options import option
+from workbench.models.variables import Variable
 from workbench.records.records import MISSING, Records
 
 OF_RECORDS = Variable(

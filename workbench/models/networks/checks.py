@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from workbench.models.lda import LARGEST_PRIOR, MOST_TOPICS, SMALLEST_PRIOR
-from workbench.models.model import VARIABLES, ModelError
+from workbench.models.model import ModelError
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
@@ -19,6 +19,7 @@ from workbench.models.networks.levels import (
     holds,
     regions_of,
 )
+from workbench.models.variables import VARIABLES
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 TAKEN = {dim for variable in VARIABLES.values() for dim in variable.dims} - {"topic"} | {

@@ -15,7 +15,7 @@ import numpy as np
 
 from workbench.models.files import check_table
 from workbench.models.model import ModelError
-from workbench.models.model import Variable as StoredVariable
+from workbench.models.variables import Variable as StoredVariable
 
 DOCUMENT, WORD, AUTHORS = "document", "word", "authors"
 """Reserved names in networks: the document of a token, the word, which is drawn last, and the size of an author variable."""

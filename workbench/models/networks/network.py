@@ -22,7 +22,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.models.files import check_table
-from workbench.models.model import VARIABLES, ModelError, TopicModel, bag_coords, tiny_bag
+from workbench.models.model import ModelError, TopicModel, bag_coords, tiny_bag
 from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
 from workbench.models.networks.levels import (
@@ -39,6 +39,7 @@ from workbench.models.networks.levels import (
 )
 from workbench.models.networks.shipped import SHIPPED, described, shipped
 from workbench.models.networks.simulation import simulate
+from workbench.models.variables import VARIABLES
 
 __all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"]
 

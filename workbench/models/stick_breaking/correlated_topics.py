@@ -15,16 +15,10 @@ from workbench.errors import Named
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
 from workbench.models.lda import LDA
-from workbench.models.model import (
-    VARIABLES,
-    Estimate,
-    ModelError,
-    Priors,
-    TopicModel,
-    Variable,
-    option,
-)
+from workbench.models.model import Estimate, ModelError, Priors, TopicModel
+from workbench.models.options import option
 from workbench.models.stick_breaking.orders import Ordered, order_option, permutation
+from workbench.models.variables import VARIABLES, Variable
 
 WEIGHT = 0.1
 """kappa_0: weight of the prior of mu, in documents."""

@@ -10,10 +10,12 @@ from workbench.corpus import Corpus
 from workbench.corpus.times import years_of
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
 from workbench.models.lda import LDA
-from workbench.models.model import VARIABLES, Priors, TopicModel, Variable, option, tiny_bag
+from workbench.models.model import Priors, TopicModel, tiny_bag
+from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import OrderedTopics
 from workbench.models.stick_breaking.linear_dynamical import SystemPrior
 from workbench.models.stick_breaking.orders import order_option
+from workbench.models.variables import VARIABLES, Variable
 
 PREVALENCE = Variable(
     "prevalence",

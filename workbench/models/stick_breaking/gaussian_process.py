@@ -8,9 +8,11 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.errors import Named
 from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel
-from workbench.models.model import Model, ModelError, Variable, option, tiny_bag
+from workbench.models.model import Model, ModelError, tiny_bag
+from workbench.models.options import option
 from workbench.models.stick_breaking.orders import Ordered, word_order_option
 from workbench.models.stick_breaking.scores import GAINS, HITS
+from workbench.models.variables import Variable
 
 TIMES = ("year", "time", "date")
 """Names of inputs that are taken as the time by default."""

@@ -11,9 +11,11 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.errors import Named
 from workbench.kernels.stick_breaking.sticks import sticks_of
-from workbench.models.model import Model, ModelError, Variable, option, tiny_bag
+from workbench.models.model import Model, ModelError, tiny_bag
+from workbench.models.options import option
 from workbench.models.stick_breaking.orders import Ordered, permutation_of_words, word_order_option
 from workbench.models.stick_breaking.scores import GAINS
+from workbench.models.variables import Variable
 
 SMOOTHING = 0.1
 """Pseudo-count of each word in the offset."""

@@ -7,7 +7,8 @@ import numpy as np
 from workbench.errors import Got, Named
 from workbench.kernels.uniforms import STICK_ORDER, draw_key
 from workbench.kernels.uniforms import permutation as random_order
-from workbench.models.model import ModelError, OptionError, option
+from workbench.models.model import ModelError
+from workbench.models.options import OptionError, option
 
 NAMED = ("size", "vocabulary", "random")
 """Names of orders; any other order is a permutation."""

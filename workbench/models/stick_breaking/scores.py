@@ -11,7 +11,8 @@ Source: specification of stick-breaking, C.6, D.5; Linderman, Johnson & Adams (2
 
 import numpy as np
 
-from workbench.models.model import LOG_LIKELIHOOD, Predicted, Scores, Variable, seen_in_training
+from workbench.models.model import LOG_LIKELIHOOD, Predicted, Scores, seen_in_training
+from workbench.models.variables import Variable
 
 LEAST = 1e-8
 ADDED = 0.1

@@ -15,7 +15,7 @@ from workbench.corpus import AnyCorpus, Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, options_of, split_options, takes
 from workbench.errors import shown
-from workbench.models.model import OptionError
+from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.fit import fit, run_specs, warm_start_from

@@ -24,7 +24,8 @@ from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import DOUBLE, Data, Engine, Memory, Options
 from workbench.engines.options import options_of, split_options
 from workbench.kernels.simd.vectors import padded
-from workbench.models.model import Model, OptionError
+from workbench.models.model import Model
+from workbench.models.options import OptionError
 from workbench.numbers import GIB, MIB, format_size
 from workbench.runs.parts.crew import Here
 from workbench.runs.parts.laying_out import LaidOut, Whole

@@ -22,7 +22,8 @@ from workbench.engines.engine import (
     row_fields,
     sum_diagnostics,
 )
-from workbench.models.model import VARIABLES, Predicted
+from workbench.models.model import Predicted
+from workbench.models.variables import VARIABLES
 from workbench.runs.parts.crew import Here, merged
 from workbench.runs.parts.part import Call, Met, Place, Setting, phase_of
 from workbench.runs.scoring import (
