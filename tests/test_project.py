@@ -104,7 +104,7 @@ def test_make_serve_starts_the_same_runs_each_time_and_none_without_its_port(tmp
     program.chmod(0o755)
     for file in (program.with_name("python"), tmp_path / ".installed"):
         file.touch()
-    command = ["make", "serve", "PORT=5011", f"VENV={tmp_path}"]
+    command = ["make", "--no-print-directory", "serve", "PORT=5011", f"VENV={tmp_path}"]
     served, again = (
         subprocess.run(command, cwd=ROOT, capture_output=True, text=True) for _ in range(2)
     )

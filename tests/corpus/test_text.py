@@ -247,7 +247,7 @@ def test_the_words_are_those_of_scikit_learn_where_nothing_else_is_asked_for():
         ),
         (FRUIT, {"min_letters": 0}, "min_letters must be a whole number of at least 1; got 0"),
         (FRUIT, {"ngrams": 6}, "ngrams must be a whole number from 1 to 5; got 6"),
-        (FRUIT, {"ngrams": "2"}, "ngrams must be a whole number of at least 1; got '2'"),
+        (FRUIT, {"ngrams": "2"}, "ngrams must be a whole number from 1 to 5; got '2'"),
         (FRUIT, {"lowercase": "no"}, "lowercase must be true or false; got 'no'"),
         (FRUIT, {"accents": "drop"}, "accents must be one of keep, strip; got 'drop'"),
         (
