@@ -103,6 +103,7 @@ def reading_of(tmp_path):
         start=None,
         notes=NONE,
         course=True,
+        corpus="kos",
         **status,
     ):
         numbers = np.arange(1.0, n_points + 1)[:, None] * np.arange(1.0, len(COLUMNS) + 1)
@@ -112,7 +113,7 @@ def reading_of(tmp_path):
             options={},
             seed=seed,
             test=test,
-            corpus="kos",
+            corpus=corpus,
             split=split,
             start=start,
             hash=name,

@@ -74,6 +74,35 @@ def test_what_is_picked_by_hand_stays_and_the_newest_come_back_with_a_click(desk
     assert page.newest.disabled
 
 
+def test_runs_of_one_data_set_are_drawn_the_newest_first_and_the_others_offered(desk, reading_of):
+    page, holds = desk
+    of_kos = [reading_of(f"kos-{at}") for at in range(3)]
+    of_news = [reading_of(f"news-{at}", corpus="news") for at in range(2)]
+    holds(*of_kos)
+    assert not page.figure._data.visible
+    holds(reading_of("waits", n_points=0, corpus="bars"), *of_news, *of_kos)
+
+    def drawn() -> set[str]:
+        return set(page.figure.curve.colours())
+
+    assert list(page.figure.data.options.values()) == ["", "bars", "news", "kos"]
+    assert page.figure._data.visible and drawn() == {"news-0", "news-1"}
+    page.figure.data.value = "kos"
+    assert drawn() == {"kos-0", "kos-1", "kos-2"} and address(page)["data"] == "kos"
+    page.draw("news-1")
+    assert drawn() == {"news-1"} and page.figure.data.value == ""
+    page.table.chosen = ["news-0", "kos-1", "kos-2"]
+    page.ticked.clicks += 1
+    assert drawn() == {"news-0"}
+    assert "2 of the chosen runs have other data" in page.figure.meaning.object
+    assert opened(page, "?data=nips") == [] and page.figure.data.value == "nips"
+    halves = reading_of("halves", split={"fraction": 0.5, "per": "document", "seed": 0})
+    assert page.figure.data.options and opened(page, "?data=") == []
+    holds(halves, *of_kos)
+    page.newest.clicks += 1
+    assert drawn() == {"halves"}
+
+
 def test_curves_of_chosen_runs_stand_out_while_one_of_them_is_drawn(desk, reading_of):
     page, holds = desk
     holds(*(reading_of(f"run-{at}") for at in range(10)))

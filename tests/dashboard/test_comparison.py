@@ -7,6 +7,7 @@ import pytest
 
 from workbench.dashboard.compare.comparison import Comparison, compared, side_by_side, table_of
 from workbench.dashboard.compare.looking import looked_at
+from workbench.dashboard.shared.card import by_label_html
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import MeasureError, paired_differences, reached_by_all, summary, time_to
@@ -41,6 +42,7 @@ def test_the_rows_are_what_the_measures_say(seen):
     np.testing.assert_allclose(found["updates"], [np.nanmean(spent[:2]), np.nanmean(spent[2:])])
     assert set(found["until"].values) == {until}
     assert (found["documents_low"] < found["test_perplexity"]).all()
+    assert "of iteration 14<" in by_label_html(table_of(found.to_dataframe().reset_index()))
     assert side_by_side(seen, 1.5, "svb")["n_reached"].values.tolist() == [0, 0]
 
 

@@ -22,3 +22,7 @@ def test_runs_are_drawn_by_the_settings_in_which_they_differ_or_by_one_of_them(n
     assert card.shown.picture.header[3:] == ["seed", "updates"] and card.figure.objects
     assert {row[-1] for row in card.shown.picture.rows} == {one.latest[1] for one in readings}
     assert not parts["settings"].take("no such") and card.setting.value == "seed"
+    unfinished = [readings[0]._replace(status=readings[0].status | {"state": "running"})]
+    card.follow([*unfinished, *readings[1:]], settings, "kos")
+    assert "Runs that have not finished are left out: 1." in card.said.object
+    assert len(card.shown.picture.rows) == 3 and card.shown.picture.caption.startswith("On kos. ")

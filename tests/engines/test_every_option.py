@@ -35,12 +35,13 @@ def other_values(field) -> list:
 
 
 def combinations(engine):
-    """Rows (option → choice) in which an option may matter: every pair of choices, with counts at their default and at 1."""
+    """Rows (option → choice) in which an option may matter: the defaults, then every pair of choices, with counts also at 1."""
     counts = {
         name: 1
         for name, field in options_of(engine).items()
         if field.metadata["whole"] and not field.metadata["choices"]
     }
+    yield {}
     for row in every_pair_of_choices(engine):
         yield from (row | more for more in ({}, counts, *({name: 1} for name in counts)))
 

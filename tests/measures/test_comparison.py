@@ -103,7 +103,7 @@ def test_without_cgs_the_reference_is_the_best():
     assert summary(nothing_held_out).attrs["reference"] == "svb"
 
 
-def test_each_data_and_each_number_of_topics_has_its_own_reference():
+def test_all_labels_on_the_same_data_have_one_reference_and_an_engine_by_name_one_of_each_model():
     runs = [
         made_up(engine, [last], train=train, corpus=train, **changes)
         for train, changes, finals in (
@@ -113,25 +113,33 @@ def test_each_data_and_each_number_of_topics_has_its_own_reference():
         )
         for engine, last in zip(("cgs", "svb"), finals, strict=True)
     ]
-    for table in (summary(runs), summary(runs, "cgs")):
-        assert table["difference"].values.tolist() == [0, 10, 0, 5, 0, 20]
+    for table, differences, references in (
+        (summary(runs), [10, 20, 0, 5, 0, 20], ["cgs, on kos, K=20"]),
+        (summary(runs, "cgs"), [0, 10, 0, 5, 0, 20], ["cgs, on kos, K=2", "cgs, on kos, K=20"]),
+    ):
+        assert table["difference"].values.tolist() == differences
         assert table["n_pairs"].values.tolist() == [1] * 6
         assert table["reference"].sel(label="svb, on nips, K=2") == "cgs, on nips, K=2"
-        assert table.attrs["reference"] == "cgs, on kos, K=2; cgs, on kos, K=20; cgs, on nips, K=2"
+        assert table.attrs["reference"] == "; ".join([*references, "cgs, on nips, K=2"])
 
 
-def test_the_only_label_of_a_number_of_topics_is_compared_with_the_best_on_the_same_data():
+def test_the_reference_is_the_best_of_several_labels_of_cgs_and_other_splits_are_other_data():
     of_20, of_100 = ({"model": WIDER | {"n_topics": k}} for k in (20, 100))
     runs = [
         made_up("cvb0", [90], **of_100),
-        made_up("cgs", [95], **of_100),
         made_up("cgs", [100], **of_20),
+        made_up("cgs", [95], **of_100),
     ]
     table = summary(runs)
-    assert table["reference"].values.tolist() == ["cgs, K=100", "cgs, K=100", "cvb0, K=100"]
-    assert table["difference"].values.tolist() == [-5, 0, 10]
-    elsewhere = summary([*runs, made_up("cgs", [50], train="other", corpus="other", **of_20)])
-    assert elsewhere["reference"].values.tolist()[3] == "cgs, on other, K=20"
+    assert table["reference"].values.tolist() == ["cgs, K=100"] * 3
+    assert table["difference"].values.tolist() == [-5, 5, 0]
+    for elsewhere in (
+        {"train": "other", "corpus": "other"},
+        {"test": "half", "split": {"fraction": 0.5, "per": "document", "seed": 0}},
+    ):
+        more = summary([*runs, made_up("cgs", [50], **elsewhere, **of_20)])
+        assert [text[:3] for text in more["reference"].values.tolist()] == ["cgs"] * 4
+        assert more["difference"].values.tolist() == [-5, 5, 0, 0]
 
 
 def test_the_papers_order_is_variational_hybrid_gibbs():

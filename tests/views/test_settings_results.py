@@ -47,5 +47,11 @@ def test_draw_settings_needs_runs_of_an_engine_that_differ_and_its_table_has_eve
     )
     assert [row[3] for row in picture.rows] == [1, 1, 10, 10, 3, 3, ""] and len(picture.panels) == 1
     assert "settings" in [one.name for one in pictures(hybrids())]
+    unfinished = [run.assign_attrs(unfinished="iteration 2 of 9") for run in hybrids()[:2]]
+    (finished,) = draw_view("settings", [*unfinished, *hybrids()[2:]])
+    assert len(finished.rows) == 5
+    longer = [made_up("svb-cgs", [9, 8, 7], options={"r": r}, seed=2) for r in (1, 3)]
+    (panel,) = draw_view("settings", [*hybrids(), *longer])[0].panels
+    assert len([curve for curve in panel if type(curve).__name__ == "Curve"]) == 2
     alone = [made_up("svb-cgs", [9, 8]), made_up("svb", [9, 7]), made_up("svb", [9, 6], seed=1)]
     assert draw_view("settings", alone) == []

@@ -109,10 +109,9 @@ def summary(
     and all of `paired_differences`, also for ``scored``. ``attrs["reference"]`` is the reference's label, several of them
     joined by "; ".
 
-    ``reference`` is a label or the name of an engine. Each label is compared with the reference on the same data with the same
-    model. By default the reference is ``cgs`` if it was run, else the label with the lowest mean perplexity on the same data
-    with the same model; a label that is the only one of its model, as in a sweep over K, is compared with the label of the
-    lowest mean on the same data.
+    ``reference`` is a label, or the name of an engine: then each label is compared with that engine's label on the same data
+    with the same model. By default all labels on the same data have one reference: the label with the lowest mean perplexity,
+    among those of ``cgs`` if it was run.
     """
     runs = each_run(runs)
     last = final(runs)
@@ -275,7 +274,7 @@ def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
 
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
     """Return label → label of the runs it is compared with: those ``wanted``, or the default that `summary` describes."""
-    by_label = rows_by_label(last)
+    by_label, perplexities = rows_by_label(last), last["test_perplexity"].values
     labels, peers = list(by_label), counterparts(runs)
     engines = {label: spec_of(runs[rows[0]]).engine for label, rows in by_label.items()}
     peers = {label: peers[rows[0]] for label, rows in by_label.items()}
@@ -286,35 +285,26 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
     chosen = {}
     for label in labels:
         on_same_data = [other for other in labels if peers[other][0] == peers[label][0]]
-        alike = [other for other in on_same_data if same_model(peers[other][1], peers[label][1])]
-        if wanted is None and len(alike) == 1:
-            chosen[label] = _best(on_same_data, by_label, last["test_perplexity"].values)
-            continue
+        of_engine = [other for other in on_same_data if engines[other] == engine]
         if wanted in on_same_data:
             chosen[label] = wanted
-            continue
-        of_engine = [other for other in alike if engines[other] == engine] or [
-            other for other in on_same_data if engines[other] == engine
-        ]
-        if wanted is not None and wanted not in labels and len(of_engine) > 1:
-            raise MeasureError(
-                f"reference '{wanted}' is ambiguous; name one of {'; '.join(of_engine)}"
-            )
-        chosen[label] = (
-            of_engine[0] if of_engine else _best(alike, by_label, last["test_perplexity"].values)
-        )
+        elif wanted is None:
+            chosen[label] = _best(of_engine or on_same_data, by_label, perplexities)
+        else:
+            alike = [other for other in of_engine if same_model(peers[other][1], peers[label][1])]
+            of_engine = alike or of_engine
+            if len(of_engine) > 1 and wanted not in labels:
+                raise MeasureError(
+                    f"reference '{wanted}' is ambiguous; name one of {'; '.join(of_engine)}"
+                )
+            chosen[label] = (of_engine or [_best(on_same_data, by_label, perplexities)])[0]
     return chosen
 
 
 def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray) -> str:
     """Return the label whose runs have the lowest mean value; the first label if all values are NaN."""
-    return labels[
-        int(
-            np.argmin(
-                np.nan_to_num([values[by_label[label]].mean() for label in labels], nan=np.inf)
-            )
-        )
-    ]
+    means = [values[by_label[label]].mean() for label in labels]
+    return labels[int(np.argmin(np.nan_to_num(means, nan=np.inf)))]
 
 
 SEEDS, CHAIN, NONE = "seeds", "batch means", ""

@@ -21,6 +21,10 @@ CHANGES = ("top_words", "regime", "singletons")
 """Settings that change the corpus before inference; runs that differ in them have different data."""
 
 
+HELD_OUT = ("held out", "per")
+"""Settings of what is held out, without the seed of the split."""
+
+
 class MeasureError(InputError):
     """Raised for an input for which a measure is not defined."""
 
@@ -154,25 +158,33 @@ def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> l
 
 
 def data_of(runs: list[xr.Dataset]) -> list[str]:
-    """Describe the data of each run: the corpus and its changes, without the seed of the split.
+    """Return the data of each run in words, see `data_of_specs`."""
+    return data_of_specs([spec_of(run) for run in runs])
 
-    Perplexities of runs on different data cannot be compared.
+
+def data_of_specs(specs: list[RunSpec]) -> list[str]:
+    """Describe the data of each spec: the corpus, its changes, and what is held out if that differs on the same corpus.
+
+    The seed of the split is left out. Perplexities of runs on different data cannot be compared.
     """
-    specs = [spec_of(run) for run in runs]
-    changes = [
-        [text for name, text in _split(spec).items() if text and name in CHANGES] for spec in specs
+    splits = [{name: text for name, text in _split(spec).items() if text} for spec in specs]
+    changed = [
+        ", ".join([corpus, *(split[name] for name in CHANGES if name in split)])
+        for corpus, split in zip(_corpora(specs), splits, strict=True)
     ]
+    shares = [", ".join(split[name] for name in HELD_OUT if name in split) for split in splits]
+    shares_of = grouped(changed, shares)
     return [
-        ", ".join([corpus, *run_changes])
-        for corpus, run_changes in zip(_corpora(specs), changes, strict=True)
+        f"{data}, {share}" if share and len(set(shares_of[data])) > 1 else data
+        for data, share in zip(changed, shares, strict=True)
     ]
 
 
-def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, dict]]:
-    """Return ((data, held-out share), model settings) of each run; runs can be compared if both agree."""
+def counterparts(runs: list[xr.Dataset]) -> list[tuple[str, dict]]:
+    """Return (data, model settings) of each run; runs can be compared if both agree."""
     return [
         (
-            (data, _split(spec)["held out"], _split(spec)["per"]),
+            data,
             {name: value for name, value in spec.model.items() if name in ("n_topics", *PRIORS)},
         )
         for spec, data in zip(map(spec_of, runs), data_of(runs), strict=True)

@@ -109,16 +109,19 @@ def _series(run_settings: dict, settings: list[dict], setting: str) -> str:
     """Return the name of the curve a run belongs to: its engine, and the other settings in which that engine's runs differ."""
     own = [other for other in settings if other["engine"] == run_settings["engine"]]
     names = [
-        name for name in differing(own) if name in run_settings and name not in (setting, *OTHERS)
+        name
+        for name in differing(own)
+        if name in run_settings and name != setting and (name == "iterations" or name not in OTHERS)
     ]
     return ", ".join([run_settings["engine"], *(f"{name}={run_settings[name]}" for name in names)])
 
 
 def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw final perplexities against each setting in which runs of the same engine differ."""
+    """Draw final perplexities against each setting in which finished runs of the same engine differ."""
     results = [
         Result(label, run.attrs["name"], spec_of(run), _last(run, "test_perplexity", np.nan))
         for label, run in zip(shown.labels, shown.runs, strict=True)
+        if not run.attrs.get("unfinished")
     ]
     if picture := settings_picture(view, results):
         yield picture
@@ -159,7 +162,7 @@ def settings_picture(
     what = "held-out perplexity" if measure == "test_perplexity" else dimension(measure).label
     return view.picture(
         f"Final {what} against {', '.join(names[:MOST])}, in which runs of an engine differ. Small points are "
-        f"runs; marks are means over runs that differ in seed and split alone ± one standard error.{further}",
+        f"finished runs; marks are means over runs that differ in seed and split alone ± one standard error.{further}",
         [_panel(name, settings, last, measure) for name in names[:MOST]],
         [*WHOSE, *names, measure],
         rows,

@@ -118,8 +118,8 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
 
     Variables are those of `paired_differences`, runs (names), n_runs, test_perplexity, mc_error, mc_source, documents_low,
     documents_high (95 %), until, n_reached, has_course (False for imported models, whose times are unknown), and elapsed and
-    updates until the target, means over the runs that reached it. Raises MeasureError if no run has a record and a test set, or
-    if the reference is unknown.
+    updates until the target, means over the runs that reached it; first_end and last_end, the smallest and largest last
+    iteration of the runs. Raises MeasureError if no run has a record and a test set, or if the reference is unknown.
     """
     found, scored = [], {}
     for run, iteration, progress in begun(runs):
@@ -148,6 +148,8 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
             "runs": groups["run"].agg(tuple),
             "n_reached": groups["elapsed"].count(),
             "has_course": groups["iteration"].any(),
+            "first_end": groups["iteration"].min(),
+            "last_end": groups["iteration"].max(),
             "until": until,
         }
     ).rename_axis("label")
@@ -174,7 +176,10 @@ def table_of(rows: pd.DataFrame) -> Table:
             meaning="settings in which the runs differ; runs that differ only in seed and split share a row",
         ),
         number("Runs", meaning="how many share the row"),
-        number("Perplexity", meaning="of the held-out tokens, mean over the runs"),
+        number(
+            "Perplexity",
+            meaning="of the held-out tokens, mean over the runs, at the last iteration of each",
+        ),
         number(
             f"Difference from {references}",
             meaning="mean difference of runs with the same split and seed, and its 95 % interval",
@@ -202,12 +207,16 @@ def _cells(one) -> list:
     interval = format_interval(one.difference_low, one.difference_high, digits, sign=True)
     difference = format_number(one.difference, digits, sign=True)
     error, few = format_number(one.mc_error, digits + 1), ""
+    ends = format_interval(one.first_end, one.last_end, 0)
+    if one.first_end == one.last_end:
+        ends = f"{one.last_end:,.0f}"
     if one.n_reached < one.n_runs:
         few = f" ({one.n_reached} of {one.n_runs:.0f})"
     return [
         one.label,
         one.n_runs,
-        format_number(one.test_perplexity, digits),
+        format_number(one.test_perplexity, digits)
+        + (f"\nof iteration {ends}" if one.has_course else ""),
         "0" if one.reference == one.label else difference + (f" ({interval})" if interval else ""),
         error if error == DASH else f"{error}\n{one.mc_source}",
         format_interval(one.documents_low, one.documents_high, digits) or DASH,

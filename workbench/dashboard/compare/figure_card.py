@@ -1,6 +1,6 @@
 """The card of the live figure: the choices of what is drawn, an explanation, and downloads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import panel as pn
@@ -26,8 +26,10 @@ from workbench.dashboard.shared.shell import (
     styled,
     text,
 )
+from workbench.measures.selection import data_of_specs
 
 LOG = {"Log x": "x", "Log y": "y"}
+NEWEST_DATA = "That of the newest run"
 
 
 class FigureCard:
@@ -48,6 +50,15 @@ class FigureCard:
         self.measure = _choice("Measure", CHARTS[self.chart.value], self.curve.measure)
         self.span = _choice("Range", SPANS, self.curve.span)
         self.lines = _choice("Lines", GROUPINGS, GROUPINGS[0])
+        self.data = styled(
+            pn.widgets.Select(
+                label="Data",
+                options={NEWEST_DATA: ""},
+                width=230,
+                css_classes=["wb-unlabelled"],
+            )
+        )
+        self._data = labelled(self.data)
         self.log = styled(Toggles(label="Logarithmic", options=LOG, value=[]))
         self.smoothing = styled(
             pn.widgets.FloatSlider(
@@ -76,6 +87,8 @@ class FigureCard:
             handover, lambda: partial(curve_picture, self.curve.seen()), report
         )
         self.picked: list[str] | None = None  # chosen by the visitor; None: draw the newest eight
+        self._data_of: dict[str, str] = {}  # the data of each run in words, see `data_of_specs`
+        self._n_other = 0  # number of runs that were chosen and are of other data
         self._beyond: list[Reading] = []  # compared, but without room in the figure
         self._left_out = 0  # number of runs that are not even compared
         self._empty = True  # no run can be read
@@ -86,6 +99,7 @@ class FigureCard:
             "axis": widget_part(self.axis),
             "range": widget_part(self.span),
             "lines": widget_part(self.lines),
+            "data": Part(lambda: self.data.value, "", self._take_data),
             "smoothing": widget_part(self.smoothing),
             "until": widget_part(self.until),
             "log": widget_part(self.log),
@@ -101,12 +115,18 @@ class FigureCard:
             widget.param.watch(lambda event: redraw(self._look_anew), "value")
 
     def show(self, readable: dict[str, Reading]) -> None:
-        """Draw the readings of the runs that are picked, or of the newest runs if none is picked."""
-        wanted = (
-            list(readable)
+        """Draw the runs of one data set that are picked, or its newest runs with a record if none is picked."""
+        self._data_of = dict(
+            zip(readable, data_of_specs([one.spec for one in readable.values()]), strict=True)
+        )
+        self._offer(self._data_of.values())
+        chosen = (
+            [name for name, reading in readable.items() if len(reading.numbers)]
             if self.picked is None
             else [name for name in self.picked if name in readable]
         )
+        wanted = self.of_one_data(chosen)
+        self._n_other = 0 if self.picked is None else len(chosen) - len(wanted)
         compared, beyond = wanted[:N_SLOTS], []
         if self.means or self.picked is not None:
             most = NEWEST if self.picked is None else MOST
@@ -125,12 +145,39 @@ class FigureCard:
         self._describe()
 
     def toggled(self, name: str) -> list[str]:
-        """Return the names of the drawn runs with ``name`` added (a full figure drops its oldest), or removed if drawn."""
+        """Return the names of the drawn runs with ``name`` added (a full figure drops its oldest), or removed if drawn.
+
+        A run of other data than those that are drawn replaces them.
+        """
         drawn = list(self.curve.colours())
+        if drawn and self._data_of.get(name) != self._data_of.get(drawn[0]):
+            self.data.value = ""
+            return [name]
         most = MOST if self.means else N_SLOTS
         return (
             [other for other in drawn if other != name] if name in drawn else [*drawn, name][-most:]
         )
+
+    def of_one_data(self, names: Iterable[str]) -> list[str]:
+        """Return those of the runs that have the chosen data, or by default the data of the first."""
+        known = [name for name in names if name in self._data_of]
+        data = self.data.value or next((self._data_of[name] for name in known), "")
+        return [name for name in known if self._data_of[name] == data]
+
+    def name_data(self, name: str) -> str:
+        """Return the data of a run in words; "" if the runs of the store have the same data."""
+        return self._data_of[name] if len(set(self._data_of.values())) > 1 else ""
+
+    def _offer(self, data: Iterable[str]) -> None:
+        """Offer these data sets, and the one that is chosen; show the choice if there are several."""
+        offered = dict.fromkeys(filter(None, [*data, self.data.value]))
+        self.data.options = {NEWEST_DATA: ""} | {each: each for each in offered}
+        self._data.visible = len(offered) > 1
+
+    def _take_data(self, data: str) -> bool:
+        self._offer([data])
+        self.data.value = data
+        return True
 
     def compared(self) -> Drawn:
         """Return the drawn runs, followed by those that do not fit into the figure (without colour), for a table or report."""
@@ -189,6 +236,10 @@ class FigureCard:
             said += " No run that is drawn records this."
         if self._beyond:
             said += f" The figure has room for {N_SLOTS}; {len(self._beyond)} more are in the comparison and the report."
+        if self._n_other:
+            said += (
+                f" {self._n_other} of the chosen runs have other data and are not drawn; see Data."
+            )
         if self._left_out:
             said += f" {self._left_out:,} older ones are left out of all of these; choose fewer to compare those."
         if self._empty:
@@ -209,7 +260,9 @@ class FigureCard:
     def view(self) -> pn.Column:
         """Return the card."""
         return column(
-            column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
+            column(
+                labelled(self.chart, self.measure), labelled(self.axis), self._data, kind="wb-bar"
+            ),
             column(
                 labelled(self.span),
                 labelled(self.lines),

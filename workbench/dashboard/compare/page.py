@@ -116,7 +116,8 @@ class ComparePage:
         self._take(listing)
         self._show_progress()
         self.figure.watch(self._redraw)
-        self.figure.lines.param.watch(lambda event: self._pick(self.figure.picked), "value")
+        for choice in (self.figure.lines, self.figure.data):
+            choice.param.watch(lambda event: self._pick(self.figure.picked), "value")
         self.comparison.reference.param.watch(self._write_link, "value")
         self.table.param.watch(self._chosen, "chosen")
         self.table.param.watch(self._write_link, ["query", "sort", "group", "columns"])
@@ -135,8 +136,11 @@ class ComparePage:
         self.chains.follow(runs)
         self.priors.follow(runs)
         found = self._known if self.table.found is None else self.table.found
+        names = self.figure.of_one_data(found)
         self.results.follow(
-            (self._known[name] for name in found if name in self._known), self.table.settings
+            [self._known[name] for name in names],
+            self.table.settings,
+            self.figure.name_data(names[0]) if names else "",
         )
         self._write_link()  # the visitor may have changed ranges
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 import panel as pn
@@ -15,6 +16,7 @@ from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import labelled, message, styled
 from workbench.measures.selection import labels_of_specs
+from workbench.runs.store.status import FINISHED
 from workbench.views.every import view_named
 from workbench.views.settings_results import Result, settings_picture
 
@@ -29,6 +31,7 @@ RESULTS = {
 """Name on the card → column of a reading."""
 EVERY = "All that runs of an engine differ in"
 NOTHING = "Runs that differ in a setting are compared here."
+UNFINISHED = "Runs that have not finished are left out: {}."
 
 
 class Results(Card):
@@ -51,14 +54,14 @@ class Results(Card):
             "Settings and results", handover, labelled(self.setting), labelled(self.result)
         )
 
-    def follow(self, readings: Iterable[Reading], settings: dict[str, str]) -> None:
-        """Show these runs; ``settings`` has the label of each setting in which runs differ."""
+    def follow(self, readings: Iterable[Reading], settings: dict[str, str], data: str = "") -> None:
+        """Show these runs; ``settings`` has the label of each setting in which runs differ, and ``data`` names their data."""
         own = {self.setting.value: called(self.setting.value)} if self.setting.value else {}
         offered = {EVERY: ""} | {title: name for name, title in (own | settings).items()}
         if self.setting.options != offered:
             self.setting.options = offered
         seen = [one for one in readings if one.spec is not None and len(one.numbers)]
-        key = looked_at(seen), self.setting.value, self.result.value
+        key = looked_at(seen), self.setting.value, self.result.value, data
         self.bring(key, partial(results_of, seen, *key[1:]))
 
     def parts(self) -> dict[str, Part]:
@@ -76,8 +79,11 @@ class Results(Card):
         }
 
 
-def results_of(readings: list[Reading], setting: str, measure: str) -> Shown:
-    """Return the picture of the result against the settings, for the runs that recorded the measure."""
+def results_of(readings: list[Reading], setting: str, measure: str, data: str = "") -> Shown:
+    """Return the picture of the result against the settings, for the runs that finished and recorded the measure."""
+    finished = [one for one in readings if one.state == FINISHED]
+    said = message(UNFINISHED.format(n)) if (n := len(readings) - len(finished)) else ""
+    readings = finished
     numbers = [one.latest[COLUMNS.index(measure)] for one in readings]
     labels = labels_of_specs([one.spec for one in readings])
     results = [
@@ -88,5 +94,7 @@ def results_of(readings: list[Reading], setting: str, measure: str) -> Shown:
     wanted = [setting] if setting else []
     picture = settings_picture(view_named("settings"), results, measure, wanted)
     if picture is None:
-        return Shown(message(NOTHING))
-    return Shown("", picture, "", tuple(one.path for one in readings))
+        return Shown(message(NOTHING) + said)
+    if data:
+        picture = replace(picture, caption=f"On {data}. {picture.caption}")
+    return Shown(said, picture, "", tuple(one.path for one in readings))
