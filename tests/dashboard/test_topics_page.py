@@ -642,6 +642,11 @@ def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the
     n_read = len(asked)
     page.tick()
     assert card.picture is before and len(asked) == n_read, "nothing is read where nothing is new"
+    Run(store / "sticks").label(1, "planets")
+    page.tick()
+    hover = [told for texts in card.picture.hover.values() for told in texts[0]]
+    assert any("planets" in told for told in hover), "a label is shown at once"
+    before = card.picture
     resume(store / "sticks", n_iterations=40)
     page.tick()
     assert card.picture is not before and card.title.value == "Correlations of topics"

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import t as student_t
 
 import workbench as wb
 from workbench.cli import main
@@ -18,8 +19,11 @@ from workbench.papers.ledger_table import (
     NUMBER,
     PAPERS,
     VERDICTS,
+    Line,
     counts,
     entries,
+    largest_standing,
+    p_value,
     to_markdown,
     verdict_of,
 )
@@ -311,3 +315,25 @@ def test_a_command_writes_its_result_where_the_ledger_finds_it(tmp_path, monkeyp
     assert main(["ledger", "--store", "kept", "--json"]) == 0
     actual = {entry["figure"]: entry for entry in json.loads(capsys.readouterr().out)["entries"]}
     assert actual["sb-fig1"]["lines"] and actual["lds-order"]["lines"]
+
+
+def test_verdicts_on_differences_are_marked_if_they_stand_after_holms_correction():
+    outcomes = tuple(
+        replace(HOLDS, says=f"claim {at}", error=error)
+        for at, error in enumerate((0.01, 0.2, 0.21))
+    )
+    no_test = (replace(HOLDS, says="equal", kind="level"), replace(HOLDS, error=None))
+    found = [p_value(each) for each in (*outcomes, *no_test)]
+    np.testing.assert_allclose(found[:3], 2 * student_t.sf([100, 5, 1 / 0.21], 2))
+    assert np.isnan(found[3:]).all()
+    # .0001 ≤ .05 / 3; .038 > .05 / 2, so .041 does not stand either, although it is below .05
+    assert largest_standing(found) == found[0] and largest_standing(found[1:]) == 0
+    assert largest_standing([found[2], found[0], 0.02]) == found[2]
+    row = entries()[0]._replace(
+        lines=tuple(Line("holds", each.says, "", p_value(each)) for each in (*outcomes, *no_test))
+    )
+    written = to_markdown([row])
+    assert "3 verdicts judge" in written and "0.2 of them" in written and "The 1 with" in written
+    assert [line.split("|")[2].strip() for line in written.splitlines() if "★" in line] == [
+        "claim 0"
+    ]

@@ -1,5 +1,6 @@
 """The ledger as a table: each item of the papers with its result, or the reason why there is none."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,9 +8,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from scipy.special import stdtr
+
 from workbench.numbers import format_with_error
-from workbench.papers.results import EXTENTS, SHIPPED, WHOLE, Number, Result, read_results
-from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED
+from workbench.papers.results import EXTENTS, SHIPPED, WHOLE, Number, Outcome, Result, read_results
+from workbench.papers.verdicts import FAILS, HOLDS, KINDS, UNDECIDED
 from workbench.tables import Table, numbers, texts
 
 PAPERS = {
@@ -419,6 +422,10 @@ VERDICTS = {
     NOTHING: "Nothing reproduces it; the row gives the reason.",
 }
 """Verdict → meaning."""
+ALIKE = ("same", "level")
+"""Kinds of claims that two numbers are equal."""
+CHANCE = 0.05
+"""Share of verdicts on differences that are decided by chance where there is no difference."""
 OF_PACKAGE = "results that come with the package"
 
 
@@ -428,6 +435,7 @@ class Line(NamedTuple):
     verdict: str  # of `VERDICTS`
     says: str
     ours: str  # our numbers as a text
+    p: float = math.nan  # p-value of no difference, see `p_value`
 
 
 class Entry(NamedTuple):
@@ -507,7 +515,7 @@ def _entry(item: Item, figure: str, result: Result | None, source: str) -> Entry
 def _lines(item: Item, result: Result) -> Iterable[Line]:
     for outcome in result.outcomes:
         if not item.says or any(part in outcome.says for part in item.says):
-            yield Line(outcome.verdict, outcome.says, outcome.measured)
+            yield Line(outcome.verdict, outcome.says, outcome.measured, p_value(outcome))
     for number in result.numbers if item.means else ():
         if number.published is not None:
             runs = f"{number.n} runs" if number.n > 1 else "one run"
@@ -533,6 +541,24 @@ def _value(number: Number) -> str:
     """Return a number as text, with its standard error."""
     error = float("nan") if number.error is None else number.error
     return format_with_error(number.value, error, 1 if abs(number.value) >= 10 else 3)
+
+
+def p_value(outcome: Outcome) -> float:
+    """Return the two-sided p-value of Student's test that a claimed difference is 0; NaN for other claims and single pairs."""
+    kind = KINDS.get(outcome.kind)
+    if not kind or kind.times or kind.within or outcome.kind in ALIKE or not outcome.error:
+        return math.nan
+    return 2 * float(stdtr(outcome.n - 1, -abs(outcome.value) / outcome.error))
+
+
+def largest_standing(p_values: Iterable[float]) -> float:
+    """Return the largest p-value that stands at 5 % after Holm's correction for all of them; 0 if none does."""
+    ordered, standing = sorted(p for p in p_values if not math.isnan(p)), 0.0
+    for rank, p in enumerate(ordered):
+        if p > CHANCE / (len(ordered) - rank):
+            break
+        standing = p
+    return standing
 
 
 def by_paper(rows: Iterable[Entry]) -> dict[str, list[Entry]]:
@@ -580,6 +606,11 @@ smaller than the paper's experiment and no verdict on it: the whole can have ano
 the code that compared the claims with the runs.
 
 """
+STAR = " ★"
+BY_CHANCE = (
+    "{} verdicts judge a difference by its 95 % interval. Without any difference {:.1f} of them would hold or fail by "
+    "chance. The {} with a star stand after Holm's correction for all of them (5 %)."
+)
 
 
 def to_markdown(rows: list[Entry], head: str = HEAD) -> str:
@@ -587,18 +618,28 @@ def to_markdown(rows: list[Entry], head: str = HEAD) -> str:
     columns = [*texts("verdict"), *numbers("lines"), *texts("meaning")]
     meanings = [(name, n, VERDICTS[name.split(" (")[0]]) for name, n in counts(rows).items()]
     text = [Table(columns, meanings).markdown()]
+    tested = [line.p for row in rows for line in row.lines if not math.isnan(line.p)]
+    standing = largest_standing(tested)
+    if tested:
+        n_standing = sum(p <= standing for p in tested)
+        text += [BY_CHANCE.format(len(tested), CHANCE * len(tested), n_standing), ""]
     for paper, paper_entries in by_paper(rows).items():
         text += [f"## {paper}", ""]
         for entry in paper_entries:
-            text += _item_markdown(entry)
+            text += _item_markdown(entry, standing)
     return head + "\n".join(text).rstrip("\n") + "\n"
 
 
-def _item_markdown(entry: Entry) -> list[str]:
+def _item_markdown(entry: Entry, standing: float) -> list[str]:
+    """Return the lines of an entry; a star marks verdicts with a p-value of at most ``standing``."""
     item, reason = entry.item, entry.item.why if entry.figure else ""
     commands = [f"`{entry.command}`"] if entry.command else []
     lines = [
-        (f"**{verdict_of(line, entry.extent)}**", _cell(line.says), _cell(line.ours))
+        (
+            f"**{verdict_of(line, entry.extent)}**{STAR * (line.p <= standing)}",
+            _cell(line.says),
+            _cell(line.ours),
+        )
         for line in entry.lines
     ]
     return [

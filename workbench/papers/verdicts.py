@@ -117,16 +117,15 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
     )
     if not claim.second:  # compared with 0
         second = [(place, n_topics, 0.0) for place, n_topics, _ in first]
-    values = np.array(
-        [
-            (number, other)
-            for place, n_topics, number in first
-            for other_place, other_n_topics, other in second
-            if place == other_place
-            and (n_topics == other_n_topics or not n_topics or not other_n_topics)
-        ],
-        float,
-    ).reshape(-1, 2)
+    pairs = [
+        (number, other, place)
+        for place, n_topics, number in first
+        for other_place, other_n_topics, other in second
+        if place == other_place
+        and (n_topics == other_n_topics or not n_topics or not other_n_topics)
+    ]
+    values = np.array([pair[:2] for pair in pairs], float).reshape(-1, 2)
+    seeds = {seed for *_, (_, seed, *_) in pairs}
     if kind.times:  # ratios are averaged as logarithms
         values = values[(np.isfinite(values) & (values > 0)).all(axis=1)]
         values = np.log(values / values[:, 1:])
@@ -192,9 +191,10 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
             )
         case _:
             outcome = HOLDS if high < 0 else FAILS if low >= 0 else UNDECIDED
-    return Verdict(
-        claim, outcome, f"{text} ({_count(n, 'pair' if claim.second else 'run')})", mean, error, n
-    )
+    counted = _count(n, "pair" if claim.second else "run")
+    if n > 1 and len(seeds) == 1:
+        counted += " of one seed: other corpora, models or numbers of topics"
+    return Verdict(claim, outcome, f"{text} ({counted})", mean, error, n)
 
 
 def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:

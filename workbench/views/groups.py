@@ -32,6 +32,7 @@ from workbench.views.elements import (
     height_of,
     panel,
     rows_below,
+    topic_colour,
 )
 from workbench.views.over_time import rising, spaced
 from workbench.views.picture import (
@@ -376,8 +377,7 @@ def stacked_view(
     places, below = _places(shares_table), np.zeros(shares_table.sizes["time"])
     parts, shares = [], shares_table["share"].transpose("topic", "time")
     layers = [
-        (names[topic], shares.sel(topic=topic).values, colour)
-        for topic, colour in zip(topics, COLOURS, strict=False)
+        (names[topic], shares.sel(topic=topic).values, topic_colour(topic)) for topic in topics
     ]
     rest = [topic for topic in shares_table["topic"].values.tolist() if topic not in topics]
     if rest:
@@ -467,8 +467,8 @@ def draw_topics_over_time(
         top = 1.08 * float(np.nanmax(shares_table[["share", "high"]].sel(topic=topics).to_array()))
         panels = [stacked_view(shares_table, topics, names, label)]
         panels += [
-            topic_over_time_view(shares_table, topic, names[topic], colour, top)
-            for topic, colour in zip(topics, COLOURS, strict=False)
+            topic_over_time_view(shares_table, topic, names[topic], topic_colour(topic), top)
+            for topic in topics
         ]
         rows = (
             shares_table.to_dataframe()

@@ -245,7 +245,7 @@ class TopicsPage:
             sizes = path, hash, changes(n_rows, MOST_POINTS), tuple(names.items())
             sizes = *sizes, self.sizes.options["kind"]
             self.sizes.bring(sizes, partial(sizes_of, *sizes))
-            self.recorded.follow(moment, n_rows)
+            self.recorded.follow(moment, n_rows, written)
             other = self._moment_of(self.other.value)
             pair = moment, other, names, self.matching.sort
             waiting = f"Matching with {other.path.name} …" if other else ""

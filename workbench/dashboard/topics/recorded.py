@@ -38,7 +38,7 @@ class Recorded(Card):
 
     def __init__(self, handover: Handover):
         self.title = styled(pn.widgets.Select(label="Figure", options=[], width=330))
-        self._shown: tuple[Moment, int] | None = None
+        self._shown: tuple[Moment, int, int] | None = None
 
         def again(*event) -> None:
             if self._shown is not None:
@@ -49,11 +49,11 @@ class Recorded(Card):
         )
         self.title.param.watch(again, "value")
 
-    def follow(self, moment: Moment, n_rows: int) -> None:
-        """Draw the figures of a run at its recorded iterations and last snapshot."""
-        self._shown = moment, n_rows
+    def follow(self, moment: Moment, n_rows: int, written: int) -> None:
+        """Draw the figures of a run at its recorded iterations and last snapshot; ``written``: when labels were written."""
+        self._shown = moment, n_rows, written
         chosen = tuple(self.options.items())
-        asked = moment, changes(n_rows, MOST_TIMES), self.title.value, chosen
+        asked = moment, written, changes(n_rows, MOST_TIMES), self.title.value, chosen
         self.bring(asked, partial(_drawn, *asked))
 
     def clear(self, said: str = "") -> None:
@@ -68,11 +68,11 @@ class Recorded(Card):
 
 
 def recorded_of(
-    moment: Moment, chosen: Choices = ()
+    moment: Moment, written: int = 0, chosen: Choices = ()
 ) -> dict[str, tuple[Picture, tuple[Control, ...]]]:
     """Return the figures of a run that the card offers, by title; all views for a run without topics.
 
-    Each comes with the controls of its view; ``chosen``: chosen values of the options of views.
+    Each comes with the controls of its view; ``written``: when labels were written; ``chosen``: chosen options of views.
     """
     run = Run(moment.path).progress()
     if not run.sizes["iteration"]:
@@ -80,7 +80,9 @@ def recorded_of(
     offered = {view.name: view for view in VIEWS if view.on_page or "n_k" not in run}
     of_rows = [view for view in offered.values() if view.fits(run)]
     named = _of_snapshots(moment, tuple(offered))
-    found = [one for name in named for one in _of_snapshot(moment, name, _of_view(name, chosen))]
+    found = [
+        one for name in named for one in _of_snapshot(moment, written, name, _of_view(name, chosen))
+    ]
     shown = SideBySide([run], 1)
     for view in of_rows:
         controls = view.controls(run)
@@ -106,8 +108,10 @@ def _of_snapshots(moment: Moment, offered: tuple[str, ...]) -> list[str]:
 
 
 @lru_cache(maxsize=48)
-def _of_snapshot(moment: Moment, name: str, chosen) -> list[tuple[Picture, tuple[Control, ...]]]:
-    """Return the pictures of a view that needs a snapshot."""
+def _of_snapshot(
+    moment: Moment, written: int, name: str, chosen: Choices
+) -> list[tuple[Picture, tuple[Control, ...]]]:
+    """Return the pictures of a view that needs a snapshot; ``written`` is a key of the cache."""
     view = view_named(name)
 
     def make(run: xr.Dataset) -> list[tuple[Picture, tuple[Control, ...]]]:
@@ -154,9 +158,11 @@ def _scored(moment: Moment) -> dict[str, Scored]:
 
 
 @lru_cache(maxsize=8)
-def _drawn(moment: Moment, n_changes: int, title: str | None, chosen: Choices) -> Shown:
-    """Return the picture with a title, or the first, and all titles; ``moment`` and ``n_changes`` are the key of the cache."""
-    found = recorded_of(moment, chosen)
+def _drawn(
+    moment: Moment, written: int, n_changes: int, title: str | None, chosen: Choices
+) -> Shown:
+    """Return the picture with a title, or the first, and all titles; ``n_changes`` is a key of the cache."""
+    found = recorded_of(moment, written, chosen)
     if not found:
         return Shown()
     picture, controls = found.get(title) or next(iter(found.values()))
