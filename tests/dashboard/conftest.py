@@ -122,6 +122,7 @@ def reading_of(tmp_path):
             burn_in=10,
             n_iterations=10,
             n_threads=1,
+            shards=None,
             label=lambda: label,
             engine=label.split()[0],
             n_topics=n_topics,

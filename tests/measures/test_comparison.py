@@ -197,6 +197,9 @@ def test_labels_have_exactly_the_settings_that_differ():
         "cgs, 1 thread",
         "cgs, 2 threads",
     ]
+    in_shards = [made_up("cgs", [9]), made_up("cgs", [8], shards=7)]
+    assert labels_of(in_shards) == ["cgs", "cgs, in 7 shards"]
+    assert summary(in_shards)["n_runs"].values.tolist() == [1, 1], "one seed is not counted twice"
     assert labels_of([made_up("cgs", [1]), made_up("cgs", [1], test=None)]) == [
         "cgs",
         "cgs, held out nothing",

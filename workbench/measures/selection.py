@@ -274,6 +274,7 @@ def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
         "sizes": _sizes(spec),
         "burn-in": f"burn-in={spec.burn_in}",
         "threads": f"{spec.n_threads} threads" if spec.n_threads > 1 else "1 thread",
+        "shards": spec.shards and f"in {spec.shards} shards",
         **_split(spec),
         "start": f"from {start['name']}, iteration {start['iteration']}" if start else None,
     }
