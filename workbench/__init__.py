@@ -40,6 +40,7 @@ _HOMES = {
     "workbench.dashboard.notebooks.tune": ("tune",),
     "workbench.dashboard.notebooks.live_view": ("watch",),
     "workbench.measures": (
+        "coherence",
         "documents_table",
         "effective_samples",
         "exact",
@@ -87,10 +88,24 @@ def __getattr__(name: str):
     if name in _MODULES:
         return import_module(f"workbench.{name}")
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'workbench' has no attribute '{name}'")
+        raise _no_name(name)
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
+
+
+def _no_name(name: str) -> AttributeError:
+    """Return the error on an unknown name, which says where it is, or the public name that is meant."""
+    sentence = f"module 'workbench' has no attribute '{name}'"
+    if name.startswith("_"):
+        return AttributeError(sentence)
+    from workbench.errors import NoNameError, nearest
+
+    measures = import_module("workbench.measures")
+    within = [f"measures.{each}" for each in measures.__all__]
+    near = nearest(name, [*__all__, *within, "sklearn.TopicModel"])
+    near = f"measures.{name}" if name in measures.__all__ else near
+    return NoNameError(f"{sentence}; did you mean wb.{near}?" if near else sentence)
 
 
 def __dir__() -> list[str]:

@@ -30,6 +30,7 @@ from workbench.dashboard.notebooks.tune import tune as tune
 from workbench.engines import register_engine as register_engine
 from workbench.errors import Interrupted as Interrupted
 from workbench.errors import Terminated as Terminated
+from workbench.measures import coherence as coherence
 from workbench.measures import documents_table as documents_table
 from workbench.measures import effective_samples as effective_samples
 from workbench.measures import exact as exact

@@ -7,11 +7,14 @@ place of the Python argument.
 from __future__ import annotations
 
 import math
+import os
 import re
 import signal
+import traceback
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from numbers import Real
+from pathlib import Path
 from typing import NamedTuple
 
 DISTRIBUTION = "topic-workbench"
@@ -26,6 +29,49 @@ class ALONE:
     """Sentinel for a setting that an error message names without a value; a class, so that it survives copying."""
 
 
+GUESSES = {
+    "n_topics": ("num_topics", "n_components", "k", "topics", "number_of_topics", "n_clusters"),
+    "n_iterations": (
+        "iterations",
+        "num_iterations",
+        "n_iter",
+        "max_iter",
+        "iters",
+        "iter",
+        "passes",
+        "epochs",
+        "draws",
+    ),
+    "seed": ("random_state", "random_seed"),
+    "n_threads": ("workers", "n_jobs", "threads", "num_threads", "cores"),
+    "jobs": ("n_jobs", "cores", "processes"),
+    "beta": ("eta", "topic_word_prior"),
+    "alpha": ("doc_topic_prior",),
+    "test": ("test_corpus", "heldout"),
+    "holdout": ("test_size", "test"),
+    "burn_in": ("burnin", "tune", "warmup"),
+    "restarts": ("n_init",),
+    "seeds": ("chains",),
+    "cgs": ("gibbs", "collapsed_gibbs", "lda", "mcmc", "sampler"),
+    "g-hdp": ("hdp", "hdp_gibbs"),
+    "vb": ("variational", "vi", "batch"),
+    "online-vb": ("online", "svi"),
+    "sb-ctm": ("ctm",),
+    "sb-dtm": ("dtm",),
+    "network-gibbs": ("author_topic", "pachinko", "pam"),
+    "fit": ("train", "fit_model"),
+    "infer": ("transform", "predict"),
+    "top_words": ("get_topic_words", "show_topic"),
+    "topics": ("show_topics", "print_topics", "get_topics"),
+    "open_run": ("load", "load_run", "load_model"),
+    "export_run": ("save", "save_model"),
+    "hold_out_tokens": ("train_test_split",),
+    "sklearn.TopicModel": ("latent_dirichlet_allocation", "lda_model", "topic_model"),
+    "to_arviz": ("to_inference_data",),
+    "effective_samples": ("ess",),
+    "measures.convergence": ("rhat", "r_hat"),
+}
+"""Setting, engine or public name → what people who know other programs call it, in any case, with _ or -."""
 LONGEST_SHOWN = 200
 """Maximum of characters of a given value in a sentence."""
 
@@ -71,7 +117,19 @@ class Got(NamedTuple):
             return f"; got a number of {self.value.bit_length():,} bits"
 
 
-class InputError(ValueError):
+class OneSentence:
+    """An error whose sentence says all: a notebook shows it with the user's own lines, without those of this package."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython prints for the error."""
+        ours = (str(Path(__file__).parent), f"{os.sep}IPython{os.sep}")
+        frames = traceback.extract_tb(self.__traceback__)
+        theirs = [frame for frame in frames if not any(part in frame.filename for part in ours)]
+        lines = *traceback.format_list(theirs), f"{type(self).__name__}: {self}"
+        return "".join(lines).splitlines()
+
+
+class InputError(OneSentence, ValueError):
     """Raised for an input that cannot be used.
 
     Parameters
@@ -117,10 +175,33 @@ class InputError(ValueError):
         return type(self)(where, *self.parts, field=self.field, value=self.value)
 
 
-def nearest_or_all(name, known, otherwise: str = "", cutoff: float = 0.6, also=()) -> str:
-    """Return the end of an error on an unknown name: the most similar known name, else ``otherwise`` or all known names."""
-    near = get_close_matches(str(name)[:LONGEST_SHOWN], [*known, *also], 1, cutoff)
-    return f"did you mean '{near[0]}'?" if near else otherwise or f"there are {', '.join(known)}"
+def plain(name: object) -> str:
+    """Return a name as it is compared with others: in lower case, with hyphens."""
+    return str(name)[:LONGEST_SHOWN].lower().replace("_", "-")
+
+
+def called(known: Iterable) -> dict[str, str]:
+    """Return text → known name, for the guesses of each name and the name itself, as `plain` writes them."""
+    known = [*known]
+    guesses = {plain(text): name for name in GUESSES if name in known for text in GUESSES[name]}
+    return guesses | {plain(name): name for name in known}
+
+
+def nearest(name: object, known: Iterable, cutoff: float = 0.6) -> str | None:
+    """Return the known name that is meant by a guess or is the most similar; None if none is near."""
+    meant = called(known)
+    near = get_close_matches(plain(name), meant, 1, cutoff) if isinstance(name, str) else []
+    return meant[near[0]] if near else None
+
+
+def nearest_or_all(
+    name: object, known: Iterable, otherwise: str = "", cutoff: float = 0.6, also: Iterable = ()
+) -> str:
+    """Return the end of an error on an unknown name: the name that is meant, else ``otherwise`` or all known names."""
+    near = nearest(name, [*known, *also], cutoff)
+    return (
+        otherwise or f"there are {', '.join(known)}" if near is None else f"did you mean '{near}'?"
+    )
 
 
 def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
@@ -131,7 +212,7 @@ def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
     return UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-class Interrupted(KeyboardInterrupt):
+class Interrupted(OneSentence, KeyboardInterrupt):
     """Raised when Ctrl-C has stopped a run; ``result`` is what the function would have returned, as far as it is computed."""
 
     def __init__(self, result=None):
@@ -147,6 +228,10 @@ class Terminated(SystemExit):
     def __init__(self, result=None):
         super().__init__(128 + signal.SIGTERM)
         self.result = result
+
+
+class NoNameError(OneSentence, AttributeError):
+    """Raised for a name that the package does not have."""
 
 
 class DataError(InputError):

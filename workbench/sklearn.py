@@ -11,7 +11,7 @@ import numpy as np
 from workbench.corpus import Corpus, split_halves
 from workbench.corpus.corpus import INT32_MAX
 from workbench.corpus.streams import in_batches
-from workbench.engines import ENGINES, STREAMING, get_engine
+from workbench.engines import ENGINES, STREAMING, engine_called, get_engine
 from workbench.engines.engine import Engine, StepContext
 from workbench.engines.lda import online_vb
 from workbench.engines.lda.fold_in import LearntTopics
@@ -399,7 +399,7 @@ def _seed_of(random_state) -> int:
 
 def _engine_of_counts(name: str) -> Engine:
     """Return the engine of a name; raise OptionError for an unknown one, SpecError if it needs more than word counts."""
-    engine = get_engine(name)
+    engine = get_engine(engine_called(name))
     if lacking := _lacking(engine):
         sentence = f"engine must learn topics from counts of words alone, and {name} {lacking}"
         raise SpecError(f"{sentence}; choose one of {_able()}", field="engine", value=name)

@@ -1,5 +1,6 @@
 """Fits, comparisons, sweeps and inference take documents as people have them."""
 
+from functools import partial
 from inspect import signature
 
 import numpy as np
@@ -11,7 +12,9 @@ from toys import simulated
 
 import workbench as wb
 from workbench.corpus import Corpus
-from workbench.errors import DataError
+from workbench.engines import engine_called
+from workbench.errors import DataError, InputError
+from workbench.models.options import OptionError
 
 TEXTS = ["green ideas sleep", "furiously green ideas", "ideas sleep"]
 TABLE = pd.DataFrame({"body": TEXTS, "key": ["x", "y", "z"], "n": [1, 2, 3]})
@@ -77,19 +80,21 @@ def test_a_table_is_records_where_the_engine_infers_from_these():
         ("random_state", "seed"),
         ("n_topic", "n_topics"),
         ("workers", "n_threads"),
+        ("zzz", None),
+        ("partition", None),
+        ("r", None),
+        ("options", None),
     ],
 )
-def test_names_that_other_programs_use_are_told_apart(name, meant):
-    for make in (
-        wb.fit,
-        wb.start,
-        wb.compare,
-        lambda corpus, **given: wb.sweep(corpus, {"r": [1]}, **given),
-    ):
-        with pytest.raises(
-            (TypeError, wb.SpecError), match=f"no setting '{name}'; did you mean '{meant}'"
-        ):
-            make(simulated(), **{name: 2})
+def test_the_same_mistake_is_the_same_error_in_each_function(name, meant):
+    said = set()
+    for make in (wb.fit, wb.start, wb.compare, partial(wb.sweep, grid={"n_topics": [2]})):
+        engine = "engines" if make is wb.compare else "engine"
+        with pytest.raises((wb.SpecError, OptionError)) as told:
+            make(simulated(), **{engine: "cgs", name: 77})
+        said.add((type(told.value), str(told.value).partition("; there are")[0]))
+    (one,) = said
+    assert meant is None or one == (wb.SpecError, f"no setting '{name}'; did you mean '{meant}'?")
 
 
 def test_words_are_counted_as_asked_for_wherever_documents_are_given(tmp_path):
@@ -123,6 +128,39 @@ def test_a_file_has_times_where_their_column_is_named(tmp_path):
     )
     run = wb.fit(str(tmp_path / "news.csv"), time="date", **SHORT)
     assert run["document_time"].values.tolist() == ["2020-01-31", "2021-02-01"]
+
+
+def test_options_are_keywords_and_engines_have_the_names_they_are_called_by():
+    asked = dict(SHORT, n_iterations=2)
+    wanted = wb.fit(simulated(), "svb-cgs", options={"r": 3}, **asked)
+    for engine, own in (("SVB_CGS", {"r": 3}), (wb.engines.svb_cgs(r=3), {})):
+        same_bits(wb.fit(simulated(), engine, **own, **asked), wanted)
+    assert "r" in signature(wb.engines.svb_cgs).parameters and "svb_cgs" in dir(wb.engines)
+    guesses = {"gibbs": "cgs", "CGS": "cgs", "lda": "cgs", "hdp": "g-hdp", "bn-vb": "bn-vb"}
+    assert {name: engine_called(name) for name in guesses} == guesses
+    table = wb.compare(simulated(), ["gibbs", wb.engines.svb_cgs(r=2)], r=3, **asked)
+    assert table["label"].values.tolist() == ["cgs", "svb-cgs r=2"]
+    for wrong, sentence in (
+        ("gibs", "no engine 'gibs'; did you mean 'cgs'"),
+        (["cgs", "svb"], "fit takes one engine, and compare several"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            wb.fit(simulated(), wrong)
+    with pytest.raises(wb.SpecError, match="r is given twice"):
+        wb.fit(simulated(), "svb-cgs", r=1, options={"r": 1})
+    with pytest.raises(OptionError, match="cgs has no option 'r'; it is an option of svb-cgs, "):
+        wb.fit(simulated(), "cgs", r=1)
+    with pytest.raises(wb.SpecError, match="'k', 'max_iter'; did you mean 'n_topics', 'n_iter"):
+        wb.compare(simulated(), k=2, max_iter=3)
+
+
+def test_a_notebook_shows_an_error_as_its_sentence_and_the_lines_of_its_user():
+    for wrong in (lambda: wb.fit(simulated(), "gibs"), lambda: wb.rhat):
+        with pytest.raises((OptionError, AttributeError)) as told:
+            wrong()
+        shown = told.value._render_traceback_()
+        assert shown[-1] == f"{type(told.value).__name__}: {told.value}"
+        assert {line.split('"')[1] for line in shown if "File" in line} == {__file__}
 
 
 @pytest.mark.parametrize(

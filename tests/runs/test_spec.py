@@ -133,9 +133,9 @@ WRONG = [
     ({"burn_in": 1.5}, SpecError, "burn-in must be a whole number of at least 0; got 1.5"),
     ({"n_threads": 0}, SpecError, "threads must be a whole number from 1 to 1024; got 0"),
     (
-        {"options": {"q": 1}},
+        {"options": {"zzz": 1}},
         OptionError,
-        "cgs has no option 'q'; it has partition, scan, scored, learn_alpha, alpha_form, "
+        "cgs has no option 'zzz'; there are partition, scan, scored, learn_alpha, alpha_form, "
         "learn_beta, learn_after, learn_every, a_alpha, b_alpha, a_beta, b_beta",
     ),
     (

@@ -13,7 +13,7 @@ from toys import simulated
 
 import workbench as wb
 from workbench.corpus import CorpusError
-from workbench.measures import each_run
+from workbench.measures import each_run, numbers_by_k, recommend_k
 from workbench.models.options import OptionError
 from workbench.runs.execution import forecast as outlook_module
 from workbench.runs.execution.forecast import forecast
@@ -217,6 +217,7 @@ def test_a_warm_sweep_goes_from_few_topics_to_many_seed_by_seed(here, store):
         (k, seed): None if k == 2 else (k - 1, seed) for k in (2, 3, 4) for seed in (0, 1)
     }
     cold = wb.sweep(simulated(), {"n_topics": [2, 3]}, "cgs", seeds=2, store=store, **QUIET)
+    assert recommend_k(cold) == recommend_k(numbers_by_k(cold)) and recommend_k(cold).n_topics == 2
     smallest = swept.isel(run=swept.n_topics.values == 2), cold.isel(run=cold.n_topics.values == 2)
     np.testing.assert_array_equal(*(each.test_perplexity for each in smallest))
     larger = wb.open_run(

@@ -6,7 +6,9 @@ entry points ``workbench.engines``, or by `register_engine`.
 """
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
+from inspect import Parameter, Signature
 from types import ModuleType
 
 from workbench.plugins import find_plugins
@@ -103,6 +105,17 @@ def get_engine(name: str):
     return (import_engine if name in ENGINES else import_or_stand_in)(name, module)
 
 
+def engine_called(name: object) -> object:
+    """Return the name of the engine that is meant by a name, in any case, or by what other programs call it.
+
+    A name that means no engine is returned unchanged, for `get_engine` to refuse.
+    """
+    from workbench.errors import called, plain
+
+    is_name = isinstance(name, str) and name not in _modules()
+    return called(ENGINES).get(plain(name), name) if is_name else name
+
+
 def _modules() -> dict[str, str]:
     """Return engine name → module, for the engines of menus, imported models, and those that only stored runs have."""
     return OF_RUNS | IMPORTED | ENGINES
@@ -175,6 +188,31 @@ def describe() -> dict[str, dict]:
         }
         for name, engine in zip(ENGINES, map(get_engine, ENGINES), strict=True)
     }
+
+
+def __getattr__(name: str) -> Callable[..., tuple[str, dict]]:
+    """Return for the name of an engine, as ``svb_cgs``, the function from options to the pair that `fit` and `compare` take."""
+    engine = name.replace("_", "-")
+    if engine not in ENGINES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from workbench.engines.options import options_of, split_options
+
+    def chosen(**options: object) -> tuple[str, dict]:
+        split_options(get_engine(engine), options)
+        return engine, options
+
+    chosen.__name__, chosen.__doc__ = name, get_engine(engine).title
+    chosen.__signature__ = Signature(
+        [
+            Parameter(option, Parameter.KEYWORD_ONLY, default=field.default)
+            for option, field in options_of(get_engine(engine)).items()
+        ]
+    )
+    return chosen
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *(name.replace("-", "_") for name in ENGINES)})
 
 
 class _CallableModule(ModuleType):

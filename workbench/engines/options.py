@@ -2,10 +2,10 @@
 
 import re
 from dataclasses import Field, fields
-from difflib import get_close_matches
 from functools import lru_cache
 
 from workbench.engines import ENGINES, get_engine
+from workbench.errors import nearest, shown
 from workbench.models.options import OptionError, checked_option, option_fields
 
 
@@ -34,15 +34,7 @@ def split_options(engine, values_given: dict) -> tuple[dict, object]:
     known, values = named_options(engine), {}
     for name, value in values_given.items():
         if name not in known:
-            near = get_close_matches(name, known, 1, 0.4)
-            hint = (
-                f"did you mean '{known[near[0]].name}'?"
-                if near
-                else f"it has {', '.join(options_of(engine)) or 'none'}"
-            )
-            raise OptionError(
-                f"{engine.name} has no option '{name}'; {hint}", field=name, value=value
-            )
+            raise no_option([engine], name)
         about = known[name]
         if about.name in values:
             raise OptionError(
@@ -60,6 +52,27 @@ def split_options(engine, values_given: dict) -> tuple[dict, object]:
     return beliefs, engine.options(
         **{name: value for name, value in values.items() if name in of_engine}
     )
+
+
+MOST_NAMED = 6
+"""Limit of the number of engines that an error message lists."""
+
+
+def no_option(engines: list, name: object) -> OptionError:
+    """Return the error that none of the engines has an option, with engines that have it, else the nearest of theirs or all."""
+    known = {text: field for engine in engines for text, field in named_options(engine).items()}
+    having = [other for other in ENGINES if name in named_options(get_engine(other))]
+    near = nearest(name, known, 0.6 if having else 0.4)
+    hints = [
+        f"it is an option of {', '.join(having[:MOST_NAMED])}{', …' * (len(having) > MOST_NAMED)}"
+    ]
+    hints = hints * bool(having) + ([] if near is None else [f"did you mean '{known[near].name}'?"])
+    there = ", ".join(dict.fromkeys(field.name for field in known.values()))
+    whose, verb = ", ".join(engine.name for engine in engines), "have" if engines[1:] else "has"
+    sentence = (
+        f"{whose} {verb} no option '{shown(name)}'; {'; '.join(hints) or f'there are {there}'}"
+    )
+    return OptionError(sentence, field=str(name))
 
 
 def make_options(engine, values: dict):

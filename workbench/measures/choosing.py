@@ -191,14 +191,18 @@ def table_by_k(
     )
 
 
-def recommend_k(table: xr.Dataset, pending: Iterable[int] = ()) -> Recommendation:
-    """Recommend the smallest K whose held-out log likelihood is within one standard error of the best, from `numbers_by_k`.
+def recommend_k(table: Runs, pending: Iterable[int] = ()) -> Recommendation:
+    """Recommend the smallest K whose held-out log likelihood is within one standard error of the best.
+
+    ``table`` is from `numbers_by_k`, or the runs for it, as those of `workbench.sweep`.
 
     The standard error is that of the paired difference from the best K; if it is unknown, the best K is recommended.
     ``pending`` are values of K without started runs. Raises MeasureError if nothing is held out or no run has a score.
 
     Breiman, Friedman, Olshen & Stone (1984), section 3.4.3, use this rule for the size of a tree.
     """
+    if not isinstance(table, xr.Dataset) or "n_topics" not in table.dims:
+        table = numbers_by_k(table)
     if "best" not in table.attrs:
         raise MeasureError("no run has a held-out score to choose K by; hold out some tokens")
     best, ks = table.attrs["best"], table["n_topics"].values.tolist()

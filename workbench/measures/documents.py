@@ -17,7 +17,7 @@ from workbench.errors import nearest_or_all, shown
 from workbench.measures.groups import COLUMN
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.selection import MeasureError, attributes
-from workbench.measures.topics import topic_sizes, used_topics
+from workbench.measures.topics import place_of, used_topics
 
 Z = 1.959963984540054
 """The normal quantile of a two-sided 95 % interval."""
@@ -37,7 +37,7 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
 
     Wilson (1927).
     """
-    index, n = _place_of(run, topic), MeasureError.whole("the number of documents", n, 1)
+    index, n = place_of(run, topic), MeasureError.whole("the number of documents", n, 1)
     order, topic_tokens, tokens, scores = ranked_documents(run, topic)
     order = order[:n]
     columns = (
@@ -63,7 +63,7 @@ def ranked_documents(
 
     They are indices; then come (document,) arrays of topic tokens, all tokens and scores, see `representative_documents`.
     """
-    index = _place_of(run, topic)
+    index = place_of(run, topic)
     topic_tokens, tokens = np.empty((2, run.sizes["document"]))
     for block, n_dk in blocks_of(run["n_dk"].isel(snapshot=-1)):
         topic_tokens[block], tokens[block] = n_dk[:, index], np.rint(n_dk.sum(axis=1))
@@ -224,21 +224,6 @@ def largest_topics(
         largest[block], tokens[block] = counts.argmax(axis=1), np.rint(counts.sum(axis=1))
         share[block] = np.take_along_axis(theta[rows].values, largest[block, None], axis=1)[:, 0]
     return largest, np.where(tokens == 0, np.nan, share), tokens
-
-
-def _place_of(run: xr.Dataset, topic: int) -> int:
-    """Return the index of a topic, given its number; raise MeasureError for an unknown number."""
-    topic_numbers = topic_sizes(run)["topic"].values
-    matches = (
-        np.flatnonzero(topic_numbers == topic)
-        if isinstance(topic, numbers.Integral) and not isinstance(topic, bool)
-        else []
-    )
-    if not len(matches):
-        raise MeasureError(
-            f"there is no topic {topic!r}; the run has {topic_numbers.min()} to {topic_numbers.max()}"
-        )
-    return int(matches[0])
 
 
 def _theta_of_used(theta: ArrayLike, run: xr.Dataset, used: xr.Dataset) -> np.ndarray:

@@ -2,9 +2,11 @@
 
 import xarray as xr
 
+from workbench.corpus.corpus import AnyCorpus
 from workbench.measures.documents import representative_documents
-from workbench.measures.selection import MeasureError, one_run
+from workbench.measures.selection import MeasureError, one_run, spec_of
 from workbench.measures.topics import top_words, topic_sizes, topics_by_size
+from workbench.records import Records
 
 COLUMNS = {
     "title": "title",
@@ -72,9 +74,14 @@ def top_documents(run: xr.Dataset, topic: int | None = None, n: int = 5):
     return pd.concat(tables, ignore_index=True)
 
 
-def perplexity(run: xr.Dataset) -> float:
-    """Return the last ``test_perplexity``; raise MeasureError if no tokens are held out."""
+def perplexity(run: xr.Dataset, test: AnyCorpus | Records | None = None) -> float:
+    """Return the last ``test_perplexity``; raise MeasureError if no tokens are held out, or not those of ``test``."""
     run = one_run(run)
+    if test is not None and getattr(test, "content_hash", None) != spec_of(run).test:
+        raise MeasureError(
+            f"run {run.attrs['name']!r} was not fitted beside this test set; give it to fit, as wb.fit(train, test=test); "
+            "for documents that it has not seen there is wb.document_completion"
+        )
     if (
         "test_perplexity" not in run
         or not (values := run["test_perplexity"].dropna("iteration")).size

@@ -8,12 +8,15 @@ from scipy.sparse import csr_array
 from scipy.special import rel_entr
 
 from workbench.corpus.corpus import AnyCorpus
+from workbench.errors import Got
 from workbench.measures.selection import MeasureError, attributes, spec_of
 from workbench.models import topic_numbers
 
 
-def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
-    """Return the n most relevant words of each topic at the last snapshot.
+def top_words(
+    run: xr.Dataset, n: int = 10, relevance: float = 1.0, topic: int | None = None
+) -> xr.Dataset:
+    """Return the n most relevant words of each topic, or of one ``topic`` alone, at the last snapshot.
 
     Dims ``topic`` (topic numbers of the run, ascending) and ``rank`` (from 1 to n, or to the number of words if smaller):
     ``word`` and its probability ``phi``. Ties keep the order of the vocabulary.
@@ -37,7 +40,7 @@ def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Datase
     phi = run["phi"].values
     order = np.argsort(-_relevance(run, phi, float(relevance)), axis=1, kind="stable")[:, :n]
     coords = {"topic": run["topic"].values, "rank": np.arange(1, order.shape[1] + 1)}
-    return xr.Dataset(
+    words = xr.Dataset(
         {
             "word": (("topic", "rank"), run["word"].values[order], {"long_name": "word type"}),
             "phi": (("topic", "rank"), np.take_along_axis(phi, order, axis=1), run["phi"].attrs),
@@ -45,6 +48,7 @@ def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Datase
         coords,
         {"relevance": float(relevance)},
     )
+    return words if topic is None else words.isel(topic=place_of(run, topic))
 
 
 def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.DataArray:
@@ -79,6 +83,21 @@ def topic_sizes(run: xr.Dataset) -> xr.Dataset:
         },
         {"topic": run["topic"].values},
     )
+
+
+def place_of(run: xr.Dataset, topic: int) -> int:
+    """Return the index of a topic, given its number; raise MeasureError for an unknown number."""
+    topic_numbers = topic_sizes(run)["topic"].values
+    matches = (
+        np.flatnonzero(topic_numbers == topic)
+        if isinstance(topic, numbers.Integral) and not isinstance(topic, bool)
+        else []
+    )
+    if not len(matches):
+        raise MeasureError(
+            f"there is no topic {topic!r}; the run has {topic_numbers.min()} to {topic_numbers.max()}"
+        )
+    return int(matches[0])
 
 
 def topics_by_size(run: xr.Dataset) -> list[int]:
@@ -197,7 +216,7 @@ MEANINGS = {
 
 
 def coherence(
-    run: xr.Dataset, corpus: AnyCorpus, n: int = 10, relevance: float = 1.0
+    run: xr.Dataset, corpus: AnyCorpus | None = None, n: int = 10, relevance: float = 1.0
 ) -> xr.Dataset:
     """Return the coherence of each topic of the last snapshot: how often its n top words occur in the same documents.
 
@@ -226,7 +245,8 @@ def coherence(
     """
     if not isinstance(corpus, AnyCorpus):
         raise MeasureError(
-            f"wanted a Corpus to look for the words in (workbench.load_corpus); got {type(corpus).__name__}"
+            "coherence counts the words of topics in documents; give a Corpus, as coherence(run, train)",
+            Got(corpus),
         )
     n = MeasureError.whole("the number of top words", n, 2)
     words = top_words(used_topics(run), n, relevance)["word"]

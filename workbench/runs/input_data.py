@@ -1,5 +1,6 @@
 """Convert the data that users give (texts, tables, matrices, names, paths) to the data that an engine infers from."""
 
+from collections.abc import Callable, Iterable
 from inspect import Parameter, signature
 from pathlib import Path
 
@@ -7,10 +8,12 @@ from workbench.corpus import Corpus
 from workbench.corpus.corpus import AnyCorpus, corpus_of
 from workbench.corpus.objects import COLUMNS
 from workbench.corpus.texts.counting import TEXT_OPTIONS, count_words
-from workbench.engines import get_engine
+from workbench.engines import ENGINES, engine_called, get_engine
+from workbench.engines.options import named_options, no_option
+from workbench.errors import Got, called, plain
 from workbench.records import Records
 from workbench.runs.loading import load_data
-from workbench.runs.spec import SpecError
+from workbench.runs.spec import SpecError, no_setting
 
 CALLED = {"id": "title"}
 """Options of `data_from` that have another name in `load_corpus`, which reads files."""
@@ -40,8 +43,7 @@ def data_from(
     ------
     DataError, SpecError
     """
-    while isinstance(engine, list | tuple) and engine:  # names, or (name, options) pairs
-        engine = engine[0]
+    [(engine, _), *_] = named_engines(engine) or [(None, {})]
     kind = get_engine(engine).model.data if isinstance(engine, str) else Corpus
     about = dict(zip((*COLUMNS, "vocabulary"), (text, id, time, label, vocabulary), strict=True))
     about = {name: value for name, value in about.items() if value is not None} | of_text
@@ -78,6 +80,61 @@ def beside(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
     return test.in_memory() if test is not None and train.n_parts == 1 else test
 
 
+def named_engines(engines) -> list[tuple]:
+    """Return (name, options) of each engine given by a name, a (name, options) pair, or a list of these."""
+
+    def is_pair(one) -> bool:
+        return isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], dict)
+
+    several = isinstance(engines, Iterable) and not isinstance(engines, str)
+    return [
+        (engine_called(one[0]), one[1]) if is_pair(one) else (engine_called(one), {})
+        for one in (engines if several and not is_pair(engines) else [engines])
+    ]
+
+
+def told_apart(function: Callable, engines, settings: dict, others=()) -> tuple:
+    """Return the engines, each by its name, and the settings given to a function, with options of engines in ``options``.
+
+    A name of both a setting and an option is the setting. The function takes one engine, or with the parameter ``engines``
+    several; ``others`` have options too. The single engine of a pair is returned as its name, with its options in ``options``.
+
+    Raises
+    ------
+    SpecError, OptionError
+        All names that are neither are in one sentence; an option that only other engines have is reported with their names.
+    """
+    known, chosen, options = (
+        signature(function).parameters,
+        named_engines(engines),
+        settings.get("options") or {},
+    )
+    if not isinstance(options, dict):
+        raise SpecError("options must be a dict, as {'r': 1}", Got(options), field="options")
+    there = [get_engine(name) for name, _ in [*chosen, *named_engines(others)]]
+    if "engine" in known:
+        if len(chosen) != 1:
+            raise SpecError(
+                f"{function.__name__} takes one engine, and compare several",
+                Got(engines),
+                field="engine",
+            )
+        [(chosen, own)] = chosen
+        options = own | options
+    theirs = {name for engine in there for name in named_options(engine)}
+    more = {name: value for name, value in settings.items() if name not in known}
+    unknown = {name: value for name, value in more.items() if name not in theirs}
+    for name in (name for name in unknown if plain(name) not in called(known)):
+        if any(name in named_options(get_engine(other)) for other in ENGINES):
+            raise no_option(there, name)
+    if unknown:
+        raise no_setting(unknown, [*known, *sorted(theirs)])
+    for name in (name for name in more if name in options):
+        raise SpecError(f"{name} is given twice, by itself and in options; leave one out")
+    fixed = {name: value for name, value in settings.items() if name in known}
+    return chosen, fixed | {"options": options | more}
+
+
 def taken(settings: dict) -> dict:
     """Remove the options of `data_from` from a run's settings, and return the removed options."""
     return {
@@ -89,5 +146,5 @@ _words = [
     signature(count_words).parameters[name].replace(kind=Parameter.KEYWORD_ONLY) for name in OF_TEXT
 ]
 data_from.__signature__ = signature(data_from).replace(
-    parameters=[*signature(data_from).parameters.values()][:-1] + _words
+    parameters=[*signature(data_from).parameters.values()][:-2] + _words  # without counted
 )

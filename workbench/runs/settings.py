@@ -4,6 +4,7 @@
 is imported here, so that completion in a shell is fast.
 """
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, Signature, signature
 
@@ -222,8 +223,11 @@ def of(kind: type, settings: dict) -> dict:
     return {name: settings[name] for name in names(kind) if name in settings}
 
 
-def named(function, *others) -> Signature:
-    """Return the signature of a function with its ``**settings`` replaced by the optional parameters of other functions."""
+def named(function: Callable, *others: Callable, apart_from: Collection[str] = ()) -> Signature:
+    """Return the signature of a function with its ``**settings`` replaced by the optional parameters of other functions.
+
+    Those ``apart_from`` are left out.
+    """
     found = {
         name: one
         for name, one in signature(function).parameters.items()
@@ -231,6 +235,6 @@ def named(function, *others) -> Signature:
     }
     for each in others:
         for name, one in signature(each).parameters.items():
-            if one.default is not Parameter.empty:
+            if one.default is not Parameter.empty and name not in apart_from:
                 found.setdefault(name, one.replace(kind=Parameter.KEYWORD_ONLY))
     return signature(function).replace(parameters=list(found.values()))

@@ -22,8 +22,8 @@ from workbench.corpus import Corpus
 from workbench.corpus.corpus import INT32_MAX, AnyCorpus
 from workbench.engines import ENGINES, OF_RUNS, STREAMING, any_with, get_engine, module_of
 from workbench.engines.engine import NOT_INSTALLED, Data, Engine, Options, WarmStart
-from workbench.engines.options import named_options, options_of, split_options
-from workbench.errors import Got, InputError, Named, nearest_or_all
+from workbench.engines.options import MOST_NAMED, named_options, options_of, split_options
+from workbench.errors import Got, InputError, Named, nearest, shown
 from workbench.models.model import Model
 from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, names
 from workbench.runs.stopping import WATCHED, StopRule
@@ -31,8 +31,6 @@ from workbench.runs.stopping import WATCHED, StopRule
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
 PRIORS = ("alpha", "beta")
-MOST_NAMED = 6
-"""Limit of the number of engines that an error message lists; if there are more, it lists none."""
 LACKING = {
     "bound": "has no bound to stop on; stop on perplexity",
     "steps": "counts no steps to stop on; set its iterations",
@@ -319,8 +317,6 @@ def make_spec(
         raise SpecError(
             f"the data have no {kind.item} to learn from; hold out fewer or choose other data"
         )
-    if not isinstance(options or {}, dict):
-        raise SpecError(f"options must be a dict, as {{'r': 1}}; got {options!r}")
     beliefs, of_engine = split_options(chosen, dict(options or {}))
     model = replace(make_model(chosen, n_topics, alpha, beta, model, sizes), **beliefs)
     if start is not None and not model.warm_starts:
@@ -494,45 +490,17 @@ def _check_rule(spec: RunSpec, engine: Engine) -> None:
         )
 
 
-ELSEWHERE = {
-    "n_topics": ("num_topics", "n_components", "k", "topics", "number_of_topics", "n_clusters"),
-    "n_iterations": (
-        "iterations",
-        "num_iterations",
-        "n_iter",
-        "max_iter",
-        "iters",
-        "passes",
-        "epochs",
-    ),
-    "seed": ("random_state", "random_seed"),
-    "n_threads": ("workers", "n_jobs", "threads", "num_threads"),
-    "beta": ("eta", "topic_word_prior"),
-    "alpha": ("doc_topic_prior",),
-    "test": ("test_corpus", "heldout"),
-}
-"""Setting → its names in other programs."""
-
-
-def no_setting(name: str, known: Iterable[str]) -> str:
-    """Return an error message for an unknown setting, suggesting the most similar known name."""
-    return f"no setting '{name}'; {meant_or_all(name, known)}"
-
-
-def meant_or_all(name: str, known: Iterable[str], also: Sequence[str] = ()) -> str:
-    """Return the end of an error on an unknown name: the setting other programs call by it, else similar names or all.
-
-    If no known name is near, all are listed.
-    """
-    meant = next(
-        (
-            setting
-            for setting, others in ELSEWHERE.items()
-            if str(name).lower() in others and setting in known
-        ),
-        None,
+def no_setting(given: dict, known: Iterable[str]) -> SpecError:
+    """Return the error that no setting has the names of those given; it suggests the known names that are meant."""
+    known = [*known]
+    meant = {name: nearest(name, known) for name in given}
+    lost = [name for name, near in meant.items() if near is None]
+    said, near = (
+        ", ".join(f"'{shown(name)}'" for name in each) for each in (lost or meant, meant.values())
     )
-    return f"did you mean '{meant}'?" if meant else nearest_or_all(name, known, also=also)
+    hint = f"there are {', '.join(known)}" if lost else f"did you mean {near}?"
+    first = (lost or [*meant])[0]
+    return SpecError(f"no setting {said}; {hint}", field=first, value=given[first])
 
 
 def checked(settings: dict) -> dict:
@@ -540,7 +508,7 @@ def checked(settings: dict) -> dict:
     values = {}
     for name, value in settings.items():
         if name not in names(RunSettings):
-            raise TypeError(no_setting(name, [*names(ModelSettings), *names(RunSettings)]))
+            raise no_setting({name: value}, [*names(ModelSettings), *names(RunSettings)])
         flags, low, high = (SETTINGS[name].metadata[what] for what in ("flags", "low", "high"))
         values[name] = (
             value

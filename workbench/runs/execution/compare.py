@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,15 +12,14 @@ import numpy as np
 
 from workbench.corpus import AnyCorpus, Corpus, prepare
 from workbench.engines import get_engine
-from workbench.engines.options import named_options, options_of, split_options, takes
-from workbench.errors import shown
-from workbench.models.options import OptionError
+from workbench.engines.options import named_options, no_option, split_options, takes
+from workbench.errors import OneSentence, shown
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import ending_cleanly, giving
-from workbench.runs.execution.fit import fit, run_specs, warm_start_from
+from workbench.runs.execution.fit import run_specs, warm_start_from
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
-from workbench.runs.input_data import data_from, taken, whole_if_one
+from workbench.runs.input_data import data_from, named_engines, taken, told_apart, whole_if_one
 from workbench.runs.loading import ROWS
 from workbench.runs.loop import Control
 from workbench.runs.progress import bars
@@ -34,14 +32,14 @@ from workbench.runs.settings import (
     names,
     of,
 )
-from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, no_setting
+from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec
 from workbench.runs.store.status import FAILED, FINISHED, LOST
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-class RunFailed(RuntimeError):
+class RunFailed(OneSentence, RuntimeError):
     """Raised if the worker process of a run failed or was killed."""
 
 
@@ -72,26 +70,19 @@ def plan(
     `fit`; alpha and beta are passed to the engines whose model has them, model and sizes to those of networks. Raises
     SpecError, OptionError, ModelError or CorpusError.
     """
-    _refuse_unknown(settings)
     if not isinstance(corpus, AnyCorpus | Records):
         rule = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
         raise SpecError(rule, f"; got {shown(repr(corpus))}")
     train, test, split = prepared(corpus, SplitSettings(**of(SplitSettings, settings)))
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
-    listed = [engines] if isinstance(engines, str) else engines
-    chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
+    chosen = named_engines(engines)
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
     engine_of = {name: get_engine(name) for name, _ in chosen}
     check_kinds(engine_of)
     for option, value in (options or {}).items():
         if not is_option(option, [value], list(engine_of.values())):
-            there_are = ", ".join(
-                sorted({name for engine in engine_of.values() for name in options_of(engine)})
-            )
-            raise OptionError(
-                f"none of {', '.join(engine_of)} has an option '{option}'; they have {there_are}"
-            )
+            raise no_option([*engine_of.values()], option)
     for idle in (("alpha",), ("beta",), NETWORK):  # raises for what no model here has
         if not any(idle[0] in engine.model.takes for engine in engine_of.values()):
             make_model(
@@ -173,15 +164,6 @@ def is_option(name: str, values: list, engines: list) -> bool:
     return bool(having)
 
 
-def _refuse_unknown(settings: dict) -> None:
-    """Raise SpecError for the first unknown setting, with the nearest known name."""
-    of_fit = ("corpus", "engine", "test", "split", "progress", "restarts")  # only of `fit`
-    shared = [name for name in signature(fit).parameters if name not in of_fit]
-    known = list(dict.fromkeys(("engines", "seeds", "seed", *names(SplitSettings), *shared)))
-    for unknown in (name for name in settings if name not in known):
-        raise SpecError(no_setting(unknown, known), field=unknown, value=settings[unknown])
-
-
 def compare(
     corpus,
     engines=DEFAULT_ENGINES,
@@ -213,6 +195,7 @@ def compare(
     Terminated as `fit` does, whose ``result`` has the iterations so far.
     """
     SpecError.whole("jobs", jobs, 1)
+    engines, settings = told_apart(compare, engines, settings)
     corpus = data_from(corpus, engines, **taken(settings))
     settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta}
     specs, train, test = plan(corpus, engines, start=start, store=store, **settings)
@@ -239,7 +222,9 @@ def compare(
     return found()
 
 
-compare.__signature__ = named(compare, plan, make_spec, RunSettings, SplitSettings, data_from)
+compare.__signature__ = named(
+    compare, plan, make_spec, RunSettings, SplitSettings, data_from, apart_from=("test", "split")
+)
 
 
 def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:

@@ -40,7 +40,7 @@ from workbench.runs.execution.run import (
     warn_of_other_kernels,
 )
 from workbench.runs.execution.worker import carry_on
-from workbench.runs.input_data import beside, data_from, taken
+from workbench.runs.input_data import beside, data_from, taken, told_apart
 from workbench.runs.loop import Control, MemorySink, OnIteration, initial_position, iterate
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.progress import progress_bar
@@ -145,7 +145,7 @@ def fit(
     stop_words, min_documents, ngrams, tokenizer, keep_text and others
         How raw text is counted; see `workbench.corpus.texts.counting.count_words`.
     engine : str
-        Name of an engine of `workbench.engines`.
+        Name of an engine of `workbench.engines`, or a pair of name and options, as ``wb.engines.svb_cgs(r=1)``.
     n_topics, alpha, beta
         Settings of the model: 10 topics by default; alpha is the prior of each topic (one number, or one per topic), beta that
         of each word type, 0.1 each by default. HDP engines raise an error for alpha and beta; their options set the totals.
@@ -158,7 +158,7 @@ def fit(
     burn_in : int
         Iterations before the running average of p(w|d) begins.
     options : dict
-        Options of the engine, such as ``{"r": 1}``.
+        Options of the engine, such as ``{"r": 1}``; an option whose name no setting has may also be given by itself: ``r=1``.
     n_threads : int
         Number of threads; it does not change the result. Engines with the option ``partition`` use several threads only with
         that option, which makes them approximate.
@@ -204,6 +204,7 @@ def fit(
         After Ctrl-C or SIGTERM; a KeyboardInterrupt and a SystemExit with status 143. Their ``result`` is the Dataset of the
         iterations so far, with the attribute ``state`` "stopped"; a run in a store can be resumed.
     """
+    engine, settings = told_apart(fit, engine, settings)
     corpus = data_from(corpus, engine, **taken(settings))
     settings["test"] = beside(corpus, settings.get("test"))
     warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
@@ -385,11 +386,14 @@ def start(corpus, engine: str = DEFAULT_ENGINE, *, test=None, store=None, **sett
 
     The settings are those of `fit`, by name. The default ``store`` is ``WORKBENCH_STORE`` or ``./runs``.
     """
+    engine, settings = told_apart(start, engine, settings)
     corpus = data_from(corpus, engine, **taken(settings))
     test = beside(corpus, test)
     settings.pop("progress", None)
-    if settings.pop("restarts", 1) != 1:
-        raise SpecError("start makes one run; for restarts use fit, or start one run per seed")
+    if settings.pop("restarts", 1) != 1 or settings.pop("client", None) is not None:
+        raise SpecError(
+            "start makes one run on this machine; for restarts or a client use fit, or start one run per seed"
+        )
     if settings.get("start") is not None:
         settings["start"] = warm_start_from(
             settings["start"], corpus, settings.get("n_topics"), store
@@ -401,6 +405,9 @@ def start(corpus, engine: str = DEFAULT_ENGINE, *, test=None, store=None, **sett
     warn_of_idle_threads([spec])
     run.resume()
     return run
+
+
+start.__signature__ = named(start, fit)
 
 
 def resume(

@@ -14,13 +14,14 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.engines import get_engine
+from workbench.engines import engine_called, get_engine
 from workbench.engines.options import named_options, split_options, takes
-from workbench.errors import shown
+from workbench.errors import nearest_or_all, shown
 from workbench.numbers import parse_number
 from workbench.runs.execution.compare import (
     Workers,
     at_work_on,
+    compare,
     failures,
     is_option,
     plan,
@@ -33,17 +34,18 @@ from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
-from workbench.runs.input_data import data_from, taken
+from workbench.runs.input_data import data_from, taken, told_apart
 from workbench.runs.progress import bar
 from workbench.runs.settings import (
     DEFAULT_HYBRID,
     LARGEST_SEED,
     RunSettings,
     SplitSettings,
+    named,
     names,
     of,
 )
-from workbench.runs.spec import RunSpec, SpecError, make_spec, meant_or_all
+from workbench.runs.spec import RunSpec, SpecError, make_spec
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
 
@@ -121,15 +123,17 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
         )
         if not axes[name]:
             raise SpecError(f"'{name}' has no value in the grid; give it at least one")
+    if "engine" in axes:
+        axes["engine"] = [*dict.fromkeys(map(engine_called, axes["engine"]))]
     engines = [get_engine(name) for name in axes.get("engine", [engine])]
-    named = {
+    present = {
         name: field.name for chosen in engines for name, field in named_options(chosen).items()
     }
-    axes = {named.get(key, key): values for key, values in axes.items()}
-    known = [*SETTINGS, *dict.fromkeys(named.values())]
+    axes = {present.get(key, key): values for key, values in axes.items()}
+    known = [*SETTINGS, *dict.fromkeys(present.values())]
     for key, values in axes.items():
         if key not in SETTINGS and not is_option(key, values, engines):
-            hint = meant_or_all(key, known, also=SHORT)
+            hint = nearest_or_all(key, known, also=SHORT)
             raise SpecError(
                 f"no key '{shown(key)}' for a grid of {', '.join(chosen.name for chosen in engines)}; {hint}"
             )
@@ -156,7 +160,7 @@ def _plain(value: object):
 
 def sweep(
     corpus,
-    grid: dict,
+    grid: dict | None = None,
     engine: str = DEFAULT_HYBRID,
     seeds: int = 1,
     store=None,
@@ -206,9 +210,9 @@ def sweep(
     SpecError, OptionError, ModelError, CorpusError, StoreError, ClusterError
     """
     SpecError.whole("jobs", jobs, 1)
-    corpus = data_from(
-        corpus, grid.get("engine", engine) if isinstance(grid, dict) else engine, **taken(settings)
-    )
+    of_grid = grid.get("engine", ()) if isinstance(grid, dict) else ()
+    engine, settings = told_apart(sweep, engine, settings, of_grid)
+    corpus = data_from(corpus, of_grid or engine, **taken(settings))
     home = default_store() if store is None else Path(store)
     with at_work_on(client, home, jobs) as workers:
         grid_rungs = rungs(corpus, grid, engine, seeds, home, warm, workers.jobs_here, **settings)
@@ -220,6 +224,9 @@ def sweep(
     for why in failures(runs):
         warnings.warn(why, stacklevel=2)
     return tabulate(cells, runs)
+
+
+sweep.__signature__ = named(sweep, compare, apart_from=("engines",))
 
 
 def rungs(
