@@ -9,6 +9,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from inspect import isclass, isfunction, signature
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,23 @@ def test_no_array_of_objects_is_unpickled():
         for file in (ROOT / part).rglob("*.py")
     ]
     assert len(files) > 200 and not [file for file in files if unpickles(file.read_text())]
+
+
+@pytest.mark.slow
+def test_every_parameter_of_a_public_function_has_a_type():
+    of_package = [getattr(wb, name) for name in wb.__all__]
+    values = [*of_package, *(getattr(wb.measures, name) for name in wb.measures.__all__)]
+    methods = [one for value in values if isclass(value) for one in vars(value).values()]
+    functions = [getattr(one, "__func__", one) for one in (*values, *methods)]
+    bare = [
+        (one.__qualname__, each.name)
+        for one in filter(isfunction, functions)
+        if not one.__name__.startswith("_") or one.__name__ == "__init__"
+        for each in signature(one).parameters.values()
+        if each.annotation is each.empty and each.name not in ("self", "cls")
+        if each.kind is not each.VAR_KEYWORD
+    ]
+    assert len(functions) > 200 and not bare
 
 
 @pytest.mark.slow

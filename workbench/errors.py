@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from numbers import Real
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 DISTRIBUTION = "topic-workbench"
 """Name of the package for pip; on the package index `workbench` is another project."""
@@ -142,13 +142,13 @@ class InputError(OneSentence, ValueError):
         The value that was given.
     """
 
-    def __init__(self, *parts, field: str | None = None, value=None):
+    def __init__(self, *parts: object, field: str | None = None, value: object = None):
         super().__init__(one_sentence(parts))
         self.parts, self.value = parts, value
         self.field = field or next((part.field for part in parts if isinstance(part, Named)), None)
 
     @classmethod
-    def must_be(cls, named: Named | str, wanted: str, value, **more) -> InputError:
+    def must_be(cls, named: Named | str, wanted: str, value: object, **more: Any) -> InputError:
         """Return the error that the setting ``named`` must be ``wanted`` but has the value ``value``."""
         named = Named(named) if isinstance(named, str) else named
         return cls(named, f" must be {wanted}", Got(value), value=value, **more)
@@ -215,7 +215,7 @@ def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
 class Interrupted(OneSentence, KeyboardInterrupt):
     """Raised when Ctrl-C has stopped a run; ``result`` is what the function would have returned, as far as it is computed."""
 
-    def __init__(self, result=None):
+    def __init__(self, result: object = None):
         super().__init__(
             "stopped by Ctrl-C; what was computed is the attribute result of this exception"
         )
@@ -225,7 +225,7 @@ class Interrupted(OneSentence, KeyboardInterrupt):
 class Terminated(SystemExit):
     """Raised when SIGTERM has stopped a run, as `Interrupted` is after Ctrl-C; the process ends with status 143."""
 
-    def __init__(self, result=None):
+    def __init__(self, result: object = None):
         super().__init__(128 + signal.SIGTERM)
         self.result = result
 

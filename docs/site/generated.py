@@ -1,9 +1,10 @@
-"""Pages that are made from the code: Python, command line, engines, variables, schema of the store.
+"""Pages that are made from the code: Python, command line, engines, variables, schema of the store; and types for editors.
 
-python docs/site/generated.py writes docs/engines.md again, the only one of them that is in the repository.
+python docs/site/generated.py writes docs/engines.md and workbench/choices.pyi again, which are in the repository.
 """
 
 import inspect
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +40,20 @@ Every array of a run's Dataset, from `wb.VARIABLES`: dims in order, unit, and wh
 | name | dims | unit | what it means |
 |---|---|---|---|
 """
+CHOICES = '''"""Names of engines, data sets, settings and options, for editors; written by python docs/site/generated.py."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypedDict
+
+import xarray as xr
+
+from workbench.corpus import Corpus
+from workbench.models.model import Model
+from workbench.runs.execution.run import Run
+
+'''
 
 
 def write_pages(folder: Path) -> None:
@@ -249,6 +264,88 @@ def engines_table() -> str:
     return ENGINES_TABLE.format(first_choice=FIRST_CHOICE) + "".join(rows)
 
 
+def choices() -> str:
+    """The file workbench/choices.pyi: names of engines and data sets, and what fit and others take as ``**settings``."""
+    import workbench as wb
+    from workbench.corpus.texts.counting import TEXT_OPTIONS
+    from workbench.engines import ENGINES, get_engine
+    from workbench.engines.options import options_of
+
+    types: dict[str, dict] = {}
+    for name in ENGINES:
+        for option, field in options_of(get_engine(name)).items():
+            types.setdefault(option, {}).update(dict.fromkeys(type_of(field.metadata)))
+    options = {option: " | ".join(sorted(found)) for option, found in types.items()}
+    taken = {name: settings_of(getattr(wb, name)) for name in ("fit", "start", "compare", "sweep")}
+    elsewhere = {name for settings in taken.values() for name in settings} & {*options}
+    named = {"EngineName": ENGINES, "DataName": wb.data_sets(), "RecordName": wb.record_sets()}
+    parts = [f"{name} = {literal(values, lines=True)}" for name, values in named.items()]
+    parts += typed(
+        "Options(TypedDict, total=False)",
+        {name: type for name, type in options.items() if name not in elsewhere},
+    )
+    for name, settings in taken.items():
+        own = {option: options[option] for option in sorted(elsewhere) if option not in settings}
+        parts += typed(f"{name.title()}Settings(Options, total=False)", settings | own)
+    of_text = {name: type for name, type in taken["fit"].items() if name in TEXT_OPTIONS}
+    readers = {
+        "Corpus": (wb.read_corpus, of_text, wb.data_sets()),
+        "Record": (wb.read_records, {}, wb.record_sets()),
+    }
+    for name, (reader, more, sets) in readers.items():
+        of_sets = {
+            option: type(default).__name__
+            for data_set in sets.values()
+            for option, default in data_set.options.items()
+            if default is not None
+        }
+        of_file = optional(reader) | more
+        parts += typed(f"{name}Settings(TypedDict, total=False)", of_sets | of_file)
+    return CHOICES + "\n".join(parts) + "\n"
+
+
+def settings_of(function) -> dict[str, str]:
+    """The types of the settings that a function takes as ``**settings``, by name."""
+    code = function.__code__
+    named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return {name: type for name, type in optional(function).items() if name not in named}
+
+
+def optional(function) -> dict[str, str]:
+    """The types of the parameters of a function that have a default."""
+    return {
+        name: re.sub(
+            r"(collections\.abc|pathlib)\.|'", "", inspect.formatannotation(one.annotation)
+        )
+        for name, one in inspect.signature(function).parameters.items()
+        if one.default is not one.empty
+    }
+
+
+def typed(head: str, types: dict[str, str]) -> list[str]:
+    """The lines of a class with these items."""
+    return ["", f"class {head}:", *(f"    {name}: {type}" for name, type in types.items())]
+
+
+def literal(values, lines: bool = False) -> str:
+    """The type of one of some values; with one on each line."""
+    texts = [f'"{value}"' for value in values]
+    return (
+        "\n".join(["Literal[", *(f"    {text}," for text in texts), "]"])
+        if lines
+        else f"Literal[{', '.join(texts)}]"
+    )
+
+
+def type_of(about) -> list[str]:
+    """The types of an option for a type checker, Literals first."""
+    if True in about["choices"]:
+        return ["bool"]
+    if about["choices"]:
+        return [literal(about["choices"]), *["str", "float"] * bool(about["otherwise"])]
+    return ["int" if about["whole"] else "float", *['Literal["inf"]'] * about["infinite"]]
+
+
 def options_table(options) -> list[str]:
     """The options of an engine as a table; a sentence where it has none."""
     from workbench.models.options import option_fields
@@ -303,3 +400,4 @@ def store() -> str:
 
 if __name__ == "__main__":
     (ROOT / "docs" / "engines.md").write_text(engines_table(), encoding="utf-8")
+    (ROOT / "workbench" / "choices.pyi").write_text(choices(), encoding="utf-8")

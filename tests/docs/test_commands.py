@@ -68,9 +68,10 @@ def test_no_help_cites_a_file_that_an_installed_package_does_not_have():
     assert [text for text in texts if re.search(r"docs/|\.md\b", text)] == []
 
 
-def test_the_table_of_engines_is_current(monkeypatch):
+def test_generated_files_are_current(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "site"))
-    from generated import engines_table
+    from generated import choices, engines_table
 
-    written = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
-    assert written == engines_table(), "run python docs/site/generated.py"
+    for name, text in (("docs/engines.md", engines_table), ("workbench/choices.pyi", choices)):
+        written = (ROOT / name).read_text(encoding="utf-8")
+        assert written == text(), "run python docs/site/generated.py"

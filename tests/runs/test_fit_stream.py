@@ -32,7 +32,7 @@ def corpus():
 
 
 def streamed(documents, store, vocabulary=None, **given):
-    given = {"n_topics": 3, "options": OPTIONS, "store": store, "progress": False} | given
+    given = {"n_topics": 3, "store": store, "progress": False} | OPTIONS | given
     return wb.fit_stream(documents, vocabulary, **given)
 
 

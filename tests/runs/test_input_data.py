@@ -130,7 +130,7 @@ def test_a_file_has_times_where_their_column_is_named(tmp_path):
     assert run["document_time"].values.tolist() == ["2020-01-31", "2021-02-01"]
 
 
-def test_options_are_keywords_and_engines_have_the_names_they_are_called_by():
+def test_options_are_keywords_and_engines_have_the_names_they_are_called_by(capsys):
     asked = dict(SHORT, n_iterations=2)
     wanted = wb.fit(simulated(), "svb-cgs", options={"r": 3}, **asked)
     for engine, own in (("SVB_CGS", {"r": 3}), (wb.engines.svb_cgs(r=3), {})):
@@ -146,6 +146,10 @@ def test_options_are_keywords_and_engines_have_the_names_they_are_called_by():
     ):
         with pytest.raises(InputError, match=sentence):
             wb.fit(simulated(), wrong)
+    with pytest.raises(wb.SpecError, match="split must be how the test tokens were drawn, a dict;"):
+        wb.fit(simulated(), "adaptive-cgs", split="random")
+    wb.compare(simulated(), "adaptive-cgs", jobs=2, split="random", **asked | {"progress": True})
+    assert "for jobs in parallel give store=, a folder" in capsys.readouterr().err
     with pytest.raises(wb.SpecError, match="r is given twice"):
         wb.fit(simulated(), "svb-cgs", r=1, options={"r": 1})
     with pytest.raises(OptionError, match="cgs has no option 'r'; it is an option of svb-cgs, "):

@@ -8,13 +8,15 @@ the canonical order in which tokens are numbered, drawn and given their random n
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import islice
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs, checked_sequence
 from workbench.corpus.document_table import DocumentTable
@@ -262,7 +264,14 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @classmethod
     def from_pairs(
-        cls, documents, words, counts, vocabulary=None, n_documents=None, n_words=None, **about
+        cls,
+        documents: ArrayLike,
+        words: ArrayLike,
+        counts: ArrayLike,
+        vocabulary: Iterable[str] | None = None,
+        n_documents: int | None = None,
+        n_words: int | None = None,
+        **about,
     ) -> Corpus:
         """Return a corpus from rows (document, word, count) in any order; counts of the same document and word are summed.
 
@@ -568,16 +577,20 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
 
+Documents = Any
+"""A Corpus, name, path, texts, lists of tokens, Series, DataFrame, or matrix of counts; see `corpus_of`."""
+
+
 def corpus_of(
-    data,
+    data: Documents,
     *,
-    text=None,
-    id=None,
-    time=None,
-    label=None,
-    vocabulary=None,
+    text: str | None = None,
+    id: str | None = None,
+    time: str | None = None,
+    label: str | None = None,
+    vocabulary: Iterable[str] | Mapping | str | os.PathLike | None = None,
     name: str = "texts",
-    counted=None,
+    counted: Mapping | None = None,
     **text_options,
 ) -> Corpus:
     """Return a corpus from Python objects: texts, lists of tokens, a DataFrame, a matrix or word counts.

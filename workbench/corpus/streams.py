@@ -178,7 +178,7 @@ class FileDocuments:
         No source, a missing one, a pipe, or unknown options; while iterating, errors in a file.
     """
 
-    def __init__(self, *sources, **options):
+    def __init__(self, *sources: object, **options):
         if not sources:
             raise CorpusError("documents come from one file at least; none was given")
         if "keep_text" in options:

@@ -282,7 +282,9 @@ def columns_of(run: xr.Dataset) -> list[str]:
     ]
 
 
-def group_differences(run: xr.Dataset, groups: Sequence | str, one, other) -> xr.Dataset:
+def group_differences(
+    run: xr.Dataset, groups: Sequence | str, one: object, other: object
+) -> xr.Dataset:
     """Return each topic's share in one group minus its share in another, with Welch's 95 % interval.
 
     Dim ``topic``, the largest difference first: ``difference`` (share in ``one`` minus share in ``other``), ``low``, ``high``,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus, CorpusError
+from workbench.corpus.corpus import Documents
 from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
 from workbench.measures.comparison import CHAIN, perplexity_errors
 from workbench.measures.document_likelihoods import (
@@ -212,7 +213,7 @@ def perplexity_audit(
     run: xr.Dataset,
     train: Corpus | None = None,
     test: Corpus | None = None,
-    unseen=None,
+    unseen: Documents = None,
     n_particles: int = N_PARTICLES,
     seed: int = 0,
     n_threads: int = 1,

@@ -7,6 +7,7 @@ proportional to exp L(m + c(z)), and the responsibilities are those of spec A9 u
 """
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -175,7 +176,7 @@ class Means(NamedTuple):
 def stationary(
     corpus: Corpus,
     model: LDA,
-    engines=(ENGINE,),
+    engines: Iterable = (ENGINE,),
     *,
     n_starts: int = 12,
     n_iterations: int = 2000,

@@ -64,7 +64,7 @@ class LDA(TopicModel):
         """Prior of each topic in a document, (topic,)."""
         return np.full(self.n_topics, self.alpha, float)
 
-    def recorded(self, options) -> tuple[Variable, ...]:
+    def recorded(self, options: object) -> tuple[Variable, ...]:
         """Return the variables that a run records: counts, and the priors that are learnt."""
         learnt = [
             name for name in ("alpha", "beta") if self.hyperparameters(options)[name] != "fixed"
@@ -78,7 +78,7 @@ class LDA(TopicModel):
             float(last["beta"]) if "beta" in last else self.beta,
         )
 
-    def hyperparameters(self, options) -> dict[str, str]:
+    def hyperparameters(self, options: object) -> dict[str, str]:
         """Return name → "fixed", "maximised" or "sampled" for alpha and beta."""
         return {name: getattr(options, f"learn_{name}", "fixed") for name in ("alpha", "beta")}
 

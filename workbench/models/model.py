@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -129,15 +129,15 @@ class Model:
         """Symbol and value of the model's size in names of runs, such as ("K", 10); None if it has none."""
         return None
 
-    def for_data(self, data) -> Self:
+    def for_data(self, data: Any) -> Self:
         """Return the model completed by what depends on the data; raise ModelError for unsuitable data."""
         return self
 
-    def with_coords(self, coords) -> Self:
+    def with_coords(self, coords: Mapping) -> Self:
         """Return the model with labels (e.g. authors) from the coordinates of a stored run."""
         return self
 
-    def dims(self, data=None) -> dict[str, int]:
+    def dims(self, data: Any = None) -> dict[str, int]:
         """Return dimension → length of a run's Dataset; without ``data`` only of dimensions set by the model."""
         if data is None:
             return {}
@@ -148,19 +148,19 @@ class Model:
         """Names of the dimensions whose entries are single documents."""
         return {"document"}
 
-    def coords(self, data) -> dict[str, tuple]:
+    def coords(self, data: Any) -> dict[str, tuple]:
         """Return the coordinates of a run's Dataset: name → (labels, meaning[, dimension, if not the name])."""
         return bag_coords(data)
 
-    def recorded(self, options) -> tuple[Variable, ...]:
+    def recorded(self, options: object) -> tuple[Variable, ...]:
         """Return the variables that a run records by iteration or snapshot, and those that `estimates` computes."""
         raise NotImplementedError
 
-    def estimates(self, last: Mapping, data) -> dict[str, Estimate | np.ndarray]:
+    def estimates(self, last: Mapping, data: Any) -> dict[str, Estimate | np.ndarray]:
         """Return name → estimate, such as theta and phi, computed from the arrays of the last snapshot."""
         return {}
 
-    def hyperparameters(self, options) -> dict[str, str]:
+    def hyperparameters(self, options: object) -> dict[str, str]:
         """Return name → "fixed", "maximised", "sampled" … for each hyperparameter."""
         return {}
 
@@ -183,7 +183,7 @@ class TopicModel(Model):
         """Symbol and value of the model's size in names of runs."""
         return "K", self.n_topics
 
-    def dims(self, data=None) -> dict[str, int]:
+    def dims(self, data: Any = None) -> dict[str, int]:
         """Return dimension → length of a run's Dataset; without ``data`` only of dimensions set by the model."""
         return super().dims(data) | {"topic": self.n_topics}
 
@@ -191,7 +191,7 @@ class TopicModel(Model):
         """Return the Dirichlet priors at a snapshot: learnt values if recorded, else the given ones."""
         raise NotImplementedError
 
-    def estimates(self, last: Mapping, data) -> dict[str, Estimate | np.ndarray]:
+    def estimates(self, last: Mapping, data: Any) -> dict[str, Estimate | np.ndarray]:
         """Return ``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
         return self.priors(last).means(last)
 

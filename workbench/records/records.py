@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -268,7 +268,7 @@ class Records(SavedByHash):
     @classmethod
     def from_pandas(
         cls,
-        frame,
+        frame: Any,
         name: str = "records",
         levels: Mapping[str, Sequence] | None = None,
         **options,

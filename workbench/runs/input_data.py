@@ -1,11 +1,12 @@
 """Convert the data that users give (texts, tables, matrices, names, paths) to the data that an engine infers from."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
 from pathlib import Path
+from typing import Any
 
 from workbench.corpus import Corpus
-from workbench.corpus.corpus import AnyCorpus, corpus_of
+from workbench.corpus.corpus import AnyCorpus, Documents, corpus_of
 from workbench.corpus.objects import COLUMNS
 from workbench.corpus.texts.counting import TEXT_OPTIONS, count_words
 from workbench.engines import ENGINES, engine_called, get_engine
@@ -21,15 +22,15 @@ OF_TEXT = (*TEXT_OPTIONS, "keep_text")
 
 
 def data_from(
-    data,
+    data: Documents,
     engine: str,
     *,
     text: str | None = None,
     id: str | None = None,
     time: str | None = None,
     label: str | None = None,
-    vocabulary=None,
-    counted=None,
+    vocabulary: Iterable[str] | Mapping | str | Path | None = None,
+    counted: Mapping | None = None,
     **of_text,
 ) -> Corpus | Records:
     """Return data as the Corpus or Records that the engine needs; see `corpus_of` for what documents may be.
@@ -80,10 +81,10 @@ def beside(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
     return test.in_memory() if test is not None and train.n_parts == 1 else test
 
 
-def named_engines(engines) -> list[tuple]:
+def named_engines(engines: Any) -> list[tuple]:
     """Return (name, options) of each engine given by a name, a (name, options) pair, or a list of these."""
 
-    def is_pair(one) -> bool:
+    def is_pair(one: object) -> bool:
         return isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], dict)
 
     several = isinstance(engines, Iterable) and not isinstance(engines, str)
@@ -93,7 +94,7 @@ def named_engines(engines) -> list[tuple]:
     ]
 
 
-def told_apart(function: Callable, engines, settings: dict, others=()) -> tuple:
+def told_apart(function: Callable, engines: Any, settings: Mapping, others: Any = ()) -> tuple:
     """Return the engines, each by its name, and the settings given to a function, with options of engines in ``options``.
 
     A name of both a setting and an option is the setting. The function takes one engine, or with the parameter ``engines``

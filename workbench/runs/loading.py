@@ -1,6 +1,9 @@
 """Load data by name or path, as the data type (Corpus or Records) that a model needs."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.corpus import Corpus, data_sets, load_corpus
 from workbench.corpus.catalog.data_set import DataSet
@@ -10,13 +13,20 @@ from workbench.models.bayes_nets.simulated import SIMULATED, SimulatedSet
 from workbench.records import Records, catalog
 from workbench.records.catalog import RecordSet
 
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from workbench.choices import RecordName, RecordSettings
+
 
 def record_sets() -> dict[str, RecordSet | SimulatedSet]:
     """Return all named sets of records, keyed by name: bundled ones first, simulated ones last."""
     return {**catalog.record_sets(), **SIMULATED}
 
 
-def load_records(name_or_path: str | Path, **options) -> Records:
+def load_records(
+    name_or_path: RecordName | str | Path, **options: Unpack[RecordSettings]
+) -> Records:
     """Return the records of a named set, drawn if the set is a simulated one, or those in a file.
 
     Parameters

@@ -317,6 +317,9 @@ def make_spec(
         raise SpecError(
             f"the data have no {kind.item} to learn from; hold out fewer or choose other data"
         )
+    if split is not None and not isinstance(split, dict):
+        rule = "how the test tokens were drawn, a dict; an option of this name goes into options"
+        raise SpecError.must_be("split", rule, split)
     beliefs, of_engine = split_options(chosen, dict(options or {}))
     model = replace(make_model(chosen, n_topics, alpha, beta, model, sizes), **beliefs)
     if start is not None and not model.warm_starts:

@@ -5,9 +5,12 @@ that the environment variable WORKBENCH_DATA names, then where `workbench data f
 ever downloaded unless that is asked for.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from workbench.corpus.catalog.data_set import DataSet
 from workbench.corpus.catalog.published import COVARIATE_SETS, DOCSTRINGS, PREPARED, PUBLISHED
@@ -18,6 +21,11 @@ from workbench.corpus.shards.sharded import ShardedCorpus, is_sharded
 from workbench.data.names import options_in
 from workbench.data.opening import path_of
 from workbench.errors import nearest_or_all
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from workbench.choices import CorpusSettings, DataName
 
 DATA_SETS = MappingProxyType(
     {data_set.name: data_set for data_set in (*PUBLISHED, *PREPARED, *COVARIATE_SETS, *DRAWN)}
@@ -36,7 +44,9 @@ def is_named(name: object) -> bool:
 
 
 def load_corpus(
-    name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, **options
+    name_or_path: DataName | str | os.PathLike = DEFAULT,
+    fetch: bool = False,
+    **options: Unpack[CorpusSettings],
 ) -> Corpus | ShardedCorpus:
     """Return the corpus with that name in the catalog, or the one read from a path in any supported format.
 

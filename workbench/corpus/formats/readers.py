@@ -54,7 +54,7 @@ FORMATS = {
 
 def read_corpus(
     path: str | os.PathLike,
-    vocabulary=None,
+    vocabulary: Iterable[str] | Mapping | str | os.PathLike | None = None,
     format: str | None = None,
     text: str = "text",
     title: str | None = "title",

@@ -40,7 +40,10 @@ LOOK_EVERY = 0.2
 
 
 def watch(
-    runs=None, store=None, axis: str = "iterations", measure: str | None = None
+    runs: Run | str | Path | Iterable | None = None,
+    store: str | Path | None = None,
+    axis: str = "iterations",
+    measure: str | None = None,
 ) -> LiveView | None:
     """Return a live view of one or several runs for a notebook cell; in a terminal, show progress bars until the runs end.
 

@@ -30,7 +30,11 @@ SPLITS = {"0": 0, "1": 1, "2": 2, "3": 3, "5": 5, "10": 10, "∞": "inf"}
 """Values of r on its slider: the largest count in a document of words that are sampled."""
 
 
-def tune(corpus: Corpus | str | Path, engine: str = DEFAULT_HYBRID, store=None) -> Tune:
+def tune(
+    corpus: Corpus | str | Path,
+    engine: str = DEFAULT_HYBRID,
+    store: str | Path | None = None,
+) -> Tune:
     """Return sliders for a notebook cell; each press of Start starts a run in the store and draws it live below.
 
     Parameters

@@ -13,7 +13,7 @@ import hashlib
 import itertools
 import json
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 
@@ -169,7 +169,12 @@ class BayesNet(Model):
         return float(value)
 
     @classmethod
-    def of(cls, model=None, alpha=None, beta=None) -> BayesNet:
+    def of(
+        cls,
+        model: object = None,
+        alpha: float | Sequence[float] | None = None,
+        beta: float | Sequence[float] | None = None,
+    ) -> BayesNet:
         """Return the network from a BayesNet, a dict with name and nodes, the path of a file, or a published name.
 
         See `files.described`; None is the default network.
@@ -320,7 +325,7 @@ class BayesNet(Model):
             "state": (range(self.n_states), "hidden state"),
         }
 
-    def recorded(self, options) -> tuple[Variable, ...]:
+    def recorded(self, options: object) -> tuple[Variable, ...]:
         """Return the variables that a run records: counts of all tables, and summaries of their distributions."""
         share = Variable(
             "state_share",
@@ -371,7 +376,7 @@ class BayesNet(Model):
             "multiplicity": records.multiplicities,
         }
 
-    def hyperparameters(self, options) -> dict[str, str]:
+    def hyperparameters(self, options: object) -> dict[str, str]:
         """Return {"prior_mean": "maximised" or "sampled"} for learnt priors, empty for fixed ones."""
         how = getattr(options, "learn_priors", "fixed")
         return {} if how == "fixed" else {"prior_mean": how}

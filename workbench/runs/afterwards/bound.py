@@ -34,7 +34,7 @@ METHODS = {
 
 
 def hybrid_bound(
-    run,
+    run: Run | str | Path | xr.Dataset,
     method: str = "ais",
     seed: int = 0,
     n_runs: int = 4,
@@ -42,7 +42,7 @@ def hybrid_bound(
     n_sweeps: int = 100,
     burn_in: int = 20,
     n_threads: int = 1,
-    store=None,
+    store: str | Path | None = None,
     progress: bool = True,
 ) -> dict:
     """Compute the bound B of a hybrid run at its last checkpoint: B <= log p(training words), nats.

@@ -26,6 +26,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import AnyCorpus, Corpus, split_halves
+from workbench.corpus.corpus import Documents
 from workbench.data.arrays import sealed
 from workbench.data.available_memory import check_fits
 from workbench.data.saving import encoded, replacing
@@ -45,7 +46,7 @@ from workbench.runs.afterwards.learnt import (
     renumbered,
     topics_of,
 )
-from workbench.runs.execution.run import open_run
+from workbench.runs.execution.run import Run, open_run
 from workbench.runs.input_data import data_from
 from workbench.runs.progress import bar
 from workbench.runs.recorded import model_of
@@ -211,12 +212,12 @@ HELD = 5
 
 
 def infer(
-    run,
-    documents,
+    run: Run | str | Path | xr.Dataset,
+    documents: Documents,
     seed: int = 0,
     n_threads: int = 1,
-    store=None,
-    client=None,
+    store: str | Path | None = None,
+    client: object = None,
     progress: bool = True,
     **columns,
 ) -> xr.Dataset:
@@ -291,13 +292,13 @@ def infer(
 
 
 def infer_to_file(
-    run,
-    documents,
-    path,
+    run: Run | str | Path | xr.Dataset,
+    documents: Documents,
+    path: str | Path,
     seed: int = 0,
     n_threads: int = 1,
-    store=None,
-    client=None,
+    store: str | Path | None = None,
+    client: object = None,
     progress: bool = True,
     **columns,
 ) -> dict:
@@ -441,12 +442,12 @@ def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
 
 
 def document_completion(
-    run,
+    run: Run | str | Path | xr.Dataset,
     unseen: Corpus,
     seed: int = 0,
     protocol: str = "document_completion",
     n_threads: int = 1,
-    store=None,
+    store: str | Path | None = None,
 ) -> dict:
     """Compute the document-completion perplexity of unseen documents by a named protocol.
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from workbench.corpus import AnyCorpus, Corpus, prepare
+from workbench.corpus.corpus import Documents
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, no_option, split_options, takes
 from workbench.errors import OneSentence, shown
@@ -19,7 +21,13 @@ from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.fit import run_specs, warm_start_from
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
-from workbench.runs.input_data import data_from, named_engines, taken, told_apart, whole_if_one
+from workbench.runs.input_data import (
+    data_from,
+    named_engines,
+    taken,
+    told_apart,
+    whole_if_one,
+)
 from workbench.runs.loading import ROWS
 from workbench.runs.loop import Control
 from workbench.runs.progress import bars
@@ -36,7 +44,11 @@ from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spe
 from workbench.runs.store.status import FAILED, FINISHED, LOST
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import xarray as xr
+
+    from workbench.choices import CompareSettings, DataName, EngineName
 
 
 class RunFailed(OneSentence, RuntimeError):
@@ -49,13 +61,13 @@ NETWORK = ("model", "sizes")
 
 def plan(
     corpus: Corpus,
-    engines=DEFAULT_ENGINES,
+    engines: str | Sequence = DEFAULT_ENGINES,
     seeds: int = 1,
     *,
     seed: int = 0,
     options: dict | None = None,
-    start=None,
-    store=None,
+    start: Run | str | Path | xr.Dataset | None = None,
+    store: str | Path | None = None,
     **settings,
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
     """Return (specs, training corpus, test corpus) of a comparison: one spec per engine and seed.
@@ -165,18 +177,18 @@ def is_option(name: str, values: list, engines: list) -> bool:
 
 
 def compare(
-    corpus,
-    engines=DEFAULT_ENGINES,
+    corpus: DataName | Documents,
+    engines: EngineName | str | Sequence[EngineName | str | tuple[str, dict]] = DEFAULT_ENGINES,
     n_topics: int | None = None,
-    alpha=None,
+    alpha: float | Sequence[float] | None = None,
     beta: float | None = None,
     *,
-    store=None,
+    store: str | Path | None = None,
     jobs: int = 1,
     progress: bool = True,
-    start=None,
-    client=None,
-    **settings,
+    start: Run | str | Path | xr.Dataset | None = None,
+    client: object = None,
+    **settings: Unpack[CompareSettings],
 ) -> xr.Dataset:
     """Run several engines on the same split with the same seeds.
 
@@ -195,16 +207,19 @@ def compare(
     Terminated as `fit` does, whose ``result`` has the iterations so far.
     """
     SpecError.whole("jobs", jobs, 1)
-    engines, settings = told_apart(compare, engines, settings)
-    corpus = data_from(corpus, engines, **taken(settings))
-    settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta}
-    specs, train, test = plan(corpus, engines, start=start, store=store, **settings)
+    engines, given = told_apart(compare, engines, settings)
+    corpus = data_from(corpus, engines, **taken(given))
+    given |= {"n_topics": n_topics, "alpha": alpha, "beta": beta}
+    specs, train, test = plan(corpus, engines, start=start, store=store, **given)
     planned = [Planned(spec, train, test) for spec in specs]
     if store is None and client is not None:
         raise SpecError(
             "runs on a cluster are kept in a store; give store=, a folder", field="store"
         )
     if store is None:
+        if progress and jobs > 1:
+            idle = "runs in memory are computed one after the other; for jobs in parallel give store=, a folder"
+            print(idle, file=sys.stderr)
         check_room(planned, here=True, stored=False)
         computed = []
         with giving(lambda half: side_by_side([*computed, half])):

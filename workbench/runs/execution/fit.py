@@ -6,7 +6,7 @@ import contextlib
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.corpus.corpus import Documents
 from workbench.corpus.shards.shard_writer import SHARD_PAIRS
 from workbench.engines import any_with
 from workbench.engines.engine import WarmStart
 from workbench.errors import InputError, Named
 from workbench.models.lda import LDA, check_topics
+from workbench.records import Records
 from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.memory_check import (
     LARGE,
@@ -51,7 +53,11 @@ from workbench.runs.store.status import FINISHED, STOPPED, read_status
 from workbench.runs.store.writer import create_run
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import xarray as xr
+
+    from workbench.choices import DataName, EngineName, FitSettings, StartSettings
 
 
 def warm_start_from(
@@ -120,19 +126,19 @@ LOSSES = 5
 
 
 def fit(
-    corpus,
-    engine: str = DEFAULT_ENGINE,
+    corpus: DataName | Documents,
+    engine: EngineName | str | tuple[str, dict] = DEFAULT_ENGINE,
     n_topics: int | None = None,
-    alpha=None,
+    alpha: float | Sequence[float] | None = None,
     beta: float | None = None,
     *,
     seed: int = 0,
-    store=None,
+    store: str | Path | None = None,
     progress: bool = True,
-    start=None,
+    start: Run | str | Path | xr.Dataset | None = None,
     restarts: int = 1,
-    client=None,
-    **settings,
+    client: object = None,
+    **settings: Unpack[FitSettings],
 ) -> xr.Dataset:
     """Run an engine on a corpus and return the run's Dataset.
 
@@ -204,20 +210,18 @@ def fit(
         After Ctrl-C or SIGTERM; a KeyboardInterrupt and a SystemExit with status 143. Their ``result`` is the Dataset of the
         iterations so far, with the attribute ``state`` "stopped"; a run in a store can be resumed.
     """
-    engine, settings = told_apart(fit, engine, settings)
-    corpus = data_from(corpus, engine, **taken(settings))
-    settings["test"] = beside(corpus, settings.get("test"))
+    engine, given = told_apart(fit, engine, settings)
+    corpus = data_from(corpus, engine, **taken(given))
+    given["test"] = beside(corpus, given.get("test"))
     warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
     first = SpecError.whole("seed", seed, 0, LARGEST_SEED)
     specs = [
-        make_spec(
-            corpus, engine, n_topics, alpha, beta, seed=first + i, start=warm_start, **settings
-        )
+        make_spec(corpus, engine, n_topics, alpha, beta, seed=first + i, start=warm_start, **given)
         for i in range(SpecError.whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
     with cluster_of(client, store) as connected:
-        return best_of(run_specs(specs, corpus, settings.get("test"), store, progress, connected))
+        return best_of(run_specs(specs, corpus, given["test"], store, progress, connected))
 
 
 fit.__signature__ = named(fit, make_spec, RunSettings, data_from)
@@ -381,24 +385,29 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
     return found()
 
 
-def start(corpus, engine: str = DEFAULT_ENGINE, *, test=None, store=None, **settings) -> Run:
+def start(
+    corpus: DataName | Documents,
+    engine: EngineName | str | tuple[str, dict] = DEFAULT_ENGINE,
+    *,
+    test: Corpus | Records | None = None,
+    store: str | Path | None = None,
+    **settings: Unpack[StartSettings],
+) -> Run:
     """Start `fit` in a separate process; return at once the `Run`, which can be read, paused, resumed and stopped.
 
     The settings are those of `fit`, by name. The default ``store`` is ``WORKBENCH_STORE`` or ``./runs``.
     """
-    engine, settings = told_apart(start, engine, settings)
-    corpus = data_from(corpus, engine, **taken(settings))
+    engine, given = told_apart(start, engine, settings)
+    corpus = data_from(corpus, engine, **taken(given))
     test = beside(corpus, test)
-    settings.pop("progress", None)
-    if settings.pop("restarts", 1) != 1 or settings.pop("client", None) is not None:
+    given.pop("progress", None)
+    if given.pop("restarts", 1) != 1 or given.pop("client", None) is not None:
         raise SpecError(
             "start makes one run on this machine; for restarts or a client use fit, or start one run per seed"
         )
-    if settings.get("start") is not None:
-        settings["start"] = warm_start_from(
-            settings["start"], corpus, settings.get("n_topics"), store
-        )
-    spec = make_spec(corpus, engine, test=test, **settings)
+    if given.get("start") is not None:
+        given["start"] = warm_start_from(given["start"], corpus, given.get("n_topics"), store)
+    spec = make_spec(corpus, engine, test=test, **given)
     (run,) = make_runs(
         default_store() if store is None else Path(store), [Planned(spec, corpus, test)]
     )
@@ -411,12 +420,12 @@ start.__signature__ = named(start, fit)
 
 
 def resume(
-    run,
+    run: Run | str | Path,
     n_iterations: int | None = None,
-    store=None,
+    store: str | Path | None = None,
     progress: bool = True,
     corpora: tuple | None = None,
-    client=None,
+    client: object = None,
 ) -> xr.Dataset:
     """Resume a run (a `Run`, path or name) in this process until its end, and return its Dataset.
 

@@ -209,7 +209,7 @@ def longest_of_each(planned: list) -> list:
     return list(longest.values())
 
 
-def open_runs(store=None) -> list[Run]:
+def open_runs(store: str | os.PathLike | None = None) -> list[Run]:
     """Return all runs of a store (default: ``WORKBENCH_STORE`` or ``./runs``), oldest first; warn of unreadable ones."""
     runs = []
     for path in run_paths(default_store() if store is None else Path(store)):
@@ -220,6 +220,6 @@ def open_runs(store=None) -> list[Run]:
     return runs
 
 
-def open_run(run, store=None) -> xr.Dataset:
+def open_run(run: Run | str | os.PathLike, store: str | os.PathLike | None = None) -> xr.Dataset:
     """Return the Dataset of a run given by path, by name in the store, or as a `Run`."""
     return RunReader(find_run(run, store)).dataset()

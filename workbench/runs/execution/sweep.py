@@ -4,16 +4,20 @@ Runs are computed in worker processes as by `workbench.runs.execution.compare`; 
 interrupted, or is requested again with a larger grid, continues with the existing runs.
 """
 
+from __future__ import annotations
+
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
+from workbench.corpus.corpus import Documents
 from workbench.engines import engine_called, get_engine
 from workbench.engines.options import named_options, split_options, takes
 from workbench.errors import nearest_or_all, shown
@@ -48,6 +52,11 @@ from workbench.runs.settings import (
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from workbench.choices import DataName, EngineName, SweepSettings
 
 SETTINGS = (
     "engine",
@@ -159,16 +168,16 @@ def _plain(value: object):
 
 
 def sweep(
-    corpus,
+    corpus: DataName | Documents,
     grid: dict | None = None,
-    engine: str = DEFAULT_HYBRID,
+    engine: EngineName | str | tuple[str, dict] = DEFAULT_HYBRID,
     seeds: int = 1,
-    store=None,
+    store: str | Path | None = None,
     jobs: int = 1,
     progress: bool = True,
     warm: bool = False,
-    client=None,
-    **settings,
+    client: object = None,
+    **settings: Unpack[SweepSettings],
 ) -> xr.Dataset:
     """Run an engine with every combination of the values of a grid.
 
@@ -211,11 +220,11 @@ def sweep(
     """
     SpecError.whole("jobs", jobs, 1)
     of_grid = grid.get("engine", ()) if isinstance(grid, dict) else ()
-    engine, settings = told_apart(sweep, engine, settings, of_grid)
-    corpus = data_from(corpus, of_grid or engine, **taken(settings))
+    engine, given = told_apart(sweep, engine, settings, of_grid)
+    corpus = data_from(corpus, of_grid or engine, **taken(given))
     home = default_store() if store is None else Path(store)
     with at_work_on(client, home, jobs) as workers:
-        grid_rungs = rungs(corpus, grid, engine, seeds, home, warm, workers.jobs_here, **settings)
+        grid_rungs = rungs(corpus, grid, engine, seeds, home, warm, workers.jobs_here, **given)
         computed = []
         with giving(lambda _: tabulate(*zip(*computed, strict=True))):
             for begun in run_rungs(grid_rungs, home, workers, progress, repr(corpus)):

@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import AnyCorpus, Corpus
+from workbench.corpus.corpus import Documents
 from workbench.corpus.objects import words_by_id
 from workbench.corpus.streams import (
     Counted,
@@ -49,10 +50,11 @@ from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.input_data import data_from
+from workbench.runs.input_data import data_from, told_apart
 from workbench.runs.loop import Control
 from workbench.runs.progress import bar
 from workbench.runs.recorded import priors_of
+from workbench.runs.settings import named
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 from workbench.runs.store.archive import counts_hash, get_corpus
 from workbench.runs.store.layout import StoreError
@@ -89,15 +91,15 @@ class _Control(Control):
 
 
 def update(
-    run,
-    documents,
+    run: Run | str | os.PathLike,
+    documents: Documents,
     *,
     total_documents: int | None = None,
     name: str | None = None,
     n_threads: int = 1,
-    store=None,
+    store: str | os.PathLike | None = None,
     progress: bool = True,
-    vocabulary=None,
+    vocabulary: Iterable[str] | Mapping | str | os.PathLike | None = None,
     **of_text,
 ) -> Run:
     """Create a run that continues a run of `online-vb` with further documents.
@@ -487,10 +489,10 @@ def _start(
 
 
 def fit_stream(
-    documents,
-    vocabulary=None,
+    documents: Documents,
+    vocabulary: Iterable[str] | Mapping | str | os.PathLike | None = None,
     n_topics: int | None = None,
-    alpha=None,
+    alpha: float | Sequence[float] | None = None,
     beta: float | None = None,
     *,
     total_documents: int | None = None,
@@ -499,7 +501,7 @@ def fit_stream(
     seed: int = 0,
     name: str | None = None,
     n_threads: int = 1,
-    store=None,
+    store: str | os.PathLike | None = None,
     progress: bool = True,
     **of_text,
 ) -> Run:
@@ -523,7 +525,7 @@ def fit_stream(
         iterable repeatedly, such as a list, a corpus or files, not a generator or open file. It gives the same result, within
         rounding, as an update of the run by all documents for each further pass.
     options : dict
-        ``batch_size``, ``tau0``, ``kappa`` and the other options of `online-vb`.
+        ``batch_size``, ``tau0``, ``kappa`` and the other options of `online-vb`, or each of them as a keyword.
     seed, n_threads, progress
         As in `workbench.fit`.
     name : str, optional
@@ -551,7 +553,8 @@ def fit_stream(
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
-    n_passes = _passes(passes, documents)
+    _, of_text = told_apart(fit_stream, STREAMING, of_text | {"options": options})
+    options, n_passes = of_text.pop("options"), _passes(passes, documents)
     # read for each pass
     of_text = {
         name: repeatable(value) if name in LISTS else value for name, value in of_text.items()
@@ -574,7 +577,7 @@ def fit_stream(
             "as that of a corpus of some of the documents (corpus.vocabulary)"
         )
     total = _total(documents if data is None else data, total_documents)
-    all_options = {"total_documents": total} | (options or {})
+    all_options = {"total_documents": total} | options
     size = split_options(get_engine(STREAMING), all_options)[1].batch_size
 
     def counted() -> Iterator[Counted]:
@@ -630,6 +633,9 @@ def fit_stream(
         if is_new and not getattr(error, "result", None):
             before.remove()
         raise
+
+
+fit_stream.__signature__ = named(fit_stream, data_from)
 
 
 def _passes(passes: int, documents: object) -> int:

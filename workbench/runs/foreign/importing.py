@@ -3,14 +3,19 @@
 import math
 import numbers
 import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
 
 from workbench.corpus import AnyCorpus, Corpus
+from workbench.corpus.corpus import Documents
 from workbench.engines.imported import State, probability, state_of
 from workbench.models.imported import Imported, content_hash
-from workbench.runs.execution.run import find_run
+from workbench.runs.execution.run import Run, find_run
 from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel, checked
 from workbench.runs.foreign.matching import match
 from workbench.runs.foreign.reading import read
@@ -29,16 +34,16 @@ LEAVE_OUT, REFUSE = "leave out", "refuse"
 
 
 def import_run(
-    model,
-    store=None,
+    model: Any,
+    store: str | Path | None = None,
     *,
-    like=None,
-    corpus=None,
+    like: Run | str | Path | xr.Dataset | None = None,
+    corpus: Documents = None,
     test: Corpus | None = None,
     split: dict | None = None,
-    theta=None,
-    words=None,
-    alpha=None,
+    theta: ArrayLike | str | Path | None = None,
+    words: Iterable[str] | None = None,
+    alpha: float | Sequence[float] | None = None,
     beta: float | None = None,
     unknown: str = REFUSE,
     trust: bool = False,
