@@ -88,6 +88,7 @@ def test_runs_of_one_data_set_are_drawn_the_newest_first_and_the_others_offered(
     assert list(page.figure.data.options.values()) == ["", "bars", "news", "kos"]
     assert page.figure._data.visible and drawn() == {"news-0", "news-1"}
     page.figure.data.value = "kos"
+    assert "On kos. Held-out perplexity" in page.figure.meaning.object
     assert drawn() == {"kos-0", "kos-1", "kos-2"} and address(page)["data"] == "kos"
     page.draw("news-1")
     assert drawn() == {"news-1"} and page.figure.data.value == ""

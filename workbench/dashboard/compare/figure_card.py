@@ -224,6 +224,8 @@ class FigureCard:
     def _describe(self) -> None:
         """Write below the figure an explanation of the measure and of the marks, and why nothing is shown if so."""
         said = describe_measure(self.curve.measure)
+        for data in {self.name_data(name) for name in self.curve.colours()} - {""}:
+            said = f"On {data}. {said}"
         if self.curve.smoothing:
             said += " The faint curves are as recorded, before smoothing."
         if (target := self.curve.target()) is not None:
