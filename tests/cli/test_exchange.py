@@ -134,7 +134,8 @@ def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their
     status, _, err = command("export", "a", "--format", "gml")
     assert (
         status == 2
-        and "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'gml'" in err
+        and "runs are exported as csv, long, npz, netcdf, zarr, mallet, lda-c, pyldavis; got 'gml'"
+        in err
     )
     assert not (tmp_path / "export").exists()
 

@@ -401,7 +401,7 @@ WRONG = [
     ("figures mine --format gif", "figures are written as svg, pdf, png; got 'gif'"),
     (
         "export mine --format word",
-        "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'word'",
+        "runs are exported as csv, long, npz, netcdf, zarr, mallet, lda-c, pyldavis; got 'word'",
     ),
     ("data info koz", "no data set 'koz'; did you mean 'kos'?"),
     (f"data convert {SIX} out.xyz", "the name 'out.xyz' says no format; say which with format="),

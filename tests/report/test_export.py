@@ -7,10 +7,13 @@ import os
 import re
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 from comparisons import tiny_comparison, tiny_corpus, tiny_run
+from zarr.storage import ZipStore
 
 import workbench as wb
 from workbench.measures import MeasureError, top_words
@@ -22,6 +25,8 @@ FILES = {
     "csv": ["progress.csv", "n_k.csv", "topics.csv", "documents.csv", "spec.json"],
     "long": ["document_topics.csv"],
     "npz": ["run.npz"],
+    "netcdf": ["run.nc"],
+    "zarr": ["run.zarr.zip"],
     "mallet": ["doc-topics.txt", "topic-keys.txt", "word-topic-counts.txt"],
     "lda-c": ["final.beta", "final.gamma", "final.other"],
     "pyldavis": ["pyldavis.json"],
@@ -46,7 +51,7 @@ def exported(request, tmp_path_factory):
     assert run.sizes["snapshot"] == 3 and (run["n_kw"][0] != run["n_kw"][-1]).any()
     written = wb.export_run(run, tmp_path_factory.mktemp("export"), tuple(FORMATS))
     return run, {
-        path.name: path.read_bytes() if path.suffix == ".npz" else path.read_text()
+        path.name: path.read_bytes() if path.suffix in (".npz", ".nc", ".zip") else path.read_text()
         for path in written
     }
 
@@ -114,6 +119,23 @@ def test_the_archive_holds_every_array_and_nothing_pickled(exported):
         assert json.loads(str(arrays["attributes"])) == run.attrs
 
 
+def test_xarray_alone_reads_the_dataset_from_netcdf_and_zarr(exported, tmp_path, monkeypatch):
+    """The lines of docs/how-to/report.md."""
+    run, files = exported
+    (tmp_path / "export").mkdir()
+    for name in ("run.nc", "run.zarr.zip"):
+        (tmp_path / "export" / name).write_bytes(files[name])
+    page = (Path(__file__).parents[2] / "docs/how-to/report.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"```python\n(import xarray.*?)```", page, re.DOTALL)[1], known := {})
+    for found in (known["run"], xr.open_zarr(ZipStore("export/run.zarr.zip", mode="r"))):
+        xr.testing.assert_equal(found.load(), run)
+        assert found.attrs == run.attrs
+    large = run.assign(updates=run["updates"] + 2**40)
+    (written,) = wb.export_run(large, tmp_path, "netcdf")
+    assert (xr.load_dataset(written)["updates"] == large["updates"]).all()
+
+
 def test_mallet_files_have_theta_top_words_and_the_counts_of_words(exported):
     run, files = exported
     documents = [line.split("\t") for line in files["doc-topics.txt"].splitlines()]
@@ -177,7 +199,7 @@ def test_the_same_run_gives_the_same_bytes(tmp_path):
     for folder in ("a", "b"):
         wb.export_run(tiny_run(), tmp_path / folder, ",".join(FORMATS))
     names = os.listdir(tmp_path / "a")
-    assert len(names) == 14
+    assert len(names) == 16
     assert all(
         (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
         for name in names
@@ -332,9 +354,9 @@ def test_export_run_without_counts_writes_progress_and_refuses_other_formats(tmp
     ("given", "options", "error", "sentence"),
     [
         (lambda _: tiny_run(), {"formats": "csv,gml"}, ReportError,
-         "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'gml'"),
+         "runs are exported as csv, long, npz, netcdf, zarr, mallet, lda-c, pyldavis; got 'gml'"),
         (lambda _: tiny_run(), {"formats": ()}, ReportError,
-         "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got no format"),
+         "runs are exported as csv, long, npz, netcdf, zarr, mallet, lda-c, pyldavis; got no format"),
         (lambda _: tiny_comparison(), {}, ReportError,
          "one run is exported at a time; call it for each with another folder; got 6"),
         (lambda _: "nobody", {}, StoreError, "no run 'nobody' in "),

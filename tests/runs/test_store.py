@@ -17,6 +17,7 @@ from same_bits import same_bits
 from short_runs import short_settings
 
 import workbench as wb
+from workbench.measures.selection import spec_of
 from workbench.runs.execution.control import StoreControl
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import find_run
@@ -25,7 +26,7 @@ from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store import writer
 from workbench.runs.store.archive import CORPORA, get_corpus, get_table
 from workbench.runs.store.counts import SnapshotGone
-from workbench.runs.store.layout import SCHEMA, StoreError
+from workbench.runs.store.layout import SCHEMA, StoreError, describe_run
 from workbench.runs.store.places import DATA, run_paths
 from workbench.runs.store.status import read_json, read_status, replace_json, set_end
 from workbench.runs.store.writer import RunWriter, create_run
@@ -212,6 +213,47 @@ def test_a_snapshot_that_was_dropped_is_not_read_as_zeros(thirty_documents, stor
     ):
         held.n_kw.isel(snapshot=0).load()
     np.testing.assert_array_equal(read.n_kw.isel(snapshot=0), first)
+
+
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        ({"engine": "cgs9"}, "engine 'cgs9' of the run is not in this version of workbench"),
+        ({"options": {"heat": 3.0}}, "the run has settings that cgs does not take here"),
+        ({"model": {"n_topics": 3, "tau": 1.0}}, "the run has settings that cgs does not take"),
+    ],
+)
+def test_a_run_of_another_version_is_shown_as_it_is_and_not_computed_with(
+    run, store, change, refused, monkeypatch
+):
+    monkeypatch.setattr("workbench.engines.OF_RUNS", OF_RUNS := {})
+    monkeypatch.setattr("workbench.runs.spec.OF_RUNS", OF_RUNS)
+    before, here = run.dataset(), store / "other"
+    shutil.copytree(run.path, here)
+    put_about(here, lambda about, spec: spec.update(change))
+    found = wb.open_run("other", store)
+    assert len(wb.open_runs(store)) == 2 and (found["n_kw"] == before["n_kw"]).all()
+    assert (found["test_perplexity"] == before["test_perplexity"]).all()
+    with pytest.raises(SpecError, match=f"{refused}.*; open it with the version that wrote it"):
+        wb.resume(here, n_iterations=20, progress=False)
+    assert [spec_of(each).seed for each in (before, found)] == [0, 0]
+    wb.write_report([before, found], store / "report.html")
+
+
+def test_a_run_that_cannot_be_read_hides_no_other(run, store):
+    here = store / "other"
+    shutil.copytree(run.path, here)
+    put_about(here, lambda about, spec: spec.update(seed="x"))
+    with pytest.warns(UserWarning, match="seed must be a whole number"):
+        assert [each.name for each in wb.open_runs(store)] == [run.name]
+
+
+def put_about(path: Path, change) -> None:
+    """Change the attributes of a run and its spec as another version would have written them."""
+    group = zarr.open_group(path / DATA)
+    about = {name: value for name, value in group.attrs.items() if name != "checksum"}
+    change(about, spec := json.loads(about["spec"]))
+    describe_run(group, about | {"spec": json.dumps(spec)})
 
 
 def test_a_writer_that_died_is_seen_as_interrupted(run):

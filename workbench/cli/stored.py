@@ -21,6 +21,7 @@ from workbench.cli.printing import (
     store_path,
     summary,
 )
+from workbench.errors import InputError
 from workbench.tables import numbers, texts
 
 SHOWN_TOPICS, SHOWN_WORDS = 20, 8
@@ -161,7 +162,7 @@ def runs(
             run = wb.Run(path)
             if set(tag or ()) <= set(_notes(run).tags):
                 summaries.append(summary(run))
-        except StoreError as error:  # one damaged run does not hide the others
+        except InputError as error:  # one damaged run does not hide the others
             say(f"{path.name} cannot be read: {error}")
     print_runs(summaries, json)
     if not paths and not json:
@@ -363,7 +364,7 @@ def export(
         str | None,
         typer.Option(
             "--format",
-            help="Formats, separated by commas: csv, long, npz, mallet, lda-c, pyldavis; default: csv,npz.",
+            help="Formats, separated by commas: csv, long, npz, netcdf, zarr, mallet, lda-c, pyldavis; default: csv,npz.",
         ),
     ] = None,
     store: Store = None,

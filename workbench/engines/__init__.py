@@ -121,6 +121,11 @@ def _modules() -> dict[str, str]:
     return OF_RUNS | IMPORTED | ENGINES
 
 
+def is_known(name: str) -> bool:
+    """Return whether there is an engine of this name, or a stored run has named its module."""
+    return name in _modules()
+
+
 def module_of(name: str) -> str | None:
     """Return the module of an engine that is defined outside the package; None for the package's own engines."""
     module = _modules()[name]

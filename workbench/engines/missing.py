@@ -9,6 +9,7 @@ from workbench.engines.engine import NOT_INSTALLED, Engine, NoOptions, Options
 from workbench.models.model import Model
 from workbench.models.options import OptionError
 
+WRITER = "open it with the version that wrote it"
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -50,6 +51,10 @@ def import_engine(name: str, module: str) -> Engine:
     if not NAME.fullmatch(name):
         raise OptionError(
             f"the name of an engine is small letters and digits with hyphens between, as my-gibbs; got {name!r}"
+        )
+    if not module:
+        raise OptionError(
+            f"engine '{name}' of the run is not in this version of workbench; {WRITER}"
         )
     try:
         engine = import_module(module).engine(name)

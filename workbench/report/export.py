@@ -1,4 +1,4 @@
-"""Export of a run to files of other programs: CSV, NumPy, and the formats of MALLET, lda-c and pyLDAvis."""
+"""Export of a run to files of other programs: CSV, NumPy, NetCDF, Zarr, and the formats of MALLET, lda-c and pyLDAvis."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import json
 import os
 import warnings
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from workbench.corpus.corpus import INT32_MAX
 from workbench.corpus.formats.mallet import one_word
 from workbench.errors import DISTRIBUTION, shown
 from workbench.measures import documents_table, used_topics
@@ -50,6 +52,8 @@ def export_run(
     long          ``document_topics.csv``: document (from 0), title, topic, probability, count; a row per document and topic.
     npz           ``run.npz``: every array of the run's Dataset under its name, text as text, ``spec`` and ``attributes``
                   as JSON; nothing is pickled.
+    netcdf, zarr  ``run.nc`` (NetCDF 3) and ``run.zarr.zip`` (Zarr 3): the run's Dataset, for `xarray`, R and Julia.
+                  NetCDF 3 has no whole numbers beyond 32 bits: arrays with such numbers are float64 there.
     mallet        ``doc-topics.txt``, ``topic-keys.txt``, ``word-topic-counts.txt``, as MALLET's train-topics writes them;
                   expected counts are not rounded; blanks in titles and words become ``_``.
     lda-c         ``final.beta`` (log p(w|z), a line a topic), ``final.gamma`` (alpha + n_dk, a line a document),
@@ -193,6 +197,32 @@ def _npz(entry: ReportedRun) -> dict[str, bytes]:
     return {"run.npz": file.getvalue()}
 
 
+def _netcdf(entry: ReportedRun) -> dict[str, bytes]:
+    """Return ``run.nc`` with the Dataset, whole numbers of more than 32 bits as floats, as file name → content."""
+    run = entry.dataset
+    large = [
+        name
+        for name, values in run.variables.items()
+        if values.dtype.kind in "iu" and abs(values).max(initial=0) > INT32_MAX
+    ]
+    run = run.assign({name: run[name].astype(float) for name in large})
+    return {"run.nc": bytes(run.to_netcdf(engine="scipy"))}
+
+
+def _zarr(entry: ReportedRun) -> dict[str, bytes]:
+    """Return ``run.zarr.zip`` with the Dataset, as file name → content."""
+    stored, file = {}, io.BytesIO()
+    with (
+        warnings.catch_warnings()
+    ):  # consolidated metadata are an extension of Zarr 3; xarray looks for them first
+        warnings.simplefilter("ignore")
+        entry.dataset.drop_encoding().to_zarr(stored)
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in sorted(stored):
+            archive.writestr(zipfile.ZipInfo(name), stored[name].to_bytes())
+    return {"run.zarr.zip": file.getvalue()}
+
+
 def _mallet(entry: ReportedRun) -> dict[str, bytes]:
     """Return files as MALLET's --output-doc-topics, --output-topic-keys and --word-topic-counts-file write them."""
     run = _with_counts(entry, "mallet")
@@ -315,6 +345,8 @@ FORMATS = {
     "csv": _csv,
     "long": _long,
     "npz": _npz,
+    "netcdf": _netcdf,
+    "zarr": _zarr,
     "mallet": _mallet,
     "lda-c": _ldac,
     "pyldavis": lambda entry: {

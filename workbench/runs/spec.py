@@ -20,11 +20,21 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import INT32_MAX, AnyCorpus
-from workbench.engines import ENGINES, OF_RUNS, STREAMING, any_with, get_engine, module_of
+from workbench.engines import (
+    ENGINES,
+    OF_RUNS,
+    STREAMING,
+    any_with,
+    get_engine,
+    is_known,
+    module_of,
+)
 from workbench.engines.engine import NOT_INSTALLED, Data, Engine, Options, WarmStart
+from workbench.engines.missing import WRITER, stand_in
 from workbench.engines.options import MOST_NAMED, named_options, options_of, split_options
 from workbench.errors import Got, InputError, Named, nearest, shown
 from workbench.models.model import Model
+from workbench.models.options import OptionError
 from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, names
 from workbench.runs.stopping import WATCHED, StopRule
 
@@ -95,13 +105,15 @@ class RunSpec(RunSettings):
         engine = get_engine(self.engine)
         if engine.kind == NOT_INSTALLED:
             return engine, engine.model(self.model), engine.options()
-        beliefs, options = split_options(engine, _restored(self.options))
         try:
+            beliefs, options = split_options(engine, _restored(self.options))
             return engine, engine.model(**_restored(self.model), **beliefs), options
-        except TypeError as error:  # settings that the model does not have
-            raise SpecError(
-                f"the spec of a run does not fit the model of {self.engine} ({error}); it is damaged"
-            ) from None
+        except (InputError, TypeError) as error:  # settings of another version
+            sentence = (
+                f"the run has settings that {self.engine} does not take here ({error}); {WRITER}"
+            )
+            missing = stand_in(self.engine, OptionError(sentence))
+            return missing, missing.model(self.model), missing.options()
 
     def __getstate__(self) -> dict:
         """Return the fields to pickle, without the cached objects of `parts`."""
@@ -123,8 +135,8 @@ class RunSpec(RunSettings):
         return self.model.get("n_topics")
 
     def refuse_missing(self) -> None:
-        """Raise SpecError if the engine's module is not installed, or the engine of that name comes from another module."""
-        engine = get_engine(self.engine)
+        """Raise SpecError if the engine or its settings are unknown here, or the engine comes from another module."""
+        engine = self.parts()[0]
         if engine.kind == NOT_INSTALLED:
             raise SpecError(engine.title)
         if self.module and self.module != ENGINES.get(self.engine, self.module):
@@ -170,8 +182,8 @@ class RunSpec(RunSettings):
             **{name: fields_by_name.get(name, default) for name, default in _defaults(cls).items()}
         )
         _check_types(spec)
-        if spec.module:
-            OF_RUNS[spec.engine] = spec.module
+        if spec.module or not is_known(spec.engine):
+            OF_RUNS[spec.engine] = spec.module or ""
         engine = get_engine(spec.engine)
         about = named_options(engine)
         options = {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.data.html import facts
-from workbench.errors import nearest_or_all, shown
+from workbench.errors import InputError, nearest_or_all, shown
 from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.worker import launch
 from workbench.runs.progress import decimals
@@ -215,7 +215,7 @@ def open_runs(store: str | os.PathLike | None = None) -> list[Run]:
     for path in run_paths(default_store() if store is None else Path(store)):
         try:
             runs.append(Run(path))
-        except StoreError as error:
+        except InputError as error:
             warnings.warn(str(error), stacklevel=2)
     return runs
 
