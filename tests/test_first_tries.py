@@ -1,10 +1,15 @@
 """Common tasks, called as people who know scikit-learn, tomotopy or ArviZ would guess."""
 
+from inspect import signature
+from operator import attrgetter
+
 import numpy as np
 import pytest
 from toys import simulated
 
 import workbench as wb
+from workbench.engines import ENGINES
+from workbench.errors import GUESSES
 
 TASKS = {
     "a fit with the settings of scikit-learn": (
@@ -68,3 +73,15 @@ def test_common_tasks_work_at_the_first_try_or_after_one_message(task, names):
         with pytest.raises((ValueError, AttributeError), match=wrong[1]):
             eval(wrong[0], names)
     assert eval(right, names) is not None
+
+
+def test_what_other_programs_call_a_name_is_told_of_names_that_there_are():
+    settings = {name for one in (wb.fit, wb.compare) for name in signature(one).parameters}
+    for name in set(GUESSES) - settings - set(ENGINES):
+        assert attrgetter(name)(wb), name
+
+
+def test_measures_ask_for_the_dataset_of_a_run():
+    for measure in (wb.top_words, wb.topics, wb.perplexity):
+        with pytest.raises(ValueError, match=r"wanted the Dataset of a run, .*run.dataset\(\)"):
+            measure(object())

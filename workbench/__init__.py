@@ -103,7 +103,7 @@ def _no_name(name: str) -> AttributeError:
 
     measures = import_module("workbench.measures")
     within = [f"measures.{each}" for each in measures.__all__]
-    near = nearest(name, [*__all__, *within, "sklearn.TopicModel"])
+    near = nearest(name, [*__all__, *within, "sklearn.TopicModel", "views.show"])
     near = f"measures.{name}" if name in measures.__all__ else near
     return NoNameError(f"{sentence}; did you mean wb.{near}?" if near else sentence)
 

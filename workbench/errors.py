@@ -70,6 +70,8 @@ GUESSES = {
     "to_arviz": ("to_inference_data",),
     "effective_samples": ("ess",),
     "measures.convergence": ("rhat", "r_hat"),
+    "measures.summary": ("summarize", "describe"),
+    "views.show": ("plot", "plot_topics", "plot_trace"),
 }
 """Setting, engine or public name → what people who know other programs call it, in any case, with _ or -."""
 LONGEST_SHOWN = 200

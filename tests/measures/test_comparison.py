@@ -264,7 +264,7 @@ def test_runs_started_from_different_runs_have_different_labels():
     ("call", "message"),
     [
         (lambda: final([]), "no run was given"),
-        (lambda: final([3]), "wanted the Datasets of runs .* got int"),
+        (lambda: final([3]), "wanted the Dataset of a run, .* got int"),
         (lambda: final(3), "got int"),
         (lambda: final(xr.Dataset()), "the Dataset is not one of a run"),
         (

@@ -25,6 +25,12 @@ HELD_OUT = ("held out", "per")
 """Settings of what is held out, without the seed of the split."""
 
 
+NO_DATASET = (
+    "wanted the Dataset of a run, from workbench.fit, compare or open_run, or run.dataset()"
+)
+"""What an error says of an input that is none."""
+
+
 class MeasureError(InputError):
     """Raised for an input for which a measure is not defined."""
 
@@ -48,10 +54,7 @@ def each_run(runs: Runs) -> list[xr.Dataset]:
     run_by_key: dict[tuple, xr.Dataset] = {}
     for dataset in datasets:
         if not isinstance(dataset, xr.Dataset):
-            kind = type(dataset).__name__
-            raise MeasureError(
-                f"wanted the Datasets of runs (workbench.fit, compare or open_run); got {kind}"
-            )
+            raise MeasureError(f"{NO_DATASET}; got {type(dataset).__name__}")
         for run in _parts(dataset):
             if run.sizes.get("iteration", 0) == 0:
                 name = run.attrs["name"]

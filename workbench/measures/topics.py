@@ -9,7 +9,7 @@ from scipy.special import rel_entr
 
 from workbench.corpus.corpus import AnyCorpus
 from workbench.errors import Got
-from workbench.measures.selection import MeasureError, attributes, spec_of
+from workbench.measures.selection import NO_DATASET, MeasureError, attributes, spec_of
 from workbench.models import topic_numbers
 
 
@@ -145,7 +145,9 @@ def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
 
 
 def _require(run: xr.Dataset, *names: str) -> None:
-    """Raise MeasureError if the Dataset lacks any of the variables ``names``."""
+    """Raise MeasureError if this is no Dataset, or lacks any of the variables ``names``."""
+    if not isinstance(run, xr.Dataset):
+        raise MeasureError(f"{NO_DATASET}; got {type(run).__name__}")
     missing = [name for name in names if name not in run]
     if missing:
         raise MeasureError(

@@ -8,7 +8,6 @@ ever downloaded unless that is asked for.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -33,9 +32,9 @@ DATA_SETS = MappingProxyType(
 DEFAULT = DOCSTRINGS.name
 
 
-def data_sets() -> Mapping[str, DataSet | DrawnSet]:
+def data_sets() -> dict[str, DataSet | DrawnSet]:
     """Return all data sets of the catalog by name: the default one first, synthetic ones last."""
-    return DATA_SETS
+    return dict(DATA_SETS)
 
 
 def is_named(name: object) -> bool:
