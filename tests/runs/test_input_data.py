@@ -138,8 +138,9 @@ def test_options_are_keywords_and_engines_have_the_names_they_are_called_by(caps
     assert "r" in signature(wb.engines.svb_cgs).parameters and "svb_cgs" in dir(wb.engines)
     guesses = {"gibbs": "cgs", "CGS": "cgs", "lda": "cgs", "hdp": "g-hdp", "bn-vb": "bn-vb"}
     assert {name: engine_called(name) for name in guesses} == guesses
-    table = wb.compare(simulated(), ["gibbs", wb.engines.svb_cgs(r=2)], r=3, **asked)
-    assert table["label"].values.tolist() == ["cgs", "svb-cgs r=2"]
+    for engines in (["gibbs", wb.engines.svb_cgs(r=2)], {"gibbs": {}, "svb-cgs": {"r": 2}}):
+        table = wb.compare(simulated(), engines, r=3, **asked)
+        assert table["label"].values.tolist() == ["cgs", "svb-cgs r=2"]
     for wrong, sentence in (
         ("gibs", "no engine 'gibs'; did you mean 'cgs'"),
         (["cgs", "svb"], "fit takes one engine, and compare several"),

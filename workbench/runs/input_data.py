@@ -82,15 +82,18 @@ def beside(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
 
 
 def named_engines(engines: Any) -> list[tuple]:
-    """Return (name, options) of each engine given by a name, a (name, options) pair, or a list of these."""
+    """Return (name, options) of each engine given by a name, a (name, options) pair, a list of these, or a dict."""
 
     def is_pair(one: object) -> bool:
         return isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], dict)
 
-    several = isinstance(engines, Iterable) and not isinstance(engines, str)
+    if isinstance(engines, dict):
+        engines = [*engines.items()]
+    elif isinstance(engines, str) or is_pair(engines) or not isinstance(engines, Iterable):
+        engines = [engines]
     return [
         (engine_called(one[0]), one[1]) if is_pair(one) else (engine_called(one), {})
-        for one in (engines if several and not is_pair(engines) else [engines])
+        for one in engines
     ]
 
 
@@ -105,11 +108,8 @@ def told_apart(function: Callable, engines: Any, settings: Mapping, others: Any 
     SpecError, OptionError
         All names that are neither are in one sentence; an option that only other engines have is reported with their names.
     """
-    known, chosen, options = (
-        signature(function).parameters,
-        named_engines(engines),
-        settings.get("options") or {},
-    )
+    known, chosen = signature(function).parameters, named_engines(engines)
+    options = settings.get("options") or {}
     if not isinstance(options, dict):
         raise SpecError("options must be a dict, as {'r': 1}", Got(options), field="options")
     there = [get_engine(name) for name, _ in [*chosen, *named_engines(others)]]
