@@ -49,7 +49,7 @@ GUESSES = {
     "alpha": ("doc_topic_prior",),
     "test": ("test_corpus", "heldout"),
     "holdout": ("test_size", "test"),
-    "burn_in": ("burnin", "tune", "warmup"),
+    "burn_in": ("tune", "warmup"),
     "restarts": ("n_init",),
     "seeds": ("chains",),
     "cgs": ("gibbs", "collapsed_gibbs", "lda", "mcmc", "sampler"),
