@@ -152,8 +152,7 @@ def test_a_caption_tells_settings_split_seeds_and_command(figures):
         "documents: 12",
         "tokens (held out): 36",
         "one standard error",
-        "workbench compare simulated --engines svb,cgs,svb-cgs --topics 4 --alpha 0.1 --beta 0.1 --iterations 12 --seed 0 "
-        "--seeds 2 --holdout 0.2 --burn-in 3",
+        ".npz --engines svb,cgs,svb-cgs --topics 4 --alpha 0.1 --beta 0.1 --iterations 12 --seed 0 --seeds 2 --burn-in 3",
     ):
         assert actual in caption
 
@@ -191,7 +190,7 @@ def test_the_caption_of_a_figure_names_the_settings_of_the_runs_that_it_shows_al
     )
     assert (
         "inference seeds: 0\n" in one
-        and "compare simulated --engines cgs --topics 4" in one
+        and ".npz --engines cgs --topics 4" in one
         and "--seeds" not in one
     )
     assert "inference seeds: 0\n" in two and "--engines cgs,svb-cgs " in two

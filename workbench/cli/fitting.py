@@ -19,6 +19,8 @@ from workbench.cli.flags import (
     Scheduler,
     Seeds,
     Store,
+    Test,
+    load_documents,
     load_training_data,
     parse_options,
     settings_of,
@@ -42,6 +44,7 @@ def fit(
             help="Run with N different seeds and report the run with the highest bound.",
         ),
     ] = 1,
+    test: Test = None,
     scheduler: Parts = None,
     **flags,
 ) -> int:
@@ -80,6 +83,7 @@ def fit(
             connect,
             here=True,
             name=name,
+            test=test,
         )
         json, progress, corpora = (
             flags["json"],
@@ -121,6 +125,7 @@ def compare(
     ] = ",".join(DEFAULT_ENGINES),
     seeds: Seeds = 1,
     jobs: Jobs = 1,
+    test: Test = None,
     scheduler: Scheduler = None,
     **flags,
 ) -> int:
@@ -133,7 +138,7 @@ def compare(
     with at_work_on(
         scheduler, store_path(flags["store"]), places(jobs, scheduler, detach)
     ) as workers:
-        runs, planned = _created(corpus, _engines(engines), seeds, workers, flags)
+        runs, planned = _created(corpus, _engines(engines), seeds, workers, flags, test=test)
         if detach:
             return leave_in_background(runs, flags["json"], workers.client)
         with resumable():
@@ -249,6 +254,7 @@ def _created(
     check: Callable = list,
     connect: Callable | None = None,
     here=False,
+    test: str | None = None,
     **more,
 ):
     """Create or reopen the runs of a comparison; return the runs, and the plan of each.
@@ -261,9 +267,9 @@ def _created(
     from workbench.runs.execution.run import make_runs
 
     first = engines[0] if engines else None
-    documents = load_training_data(
-        corpus, flags["vocabulary"], flags["read"], first[0] if isinstance(first, tuple) else first
-    )
+    first = first[0] if isinstance(first, tuple) else first
+    documents = load_training_data(corpus, flags["vocabulary"], flags["read"], first)
+    more["test"] = None if test is None else load_documents(test, None, None, first)
     specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **more)
     check(specs)
     planned = [Planned(spec, train, test) for spec in specs]

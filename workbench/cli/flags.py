@@ -89,6 +89,14 @@ Formats = Annotated[
 FORMATS = "svg,pdf,png"
 Start = Annotated[str | None, flag_of(STARTS["start"])]
 Threads = Annotated[int, flag_of(SETTINGS["n_threads"])]
+Test = Annotated[
+    str | None,
+    typer.Option(
+        "--test",
+        metavar="CORPUS",
+        help="Held-out tokens of the same documents, as a file of a store; instead of a held-out share.",
+    ),
+]
 Vocabulary = Annotated[
     Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag-of-words corpus.")
 ]
@@ -117,7 +125,7 @@ SHARED = {
 }
 """Flags, besides settings, of every command that creates runs: their types and defaults."""
 FOLLOWING = {
-    "seed": ("seeds", "jobs", "options", *names(SplitSettings)),
+    "seed": ("seeds", "jobs", "options", *names(SplitSettings), "test"),
     "snapshot_every": ("store", "scheduler", "name", "restarts", "start", "warm"),
     "n_threads": ("vocabulary", "read", "detach", "quiet", "json"),
 }
@@ -211,12 +219,12 @@ def load_training_data(*arguments):
 
 
 def _scalar(text: str):
-    """Parse a JSON number or null; return None for empty text, and other text unchanged."""
+    """Parse a JSON number, null, or text in double quotes; return None for empty text, and other text unchanged."""
     try:
         value = json.loads(text or "null")
     except ValueError:
         return text
-    return value if value is None or isinstance(value, int | float) else text
+    return value if value is None or isinstance(value, int | float | str) else text
 
 
 def split_pairs(

@@ -204,6 +204,7 @@ def _note_rows(notes, labels: dict[int, str]) -> list[tuple[str, str]]:
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
     """Show the settings, state and path of a run."""
     from workbench.corpus import split_in_words
+    from workbench.runs.reading import rows_about
     from workbench.runs.store.status import LOST
 
     shown = find(run, store)
@@ -232,6 +233,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
                 f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}",
             ),
             ("corpus", f"{spec.corpus}; {split}"),
+            *rows_about(spec.reading),
             ("engine", spec.label()),
             *_model_rows(spec),
             ("seed", spec.seed),

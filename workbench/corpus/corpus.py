@@ -49,6 +49,7 @@ class AnyCorpus:
     n_documents: int
     n_tokens: int
     input_names: tuple[str, ...]
+    reading: dict | None
 
     def parts(self) -> Iterable[Corpus]:
         """Return the parts of the corpus in order; only one of them is in memory at a time."""
@@ -183,6 +184,8 @@ class Corpus(SavedByHash, AnyCorpus):
         Which documents `prepare` holds out by default, as "year>=2012" or "last 10"; not part of the content hash.
     table : DocumentTable, optional
         The texts as they were read, and the columns beside them; no engine reads it, and the content hash leaves it out.
+    reading : dict, optional
+        The record of how it was read and counted, see `workbench.data.reading`; not part of the content hash.
 
     Raises
     ------
@@ -204,6 +207,7 @@ class Corpus(SavedByHash, AnyCorpus):
     sequence: tuple | None = None
     held_out_rows: str | None = None
     table: DocumentTable | None = None
+    reading: dict | None = None
 
     beside: ClassVar[tuple[str, ...]] = ("table",)
     """Fields that are saved in a separate file."""
@@ -282,7 +286,7 @@ class Corpus(SavedByHash, AnyCorpus):
         vocabulary : (word,) str, default ``w0, w1, …``
         n_documents, n_words : int, default the largest id + 1
         **about
-            titles, authors, labels, times, inputs, sequence, name.
+            titles, authors, labels, times, inputs, sequence, table, reading, name.
 
         Raise DataError for counts that are negative or not whole, ids out of range, or a corpus without tokens.
         """
@@ -335,7 +339,10 @@ class Corpus(SavedByHash, AnyCorpus):
         del cells, documents
         if about.get("titles") is None:
             about["titles"] = tuple(f"document {d}" for d in range(n_documents))
-        return cls(indptr, words, totals, vocabulary=vocabulary, **about)
+        corpus = cls(indptr, words, totals, vocabulary=vocabulary, **about)
+        if corpus.reading is not None:
+            corpus.reading.setdefault("content", corpus.content_hash)
+        return corpus
 
     @classmethod
     def from_texts(
@@ -640,7 +647,9 @@ def corpus_of(
         refuse_vocabulary(vocabulary, data)
         refuse_options(text_options, "a Corpus")
         return data
-    return Corpus.from_pairs(**pairs_of(data, columns, vocabulary, name, counted, text_options))
+    pairs = pairs_of(data, columns, vocabulary, name, counted, text_options)
+    found = {"found": {"format": kind_of(data)}}
+    return Corpus.from_pairs(**pairs | {"reading": pairs.get("reading", {}) | found})
 
 
 def _integers(values, what: str) -> np.ndarray:

@@ -27,6 +27,7 @@ from workbench.corpus.splits import (
     with_counts,
 )
 from workbench.corpus.texts.words import stop_list
+from workbench.data.reading import with_current
 from workbench.errors import Got, Named
 
 MERGE, REPEAT = Named("merge"), Named("repeat")
@@ -73,6 +74,7 @@ def merge_documents(corpus: Corpus, n: int) -> Corpus:
             corpus.table.counted,
         ),
         name=corpus.name,
+        reading=corpus.reading,
         **shared,
     )
 
@@ -280,6 +282,7 @@ def prepare(
         ``top_words``, ``merge``, ``repeat`` and ``singletons`` if they are not the default.
         None if nothing was done.
     """
+    corpus = with_current(corpus)
     CorpusError.one_of("singletons", singletons, SINGLETONS)
     CorpusError.one_of(Named("holdout_per", text="per"), per, PER)
     if top_words is not None or (merge, repeat, singletons) != (1, 1, "keep"):

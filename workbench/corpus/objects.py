@@ -210,6 +210,10 @@ def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> d
         )
     titles = _titles(frame[columns["id"]] if "id" in columns else frame.index)
     text = columns.get("text") or _text_column(frame)
+    used = columns | {"text": text}
+    about["reading"] = {
+        "options": {"title" if key == "id" else key: str(used[key]) for key in used}
+    }
     values, table = (
         list(frame[text]),
         {str(column): list(frame[column]) for column in frame.columns},

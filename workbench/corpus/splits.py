@@ -443,7 +443,7 @@ def split_shards(
             for writer, counts in zip(writers, (documents.counts - drawn, drawn), strict=True):
                 writer.add(*_with_counts(documents, counts))
         for writer in writers:
-            finish(writer, corpus.name, corpus.held_out_rows)
+            finish(writer, corpus.name, corpus.held_out_rows, corpus.reading)
         (partial / SPLIT).write_text(json.dumps(identity))
     return _there(folder, identity)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 
+from workbench.data.reading import note
 from workbench.errors import DataError
 
 MARKS = {
@@ -72,10 +73,13 @@ def decoded(data: bytes, path: Path, encoding: str = STRICT) -> str:
     DataError
         An unknown encoding; a byte that is invalid in the encoding, with its line.
     """
+    name = _wanted(data, encoding)
     try:
-        return data.decode(_wanted(data, encoding))
+        text = data.decode(name)
     except UnicodeError:
-        return data.decode(named_encoding(lambda: [data], path, encoding))
+        text = data.decode(name := named_encoding(lambda: [data], path, encoding))
+    note("found", encoding=name)
+    return text
 
 
 def named_encoding(

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from workbench.data.available_memory import available_memory
 from workbench.data.encodings import STRICT, decoded, named_encoding
+from workbench.data.reading import note
 from workbench.errors import DataError
 from workbench.numbers import format_size
 
@@ -229,7 +230,9 @@ def encoding_of(path: Path, encoding: str = STRICT) -> str:
     """
     if not any(block.removeprefix(BYTE_ORDER_MARK).strip() for block in byte_blocks(path)):
         raise _empty(path)
-    return named_encoding(lambda: byte_blocks(path), path, encoding)
+    name = named_encoding(lambda: byte_blocks(path), path, encoding)
+    note("found", encoding=name)
+    return name
 
 
 def read_lines(path: Path, n_lines: int | None, what: str, mend: str = "") -> list[str]:

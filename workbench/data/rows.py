@@ -17,6 +17,7 @@ from typing import NamedTuple
 from workbench.data.blocks import batched
 from workbench.data.encodings import STRICT
 from workbench.data.opening import LONGEST_LINE, encoding_of, read_text, text_lines, text_of
+from workbench.data.reading import note
 from workbench.errors import DataError
 
 SEPARATORS = ",;\t|"
@@ -75,6 +76,7 @@ def columns_of(
     """Return header, column values and line numbers, as `read_columns` does, from the text of a file."""
     dialect = (dialect or Dialect()).checked()
     separator = dialect.separator or separator_of(content, dialect.comment)
+    note("found", separator=separator)
     dialect = dialect._replace(separator=separator).checked()
 
     def rows(form: dict) -> Iterator[tuple[tuple[str, ...], int]]:
@@ -103,6 +105,7 @@ def stream_columns(
     with text_of(path, encoding, "") as file:
         start = file.read(HEAD)
     separator = dialect.separator or separator_of(start, dialect.comment)
+    note("found", separator=separator)
     dialect = dialect._replace(separator=separator).checked()
 
     def rows(
@@ -200,6 +203,7 @@ class _Lines:
 
     def __init__(self, lines: Iterable[str], comment: str | None):
         self._rest, self._comment, self.number, self.begins_row = lines, comment, 0, True
+        self.n_comments = 0
 
     def __iter__(self) -> Iterator[str]:
         for line in self._rest:
@@ -209,6 +213,8 @@ class _Lines:
             if self._comment is None or not (self.begins_row and line.startswith(self._comment)):
                 self.begins_row = False
                 yield line
+            else:
+                self.n_comments += 1
 
 
 def _next_row(rows: Iterator[list[str]], longest: int) -> list[str] | None:
@@ -244,5 +250,7 @@ def _rows_in(
         raise DataError(
             f"{path}, line {reading.number}: not a CSV row ({error}); check the quotes"
         ) from None
+    if reading.n_comments:
+        note("left_out", comments=reading.n_comments)
     if length is None:
         raise DataError(f"{path} holds nothing but comments; a header and rows were wanted")

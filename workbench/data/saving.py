@@ -5,6 +5,7 @@ import errno
 import gzip
 import json
 import os
+import re
 import secrets
 import shutil
 import zlib
@@ -17,6 +18,8 @@ import numpy as np
 
 from workbench.errors import DataError
 
+SAVED = re.compile(r"[0-9a-f]{64}\.npz")
+"""The name of a file that `SavedByHash.save` writes."""
 LEVEL = 6  # of gzip: 9 takes four times as long for 3 % less at most
 
 

@@ -11,6 +11,7 @@ from workbench.corpus.experiments import IN_WORDS, regime_in_words
 from workbench.engines import get_engine
 from workbench.errors import InputError
 from workbench.models.networks.levels import AUTHORS
+from workbench.runs.reading import option_texts
 from workbench.runs.spec import PRIORS, RunSpec
 
 Runs = xr.Dataset | Iterable[xr.Dataset]
@@ -125,7 +126,11 @@ def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> l
 
     Settings that they determine, such as an alpha of 50/K, are left out too.
     """
-    settings = [_settings(spec, data) for spec, data in zip(specs, _corpora(specs), strict=True)]
+    readings = _readings(specs)
+    settings = [
+        _settings(spec, data) | reading
+        for spec, data, reading in zip(specs, _corpora(specs, readings), readings, strict=True)
+    ]
 
     def is_shown(name: str) -> bool:
         """Return whether the runs differ in a setting, other than as a consequence of those left out."""
@@ -166,14 +171,21 @@ def data_of(runs: list[xr.Dataset]) -> list[str]:
 
 
 def data_of_specs(specs: list[RunSpec]) -> list[str]:
-    """Describe the data of each spec: the corpus, its changes, and what is held out if that differs on the same corpus.
+    """Describe the data of each spec: corpus, changes, and what differs on one corpus: options of reading, what is held out.
 
     The seed of the split is left out. Perplexities of runs on different data cannot be compared.
     """
     splits = [{name: text for name, text in _split(spec).items() if text} for spec in specs]
+    readings = _readings(specs)
     changed = [
-        ", ".join([corpus, *(split[name] for name in CHANGES if name in split)])
-        for corpus, split in zip(_corpora(specs), splits, strict=True)
+        ", ".join(
+            [
+                corpus,
+                *filter(None, reading.values()),
+                *(split[name] for name in CHANGES if name in split),
+            ]
+        )
+        for corpus, reading, split in zip(_corpora(specs, readings), readings, splits, strict=True)
     ]
     shares = [", ".join(split[name] for name in HELD_OUT if name in split) for split in splits]
     shares_of = grouped(changed, shares)
@@ -248,19 +260,44 @@ def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
     return parts
 
 
-def _corpora(specs: list[RunSpec]) -> list[str]:
-    """Return the corpus name of each run, with a hash if different corpora share the name.
-
-    It is the name of the corpus, with a hash if several corpora have this name.
-    """
-    train_hashes = grouped(
-        [(spec.corpus, _plain(spec.split)) for spec in specs], [spec.train for spec in specs]
-    )
-    ambiguous = {corpus for (corpus, _), hashes in train_hashes.items() if len(set(hashes)) > 1}
+def _readings(specs: list[RunSpec]) -> list[dict[str, str | None]]:
+    """Return option of reading or counting → its text, of those in which different corpora of one name differ."""
+    names = [spec.corpus for spec in specs]
+    ambiguous = _of_several(specs, names)
+    texts = [option_texts(spec.reading) if spec.corpus in ambiguous else {} for spec in specs]
+    of_corpus = grouped(names, texts)
     return [
-        f"{spec.corpus} {spec.train[:6]}" if spec.corpus in ambiguous else spec.corpus
-        for spec in specs
+        {
+            option: text
+            for option, text in texts_of_run.items()
+            if len({other[option] for other in of_corpus[name]}) > 1
+        }
+        for name, texts_of_run in zip(names, texts, strict=True)
     ]
+
+
+def _corpora(specs: list[RunSpec], readings: list[dict]) -> list[str]:
+    """Return the corpus name of each run, with a hash if different corpora share name and options of reading."""
+    keys = [(spec.corpus, *reading.values()) for spec, reading in zip(specs, readings, strict=True)]
+    ambiguous = _of_several(specs, keys)
+    return [
+        f"{spec.corpus} {spec.train[:6]}" if key in ambiguous else spec.corpus
+        for spec, key in zip(specs, keys, strict=True)
+    ]
+
+
+def _of_several(specs: list[RunSpec], keys: list) -> set:
+    """Return the keys that runs on different corpora share: other content as read, or in training after the same split."""
+    facts = [
+        fact
+        for spec, key in zip(specs, keys, strict=True)
+        for fact in (
+            ((key, _plain(spec.split)), spec.train),
+            ((key, None), (spec.reading or {}).get("content")),
+        )
+    ]
+    hashes = grouped([where for where, _ in facts], [content for _, content in facts])
+    return {key for (key, _), contents in hashes.items() if len(set(contents) - {None}) > 1}
 
 
 def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:

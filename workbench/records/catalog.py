@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from workbench.data.names import options_in, with_options
 from workbench.data.opening import bundled_folders, data_folders, path_of, read_text
+from workbench.data.saving import SAVED
 from workbench.errors import DataError, nearest_or_all
 from workbench.records.reading import read_records
 from workbench.records.records import Records
@@ -260,8 +261,12 @@ def load_records(name_or_path: str | os.PathLike, **options) -> Records:
     """
     name = str(name_or_path)
     if record_set := RECORD_SETS.get(name.split(":")[0]):
-        return record_set.load(**options_in(name, options, record_set.options))
+        records = record_set.load(**options_in(name, options, record_set.options))
+        reading = {"data_set": records.name, "content": records.content_hash}
+        return replace(records, reading={**(records.reading or {}), **reading})
     path = path_of(name_or_path)
+    if SAVED.fullmatch(path.name):
+        return Records.load(path)
     if not path.exists() and path.name == name:
         raise DataError(
             f"no records and no file {name!r} (a path works too); {nearest_or_all(name.lower(), RECORD_SETS)}"

@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.data.opening import path_of, read_bytes
+from workbench.data.reading import noting, of_file
 from workbench.data.rows import read_columns
 from workbench.errors import DataError
 from workbench.records.records import Records, refuse_repeated
@@ -48,29 +50,30 @@ def read_records(
     path = path_of(path)
     fields = _listed(fields) if isinstance(fields, str) else fields
     missing = ("", *_listed(missing)) if isinstance(missing, str) else missing
-    name = name or path.name.removesuffix(".gz").rpartition(".")[0] or path.name
-    options = {
-        "name": name,
-        "fields": fields,
-        "levels": levels,
-        "missing": missing,
-        "multiplicity": multiplicity,
-    }
+    options = {"fields": fields, "levels": levels, "missing": missing, "multiplicity": multiplicity}
+    asked = options | {"name": name}
+    options["name"] = name or path.name.removesuffix(".gz").rpartition(".")[0] or path.name
     try:
-        if path.suffix.lower() in PARQUET:
-            return _parquet(path, options)
-        header, columns, lines = read_columns(path)
-        refuse_repeated(header, "field", "the header")
-        columns = dict(zip(header, columns, strict=True))
-        return Records.from_columns(
-            columns, where=lambda row: f"{path}, line {lines[row]}", **options
-        )
+        with noting() as notes:
+            records = _read(path, options)
+        reading = {"content": records.content_hash} | of_file(path, asked, notes)
+        return replace(records, reading=reading)
     except DataError as error:
         raise (
             error
             if str(error).startswith((f"{path}", "there is no file"))
             else DataError(f"{path}: {error}")
         ) from None
+
+
+def _read(path: Path, options: dict) -> Records:
+    """Return the records in a file; ``options`` as `Records.from_columns` takes them."""
+    if path.suffix.lower() in PARQUET:
+        return _parquet(path, options)
+    header, columns, lines = read_columns(path)
+    refuse_repeated(header, "field", "the header")
+    columns = dict(zip(header, columns, strict=True))
+    return Records.from_columns(columns, where=lambda row: f"{path}, line {lines[row]}", **options)
 
 
 def _listed(text: str) -> list[str]:

@@ -202,6 +202,8 @@ class Records(SavedByHash):
         The names of each field's levels; those that occur nowhere keep their number.
     name : str
         What pages and file names call them.
+    reading : dict, optional
+        The record of how they were read, see `workbench.data.reading`; not part of the content hash.
     """
 
     values: np.ndarray
@@ -209,6 +211,7 @@ class Records(SavedByHash):
     fields: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     name: str = "records"
+    reading: dict | None = None
 
     item: ClassVar[str] = "cell"
     """The unit of a score: scores are per known cell."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from workbench.data.available_memory import check_fits
 from workbench.data.drawing import check_type, draw_share
+from workbench.data.reading import with_current
 from workbench.errors import DataError, Named
 from workbench.records.records import MISSING, Records, merged
 
@@ -126,6 +127,7 @@ def prepare_records(
         raise DataError.must_be(
             Named("holdout_per", text="per"), f"{' or '.join(PER)} for records", per
         )
+    records = with_current(records)
     if not holdout:
         return records, None, None
     per = "cell" if per == "corpus" else per

@@ -10,8 +10,9 @@ from workbench.measures.selection import grouped, last_iteration
 from workbench.models import VARIABLES
 from workbench.numbers import capital
 from workbench.report.commands import commands, missing_in_commands
-from workbench.report.gathering import ReportedRun
+from workbench.report.gathering import ReportedRun, stores_of
 from workbench.runs.loading import ROWS
+from workbench.runs.reading import option_texts, rows_about
 from workbench.runs.spec import RunSpec
 from workbench.views import Picture, objectives_of
 from workbench.views.elements import SHORT
@@ -166,6 +167,7 @@ def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
     )
     rows = [
         ("corpus", every(spec.corpus for spec in specs)),
+        ("read with", every(map(_read_with, specs), "the defaults")),
         ("topics", every(_topics(spec) for spec in specs if spec.n_topics)),
         *((label, every(texts)) for (_, label), texts in priors_by_network.items()),
         ("iterations", every(_reached(entry) for entry in reported if entry.spec.length)),
@@ -188,6 +190,11 @@ def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
         ("started from", every((lineage(entry) or "nothing" for entry in reported), "nothing")),
     ]
     return [(name, value) for name, value in rows if value]
+
+
+def _read_with(spec: RunSpec) -> str:
+    """Return the options of reading and counting that differ from the default, as text."""
+    return ", ".join(filter(None, option_texts(spec.reading).values())) or "the defaults"
 
 
 def _topics(spec: RunSpec) -> str:
@@ -250,6 +257,22 @@ def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
     return [(name, "; ".join(values)) for name, values in rows.items()]
 
 
+def data_rows(reported: list[ReportedRun]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return each corpus of the runs with (what, text) about its reading, its documents and its span of dates."""
+    rows = {}
+    for entry, name in zip(reported, data_of([each.dataset for each in reported]), strict=True):
+        parts = [part for part in entry.corpora if part is not None]
+        sizes, times = [], getattr(parts[0], "times", None) if parts else None
+        if parts and _item(entry.spec) == "token":
+            n_empty = int((sum(part.document_tokens for part in parts) == 0).sum())
+            sizes = [("documents", f"{parts[0].n_documents:,}, {n_empty:,} of them without words")]
+        if known := [time for time in times or () if time is not None]:
+            span = f"{min(known)} to {max(known)}, {len(times) - len(known):,} documents without"
+            sizes.append(("dates", span))
+        rows.setdefault(name, [*rows_about(entry.spec.reading), *sizes])
+    return list(rows.items())
+
+
 def remarks(reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> list[str]:
     """Return cautions about comparing the runs, one sentence each; ``left_out`` names runs without iterations."""
     notes = []
@@ -301,7 +324,7 @@ def remarks(reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> li
         )
     if all(entry.spec.test is None for entry in reported):
         notes.append("Nothing was held out, so there is no held-out perplexity.")
-    return notes + missing_in_commands([entry.spec for entry in reported])
+    return notes + missing_in_commands([entry.spec for entry in reported], stores_of(reported))
 
 
 def caption(picture: Picture, reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> str:
@@ -322,7 +345,10 @@ def caption(picture: Picture, reported: list[ReportedRun], left_out: list[str] |
                 *lines,
                 "",
                 "Made by:",
-                *(f"  {line}" for line in commands([entry.spec for entry in reported])),
+                *(
+                    f"  {line}"
+                    for line in commands([entry.spec for entry in reported], stores_of(reported))
+                ),
             ]
         )
         + "\n"

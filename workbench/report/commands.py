@@ -2,38 +2,49 @@
 
 import re
 import shlex
+from collections.abc import Mapping
+from dataclasses import fields
 from itertools import chain
+from pathlib import Path
 
 from workbench.corpus.splits import rows_as_asked
 from workbench.engines import get_engine
 from workbench.engines.options import options_of
 from workbench.models.networks.spelling import spelled
 from workbench.runs.loading import named_set
-from workbench.runs.settings import SETTINGS
+from workbench.runs.reading import command_words, environment, is_again, origin_of
+from workbench.runs.settings import SETTINGS, RunSettings
 from workbench.runs.spec import RunSpec
+from workbench.runs.store.archive import data_path
 
-DEFAULT_BURN_IN = 10
+APART = ("n_iterations", "seed", "n_threads")
+"""Settings of `RunSettings` that a command always has, or never."""
+Stores = Mapping[str, Path]
+"""Hash of a run's spec → the store that the run is in."""
 DOCUMENTS, MODEL, LIKE = "DOCUMENTS", "MODEL", "RUN"
 """Placeholders for documents that are not stored, for the file of a model, and for a run on the same split."""
 
 
-def commands(specs: list[RunSpec]) -> list[str]:
-    """Return as few `workbench compare …` commands as can reproduce the runs.
+def commands(specs: list[RunSpec], stores: Stores | None = None) -> list[str]:
+    """Return as few `workbench compare …` commands as can reproduce the runs, from any folder.
+
+    Data are named or read again as the spec records; where it does not, they are taken from the store of the run.
 
     A run that was continued with further documents has a separate command, `workbench update …`. Runs of one command share
     corpus, model, length, split and seeds, and no two of their engines have different values of one option.
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
+    stores = stores or {}
     separate = [spec for spec in specs if _stream(spec) or not spec.length]
     specs = [spec for spec in specs if spec not in separate]
     # the priors of the first run of each
-    with_priors = {_shared(spec): _priors(spec) for spec in reversed(specs) if _priors(spec)}
-    lines = list(dict.fromkeys(map(command_of, separate)))
+    shared = {id(spec): _shared(spec, stores.get(spec.hash)) for spec in specs}
+    with_priors = {shared[id(spec)]: _priors(spec) for spec in reversed(specs) if _priors(spec)}
+    lines = list(dict.fromkeys(command_of(spec, stores.get(spec.hash)) for spec in separate))
     for spec in specs:
-        shared_settings = _shared(spec)
         # alpha and beta apply to the engines whose model has them
-        priors = _priors(spec) or with_priors.get(shared_settings, ())
-        families.setdefault((shared_settings, priors), {}).setdefault(
+        priors = _priors(spec) or with_priors.get(shared[id(spec)], ())
+        families.setdefault((shared[id(spec)], priors), {}).setdefault(
             (spec.engine, _items(spec.options)), []
         ).append(spec)
     for members in families.values():
@@ -43,34 +54,33 @@ def commands(specs: list[RunSpec]) -> list[str]:
                 by_seeds.setdefault(span, []).append(specs_of_engine[0])
         for span, chosen in by_seeds.items():
             for plan in _plans(chosen):
-                engines = ",".join(spec.engine for spec in plan)
-                lines.append(
-                    _command(["compare", plan[0].corpus, "--engines", engines], plan, *span)
-                )
+                lines.append(_command("compare", plan, *span, stores.get(plan[0].hash)))
     return lines
 
 
-def command_of(spec: RunSpec) -> str:
+def command_of(spec: RunSpec, store: Path | None = None) -> str:
     """Return the command that reproduces one run: `workbench fit …`, `update …` (further documents), or `import …`."""
     if not spec.length:
         return shlex.join(["workbench", "import", MODEL, "--like", LIKE])
     if _stream(spec):
         total = spec.options["total_documents"]
         options = ["--total-documents", str(total)] if total else []
-        return shlex.join(["workbench", "update", spec.start["name"], DOCUMENTS, *options])
-    return _command(["fit", spec.corpus, "--engine", spec.engine], [spec], spec.seed, 1)
+        return shlex.join(["workbench", "update", _start(spec, store), DOCUMENTS, *options])
+    return _command("fit", [spec], spec.seed, 1, store)
 
 
-def missing_in_commands(specs: list[RunSpec]) -> list[str]:
+def missing_in_commands(specs: list[RunSpec], stores: Stores | None = None) -> list[str]:
     """Return sentences on what the user must add to the commands, such as the path of a file."""
     notes = []
-    if any(spec.test is not None and not spec.split for spec in specs):
+    unknown = [spec for spec in specs if not is_again(spec) and spec.hash not in (stores or {})]
+    if any(spec.test is not None and not spec.split for spec in unknown):
         notes.append("The test set was given as a corpus; the command draws another one.")
-    files = sorted({spec.corpus for spec in specs if not named_set(spec.corpus)})
-    if files:
+    if files := sorted({spec.corpus for spec in unknown if origin_of(spec) is None}):
         notes.append(
             f"{', '.join(files)} was read from a file or made in Python: replace its name by its path."
         )
+    if homes := {stores[spec.hash] for spec in specs if spec not in unknown and not is_again(spec)}:
+        notes.append(f"The data are those of the store {', '.join(sorted(map(str, homes)))}.")
     networks = [model for spec in specs if (model := spec.parts()[1]).is_network]
     for name in sorted({network.name for network in networks if spelled(network) is None}):
         notes.append(
@@ -151,13 +161,29 @@ def _changed(spec: RunSpec) -> dict:
     }
 
 
-def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> str:
+def _data(spec: RunSpec, store: Path | None) -> list[str]:
+    """Return the words of a command that name a run's data; the test set too, if both are taken from the store."""
+    if is_again(spec) or store is None:
+        return command_words(spec)
+    paths = [data_path(store, one, spec.shards) for one in (spec.train, spec.test) if one]
+    return [str(paths[0]), *chain.from_iterable(("--test", str(path)) for path in paths[1:])]
+
+
+def _start(spec: RunSpec, store: Path | None) -> str:
+    """Return the run that a run started from: its path in the store, or its name."""
+    return spec.start["name"] if store is None else str(store / spec.start["name"])
+
+
+def _command(
+    name: str, plan: list[RunSpec], seed: int, n_seeds: int, store: Path | None = None
+) -> str:
     """Return the command for the runs in ``plan``, which differ only in engine and options."""
     spec, model, options = plan[0], {}, {}
+    is_stored = store is not None and not is_again(spec)
     for member in plan:
         model |= member.model
         options |= _changed(member)
-    split = spec.split or {}
+    split = {} if is_stored else spec.split or {}
     is_drawn = spec.test is not None and bool(split) and "rows" not in split
     has_own_rows = is_drawn and getattr(named_set(spec.corpus), "held_out_rows", None)
     flags = {
@@ -172,8 +198,12 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
             SETTINGS[name].metadata["flags"]: split.get(name)
             for name in ("top_words", "merge", "repeat", "singletons")
         },
-        "--burn-in": spec.burn_in if spec.burn_in != DEFAULT_BURN_IN else None,
-        "--start": spec.start["name"] if spec.start else None,
+        **{
+            about.metadata["flags"]: value
+            for about in fields(RunSettings)
+            if about.name not in APART and (value := getattr(spec, about.name)) != about.default
+        },
+        "--start": _start(spec, store) if spec.start else None,
     }
     if spec.test is None:
         flags["--holdout"] = 0
@@ -181,13 +211,15 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
         flags["--holdout-rows"] = rows_as_asked(split["rows"])
     if flags["--holdout-per"] in ("corpus", "cell"):
         flags["--holdout-per"] = None
-    words = ["workbench", *head, *_model_words(spec, model)]
+    engines = ",".join(member.engine for member in plan)
+    words = ["workbench", name, *_data(spec, store)]
+    words += [f"--engine{'s' * (name == 'compare')}", engines, *_model_words(spec, model)]
     words += chain.from_iterable(
         (flag, str(value)) for flag, value in flags.items() if value is not None
     )
     for name, value in options.items():
         words += ["--option", f"{name}={_value(value)}"]
-    return shlex.join(words)
+    return ("" if is_stored else environment(spec)) + shlex.join(words)
 
 
 def _model_words(spec: RunSpec, model: dict) -> list[str]:
@@ -226,13 +258,12 @@ def _spans(seeds: list[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def _shared(spec: RunSpec) -> tuple:
+def _shared(spec: RunSpec, store: Path | None) -> tuple:
     """Return the settings, except priors, in which all runs of one command must agree."""
     return (
-        spec.corpus,
+        *_data(spec, store),
         spec.n_topics,
-        spec.n_iterations,
-        spec.burn_in,
+        *(getattr(spec, about.name) for about in fields(RunSettings) if about.name != "seed"),
         spec.test is None,
         _items(spec.split or {}),
         _items(spec.start or {}),

@@ -114,6 +114,11 @@ def corpora_of(reported: list[ReportedRun]) -> dict[str, Corpus]:
     }
 
 
+def stores_of(reported: list[ReportedRun]) -> dict[str, Path]:
+    """Return spec hash → store, of the runs that are stored."""
+    return {entry.spec.hash: entry.path.resolve().parent for entry in reported if entry.path}
+
+
 def stored_corpora(store: Path, spec: RunSpec) -> dict[str, Corpus]:
     """Return content hash → corpus for the available corpora of one stored run."""
     corpora_by_hash = zip((spec.train, spec.test), _corpora(store, spec), strict=True)

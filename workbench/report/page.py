@@ -7,7 +7,7 @@ from pathlib import Path
 from workbench.engines import get_engine
 from workbench.measures import in_papers_order
 from workbench.numbers import join_words
-from workbench.report.captions import definitions, remarks, rows_of, settings, statistics
+from workbench.report.captions import data_rows, definitions, remarks, rows_of, settings, statistics
 from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
@@ -19,6 +19,7 @@ from workbench.report.gathering import (
     gather_started,
     pooled,
     scores_of_sequences,
+    stores_of,
 )
 from workbench.report.tables import (
     hierarchy_tables,
@@ -133,10 +134,14 @@ def _page(
         by_documents=by_documents,
         engines=[(name, get_engine(name).title, get_engine(name).source) for name in engines],
         definitions=definitions(reported, by_documents),
+        data=data_rows(reported),
         settings=settings(reported),
         statistics=statistics(reported),
         versions=version_rows(reported),
-        commands="\n".join(wrapped(line) for line in commands([entry.spec for entry in reported])),
+        commands="\n".join(
+            wrapped(line)
+            for line in commands([entry.spec for entry in reported], stores_of(reported))
+        ),
         growing=any("n_active_topics" in run for run in datasets),
         priors=prior_rows(reported),
         moves=move_tables(reported),

@@ -36,7 +36,7 @@ from workbench.numbers import DASH, format_interval, format_number, format_with_
 from workbench.report.captions import lineage
 from workbench.report.commands import command_of
 from workbench.report.files import checked_formats, put_file
-from workbench.report.gathering import AnyRun, ReportedRun, gather, scores
+from workbench.report.gathering import AnyRun, ReportedRun, gather, scores, stores_of
 from workbench.runs.progress import decimals
 from workbench.runs.store.provenance import versions
 from workbench.tables import Column, Table, numbers
@@ -177,7 +177,7 @@ def run_rows(reported: list[ReportedRun]) -> list[dict]:
                 "seed": entry.spec.seed,
                 "name": attrs["name"],
                 "lineage": lineage(entry),
-                "command": command_of(entry.spec),
+                "command": command_of(entry.spec, stores_of(reported).get(entry.spec.hash)),
                 "early": attrs.get("stopped_early", ""),
                 "taken_on": attrs.get("taken_on", ""),
             }

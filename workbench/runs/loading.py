@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.corpus import Corpus, data_sets, load_corpus
 from workbench.corpus.catalog.data_set import DataSet
-from workbench.data.names import options_in
+from workbench.data.names import options_in, with_options
 from workbench.errors import DataError
 from workbench.models.bayes_nets.simulated import SIMULATED, SimulatedSet
 from workbench.records import Records, catalog
@@ -44,7 +45,9 @@ def load_records(
         The records are simulated, and pgmpy is not installed.
     """
     if simulated := SIMULATED.get(str(name_or_path).split(":")[0]):
-        return simulated.load(**options_in(name_or_path, options, simulated.options))
+        options = options_in(name_or_path, options, simulated.options)
+        reading = {"data_set": with_options(simulated.name, options)}
+        return replace(simulated.load(**options), reading=reading)
     return catalog.load_records(name_or_path, **options)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import INT32_MAX, AnyCorpus
+from workbench.data.reading import current
 from workbench.engines import (
     ENGINES,
     OF_RUNS,
@@ -63,6 +64,7 @@ class RunSpec(RunSettings):
     stop_on : the quantity that must settle for the run to end early, see `workbench.runs.stopping`
     table : hash of the texts and other columns of the training documents, if they are kept
     counted : how these texts were counted
+    reading : how the training data were read and counted, see `workbench.data.reading`
     shards : number of shards of a corpus in several, since the order of sums depends on it
     module : the module of the engine if it is not in this package
     """
@@ -78,6 +80,7 @@ class RunSpec(RunSettings):
     name: str = ""
     table: str | None = None
     counted: dict | None = None
+    reading: dict | None = None
     shards: int | None = None
     module: str | None = None
     warm_start: WarmStart | None = field(default=None, repr=False, compare=False)
@@ -248,6 +251,7 @@ def _check_types(spec: RunSpec) -> None:
         "stop_on": str,
         "table": str,
         "counted": dict,
+        "reading": dict,
         "shards": int,
         "module": str,
     }
@@ -356,6 +360,7 @@ def make_spec(
         warm_start=warm_start,
         table=table and table.content_hash,
         counted=dict(table.counted) if table else None,
+        reading=train.reading if split or test is not None else current(train),
         shards=shards,
         module=module_of(chosen.name),
         **checked(settings),

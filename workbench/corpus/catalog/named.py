@@ -8,6 +8,7 @@ ever downloaded unless that is asked for.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from workbench.corpus.formats.readers import FORMATS, read_corpus
 from workbench.corpus.shards.sharded import ShardedCorpus, is_sharded
 from workbench.data.names import options_in
 from workbench.data.opening import path_of
+from workbench.data.saving import SAVED
 from workbench.errors import nearest_or_all
 
 if TYPE_CHECKING:
@@ -89,7 +91,11 @@ def load_corpus(
             raise CorpusError(
                 f"{path} is a sharded corpus, already counted; leave out {', '.join(options)}"
             )
-        return ShardedCorpus.open(path)
+        shards = ShardedCorpus.open(path)
+        shards.reading = {**(shards.reading or {}), "shards": str(path.resolve())}
+        return shards
+    if SAVED.fullmatch(path.name):
+        return Corpus.load(path)
     return read_corpus(path, **options)
 
 
@@ -106,4 +112,6 @@ def _named(name: str, fetch: bool, options: dict) -> Corpus:
     options = options_in(name, options, data_set.options)
     if fetch and data_set.whereabouts() != "drawn":
         data_set.fetch()
-    return data_set.load(**options)
+    corpus = data_set.load(**options)
+    reading = {**(corpus.reading or {}), "data_set": corpus.name, "content": corpus.content_hash}
+    return replace(corpus, reading=reading)

@@ -31,6 +31,7 @@ from workbench.corpus.formats.interface import ReadOptions, stem_of, suffix_of, 
 from workbench.corpus.texts.counting import TEXT_OPTIONS, as_counted
 from workbench.data.encodings import DETECT
 from workbench.data.opening import first_bytes, path_of, read_bytes
+from workbench.data.reading import noting, of_file
 from workbench.data.rows import Dialect
 from workbench.errors import Named
 
@@ -140,11 +141,20 @@ class Request(NamedTuple):
     name: str
     text_options: dict
     counted: Mapping | None
+    # options of `read_corpus` as they were given, or their defaults
+    asked: dict
 
     def read(self) -> dict:
         """Read the file; return the arguments of `Corpus.from_texts` or `Corpus.from_pairs`."""
         options = self.text_options if trait(self.format, "TEXT_OPTIONS") else {}
         return self.format.read(self.path, self.read_options, **options)
+
+    def reading(self, notes: dict) -> dict:
+        """Return the record of how the file is read, with the ``notes`` of what was found; see `workbench.data.reading`."""
+        format = next(name for name, module in FORMATS.items() if module is self.format)
+        return of_file(
+            self.path, self.asked, notes | {"found": {"format": format} | notes["found"]}
+        )
 
     def check(self, has_texts: bool) -> None:
         """Raise an error if options for texts are given and the file has counts, or the reverse."""
@@ -224,16 +234,26 @@ def _request(arguments: Mapping) -> Request:
         or (path.resolve().name if path.is_dir() else stem_of(path, module.SUFFIXES))
         or "corpus"
     )
-    return Request(path, read_options, module, name, text_options, arguments["counted"])
+    asked = {
+        name: value
+        for name, value in arguments.items()
+        if name not in ("path", "counted", "text_options")
+    }
+    vocabulary = arguments["vocabulary"]
+    if isinstance(vocabulary, str):
+        asked["vocabulary"] = Path(vocabulary)
+    return Request(path, read_options, module, name, text_options, arguments["counted"], asked)
 
 
 def read_request(request: Request) -> Corpus:
     """Return the corpus that a request describes, read from its file."""
     path, read_options = request.path, request.read_options
-    corpus = request.read()
+    with noting() as notes:
+        corpus = request.read()
     request.check("texts" in corpus)
     if "texts" in corpus and not corpus["texts"]:
         raise CorpusError(f"{path} holds no document; at least one was wanted")
+    corpus["reading"] = request.reading(notes)
     try:
         if "texts" not in corpus:
             return Corpus.from_pairs(**corpus, name=request.name)

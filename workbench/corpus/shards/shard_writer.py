@@ -1,6 +1,5 @@
 """Write the folder of a sharded corpus piece by piece; `workbench.corpus.shards.sharded` describes its files."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import INT32_MAX, MOST_TOKENS
+from workbench.data.reading import hash_of
 from workbench.data.saving import checksum
 from workbench.data.stored_texts import GrowingArray, TextsWriter, text_files
 from workbench.errors import DataError
@@ -102,7 +102,7 @@ class ShardWriter:
             link(folder / f"input-{column}.npy", self.folder / f"input-{column}.npy")
         self._taken = list(fields), list(input_names)
 
-    def finish(self, name: str, held_out_rows: str | None = None) -> dict:
+    def finish(self, name: str, held_out_rows: str | None, reading: dict | None) -> dict:
         """Write the remaining files and return the manifest, still without hashes; `seal` adds them and writes it."""
         self._end()
         array = self._array("word_tokens", np.int64)
@@ -121,6 +121,7 @@ class ShardWriter:
             "version": VERSION,
             "name": name,
             "held_out_rows": held_out_rows,
+            "reading": reading,
             "n_words": self.n_words,
             "bounds": self.bounds,
             "first_pairs": self.first_pairs,
@@ -186,12 +187,6 @@ def seal(folder: Path, manifest: dict, content_hash: str) -> None:
     (folder / MANIFEST).write_text(
         json.dumps(manifest | {"checksum": checksum(manifest)}, indent=1)
     )
-
-
-def hash_of(file: Path) -> str:
-    """Return the sha256 (hex) of a file."""
-    with open(file, "rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def link(source: Path, target: Path) -> None:

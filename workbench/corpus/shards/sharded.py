@@ -36,13 +36,13 @@ from workbench.corpus.shards.shard_writer import (
     VALUES,
     VERSION,
     ShardWriter,
-    hash_of,
     link,
     seal,
     shard_stem,
 )
 from workbench.data.arrays import sealed
 from workbench.data.available_memory import check_fits
+from workbench.data.reading import hash_of
 from workbench.data.saving import checksum, new_folder, partial_of
 from workbench.data.stored_texts import NumberedTitles, StoredTexts
 from workbench.errors import DataError
@@ -114,7 +114,7 @@ class ShardedCorpus(AnyCorpus):
     def __init__(self, folder: Path, manifest: dict):
         self.folder, self._manifest = folder, manifest
         self.name, self.held_out_rows = manifest["name"], manifest["held_out_rows"]
-        self.input_names = tuple(manifest["input_names"])
+        self.input_names, self.reading = tuple(manifest["input_names"]), manifest.get("reading")
         self.bounds, self.first_pairs, self.first_tokens = (
             sealed(np.asarray(manifest[name], np.int64))
             for name in ("bounds", "first_pairs", "first_tokens")
@@ -160,7 +160,7 @@ class ShardedCorpus(AnyCorpus):
             for part in chain([first], parts):
                 _check_part(first, part)
                 _write_part(writer, part)
-            finish(writer, name or first.name, first.held_out_rows)
+            finish(writer, name or first.name, first.held_out_rows, first.reading)
         return cls.open(folder)
 
     def check(self) -> None:
@@ -260,6 +260,7 @@ class ShardedCorpus(AnyCorpus):
             whole.words,
             whole.counts,
             tuple(self.vocabulary),
+            reading=self.reading,
             inputs=whole.inputs,
             input_names=self.input_names,
             name=self.name,
@@ -483,9 +484,14 @@ def is_sharded(path: str | Path) -> bool:
     return os.path.isfile(Path(path) / MANIFEST)  # False where it cannot be looked at
 
 
-def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> None:
+def finish(
+    writer: ShardWriter,
+    name: str,
+    held_out_rows: str | None = None,
+    reading: dict | None = None,
+) -> None:
     """Write the remaining files of a corpus and its manifest, with the hashes of the content and of every file."""
-    manifest = writer.finish(name, held_out_rows)
+    manifest = writer.finish(name, held_out_rows, reading)
     seal(writer.folder, manifest, ShardedCorpus(writer.folder, manifest).computed_hash())
 
 

@@ -34,22 +34,27 @@ from workbench.corpus.shards.sharded import ShardedCorpus, finish
 from workbench.corpus.texts.counting import (
     LISTS,
     PRUNING,
+    TEXT_OPTIONS,
     WordCounts,
     as_counted,
     check_pruning,
+    count_words,
     counted,
     kept_words,
     no_word_left,
     repeatable,
+    written,
 )
 from workbench.corpus.texts.words import WORD_PATTERN, analyser, stop_list
 from workbench.data.available_memory import check_fits
+from workbench.data.reading import note, noting
 from workbench.data.saving import new_folder, refuse_there
 
 WORD_BYTES = 200
 """Estimated bytes of a word while a file is read: its text, its number, and its counts."""
 OF_WORDS = tuple(signature(analyser).parameters)
 STOP_WORDS = signature(analyser).parameters["stop_words"].default
+DEFAULTS = {name: signature(count_words).parameters[name].default for name in TEXT_OPTIONS}
 Progress = Callable[[str, float], None]
 """A function that is called with the step, "reading" or "writing", and the share done."""
 
@@ -104,7 +109,9 @@ def read_shards(
     request = request_of(path, **options, keep_text=False)
     folder, progress = Path(folder).expanduser(), progress or (lambda what, share: None)
     refuse_there(folder)
-    stream = _stream(request, partial(progress, "reading"))
+    with noting() as notes:
+        stream = _stream(request, partial(progress, "reading"))
+    found = notes["found"]
     if stream is None:
         return ShardedCorpus.write(read_request(request), folder)
     with (
@@ -112,7 +119,9 @@ def read_shards(
         _keeping(request, stream, Path(kept or kept_beside(folder))) as counts,
     ):
         try:
-            _write(request, stream, place, processes, progress, counts)
+            with noting() as notes:
+                note("found", **found)
+                _write(request, stream, place, processes, progress, counts, notes)
         except CorpusError as error:
             raise (
                 error.within(f"{request.path}: ") if str(request.path) not in str(error) else error
@@ -177,8 +186,9 @@ def _write(
     processes: int,
     progress: Progress,
     counts: KeptCounts | None,
+    notes: dict,
 ) -> None:
-    """Read the stream and write it as a sharded corpus into the folder ``place``."""
+    """Read the stream and write it as a sharded corpus into the folder ``place``; ``notes``: for the record of its reading."""
     request.check(stream.words == TEXTS)
     with closing(_Fields(place / "fields")) as fields, closing(PairFiles(place / "pairs")) as pairs:
         read_all = (
@@ -198,7 +208,11 @@ def _write(
             shutil.rmtree(place / "fields")
             if writer.n_tokens == 0:
                 raise CorpusError("a corpus needs at least one token; none came")
-            finish(writer, request.name)
+            reading = request.reading(notes)
+            if stream.words == TEXTS:
+                options = as_counted(request.counted, request.text_options)
+                reading["options"] |= written(DEFAULTS | options)
+            finish(writer, request.name, reading=reading)
 
 
 class _Words(NamedTuple):

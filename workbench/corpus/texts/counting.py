@@ -24,6 +24,7 @@ from workbench.corpus.texts.words import (
     stop_list,
 )
 from workbench.data.arrays import sealed
+from workbench.data.reading import note, noting
 from workbench.errors import DataError, Named
 
 _NOTED: ContextVar[dict | None] = ContextVar("dropped", default=None)
@@ -61,11 +62,13 @@ def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]
 
 
 def note_kept(totals: np.ndarray, steps: dict[str, np.ndarray]) -> None:
-    """Record for `noting_dropped` how much each step removes; ``steps``: name → mask (word,) of the words removed."""
-    if (noted := _NOTED.get()) is None:
-        return
-    for name, left_out in steps.items():
-        noted[name] = [int(left_out.sum()), int(totals[left_out].sum())]
+    """Record how much each step removes; ``steps``: name → mask (word,) of the words removed."""
+    sizes = {
+        name: [int(left_out.sum()), int(totals[left_out].sum())] for name, left_out in steps.items()
+    }
+    note("left_out", **{name: size for name, size in sizes.items() if any(size)})
+    if (noted := _NOTED.get()) is not None:
+        noted.update(sizes)
 
 
 TEXT_OPTIONS = (
@@ -159,7 +162,7 @@ def count_words(
     table : DocumentTable, optional
         Texts and columns as they were read, if they are more than ``texts``.
     **about
-        authors, times, inputs, sequence.
+        authors, times, inputs, sequence, and ``reading``, the record of how the texts were read.
 
     Raises
     ------
@@ -198,13 +201,21 @@ def count_words(
     vocabulary, counts = _count(texts, words_of, token_pattern)
     occurs_in = np.bincount(counts.indices, minlength=len(vocabulary))
     totals = np.bincount(counts.indices, weights=counts.data, minlength=len(vocabulary))
-    keep = kept_words(occurs_in, totals, len(texts), min_documents, max_share, max_words)
+    pruning = {"min_documents": min_documents, "max_share": max_share, "max_words": max_words}
+    with noting() as notes:
+        keep = kept_words(occurs_in, totals, len(texts), **pruning)
     if len(keep) < len(vocabulary):
         counts = counts[:, keep]
     rows = np.repeat(np.arange(len(texts), dtype=np.int32), np.diff(counts.indptr))
     if keep_text:
         columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
         about["table"] = DocumentTable(columns, text, as_written(of_words))
+    reading = about.get("reading") or {}
+    options = written(of_words | pruning) | {"keep_text": keep_text}
+    about["reading"] = reading | {
+        "options": reading.get("options", {}) | options,
+        "left_out": reading.get("left_out", {}) | notes["left_out"],
+    }
     return about | {
         "documents": rows,
         "words": sealed(counts.indices),
@@ -243,23 +254,28 @@ def as_counted(counted: Mapping | None, options: Mapping) -> dict:
 
 
 def as_written(of_words: dict) -> dict:
-    """Return the options for finding words as values that JSON has: stop words as a list, a tokenizer as True.
+    """Return the options for finding words as `written` does.
 
     Options that older versions lacked are left out if they have the default, so that the hashes of tables do not change.
     """
     defaults = {
         name: parameter.default for name, parameter in signature(analyser).parameters.items()
     }
-    changed = {
-        name: plain_value(value)
-        for name, value in of_words.items()
-        if name in FIRST or value != defaults[name]
+    return {
+        name: value
+        for name, value in written(of_words).items()
+        if name in FIRST or of_words[name] != defaults[name]
     }
-    if "stop_words" in changed and not is_language(of_words["stop_words"]):
-        changed["stop_words"] = sorted(stop_list(of_words["stop_words"]))
-    if "more_stop_words" in changed:
-        changed["more_stop_words"] = further_words(of_words["more_stop_words"])
-    return changed | ({"tokenizer": True} if "tokenizer" in changed else {})
+
+
+def written(options: dict) -> dict:
+    """Return options of `count_words` as values that JSON has: stop words as a list, a tokenizer as True."""
+    values = {name: plain_value(value) for name, value in options.items()}
+    if "stop_words" in values and not is_language(options["stop_words"]):
+        values["stop_words"] = sorted(stop_list(options["stop_words"]))
+    if "more_stop_words" in values:
+        values["more_stop_words"] = further_words(options["more_stop_words"])
+    return values | ({"tokenizer": True} if values.get("tokenizer") is not None else {})
 
 
 def repeatable(words):

@@ -4,6 +4,7 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -19,6 +20,7 @@ from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading, RunMonitor
 from workbench.dashboard.shared.uploads import Received
+from workbench.data.reading import ORIGINS
 from workbench.engines import get_engine
 from workbench.errors import InputError
 from workbench.numbers import format_duration
@@ -243,7 +245,13 @@ def previewed(
         return _loaded(str(name_or_path), 0, kind)
     if is_sharded(path):  # its columns were chosen when the shards were written
         read = {name: value for name, value in read.items() if name not in COLUMNS_READ}
-    return _loaded(str(path), path.stat().st_mtime_ns, kind, **read)
+    data, dropped = _loaded(str(path), path.stat().st_mtime_ns, kind, **read)
+    if isinstance(name_or_path, Received):  # whose file is removed with the page
+        reading = {
+            name: value for name, value in (data.reading or {}).items() if name not in ORIGINS
+        }
+        data = replace(data, reading=reading | {"upload": name_or_path.name})
+    return data, dropped
 
 
 def path_of(corpus: str | Path | Received) -> Path | None:

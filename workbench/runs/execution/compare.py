@@ -22,6 +22,7 @@ from workbench.runs.execution.fit import run_specs, warm_start_from
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.input_data import (
+    beside,
     data_from,
     named_engines,
     taken,
@@ -68,6 +69,7 @@ def plan(
     options: dict | None = None,
     start: Run | str | Path | xr.Dataset | None = None,
     store: str | Path | None = None,
+    test: Corpus | Records | None = None,
     **settings,
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
     """Return (specs, training corpus, test corpus) of a comparison: one spec per engine and seed.
@@ -78,14 +80,19 @@ def plan(
     the tokens of the corpus or of each document, or half the tokens of a share of the documents (``holdout_per``), or whole
     documents (``holdout_rows``); for records it is a share of their cells or whole records (``holdout_per``).
     ``top_words``, ``merge``, ``repeat`` and ``singletons`` change the corpus, see `workbench.corpus.prepare`. All runs start
-    from the counts of ``start``, if given (a `Run`, path, Dataset, or a name in the ``store``). Other settings are those of
+    from the counts of ``start``, if given (a `Run`, path, Dataset, or a name in the ``store``). A ``test`` set that is given is
+    used in place of a split. Other settings are those of
     `fit`; alpha and beta are passed to the engines whose model has them, model and sizes to those of networks. Raises
     SpecError, OptionError, ModelError or CorpusError.
     """
     if not isinstance(corpus, AnyCorpus | Records):
         rule = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
         raise SpecError(rule, f"; got {shown(repr(corpus))}")
-    train, test, split = prepared(corpus, SplitSettings(**of(SplitSettings, settings)))
+    train, test, split = (
+        prepared(corpus, SplitSettings(**of(SplitSettings, settings)))
+        if test is None
+        else (whole_if_one(corpus), beside(corpus, test), None)
+    )
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
     chosen = named_engines(engines)
     if not chosen:

@@ -40,13 +40,19 @@ MEND = "delete it and fit the run again"
 @cached_once(8)
 def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Records:
     """Return the corpus or records with a content hash from the store; raise SpecError if missing or damaged."""
-    folder = store / CORPORA / content_hash
-    path = folder.with_name(f"{content_hash}.npz")
-    if os.path.isdir(folder) and not os.path.exists(path):
+    path = data_path(store, content_hash)
+    if path.suffix != ".npz":
         return corpus_in_shards(store, content_hash)
     return _loaded(
         path, "corpus of this run is", lambda: load_data(path, Corpus, Records, mend=MEND)
     )
+
+
+def data_path(store: Path, content_hash: str, shards: int | None = None) -> Path:
+    """Return the file of a corpus or of records in the store, or the folder of its shards: if it has both, see ``shards``."""
+    folder = store / CORPORA / content_hash
+    file = folder.with_name(f"{content_hash}.npz")
+    return folder if os.path.isdir(folder) and (shards or not os.path.exists(file)) else file
 
 
 def corpora_of(store: Path, spec: RunSpec) -> tuple:

@@ -1,0 +1,85 @@
+"""The record of how data were read: file, options, what was found in the file, and what was left out.
+
+A record is a dict of JSON values: ``path`` and ``sha256`` of a file, ``found`` (format, encoding, separator), ``options`` (all
+options of reading and counting, defaults too), ``left_out`` (of rows a number, of words [words, tokens]), and ``content``, the
+content hash of the data as they were read. A named data set has ``data_set`` (the name), a folder of shards ``shards``.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from pathlib import Path
+
+_NOTES: ContextVar[dict | None] = ContextVar("notes", default=None)
+GIVEN = "given in Python"
+"""Recorded value of an option that JSON cannot represent, such as a function or a list of all words."""
+ORIGINS = ("data_set", "shards", "path")
+"""Entries of a record that say where the data can be read again."""
+
+
+@contextmanager
+def noting() -> Iterator[dict[str, dict]]:
+    """Yield ``found`` and ``left_out`` of a record, which functions called in the block fill by `note`."""
+    token = _NOTES.set(notes := {"found": {}, "left_out": {}})
+    try:
+        yield notes
+    finally:
+        _NOTES.reset(token)
+
+
+def note(part: str, **values) -> None:
+    """Add values to one part of the notes; do nothing outside `noting`."""
+    if (notes := _NOTES.get()) is not None:
+        notes[part].update(values)
+
+
+def hash_of(file: Path) -> str:
+    """Return the sha256 (hex) of a file, or of the names and hashes of all files in a folder."""
+    if file.is_dir():
+        inside = sorted(path for path in file.rglob("*") if path.is_file())
+        names = [f"{hash_of(path)}  {path.relative_to(file)}\n" for path in inside]
+        return hashlib.sha256("".join(names).encode("utf-8", "surrogateescape")).hexdigest()
+    with open(file, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def of_file(path: Path, options: dict, notes: dict) -> dict:
+    """Return the record of data in a file; that of a pipe, which can be read only once, has neither path nor hash."""
+    about = {"options": {name: _plain(value) for name, value in options.items()}, **notes}
+    return (
+        about if path.is_fifo() else {"path": str(path.resolve()), "sha256": hash_of(path)} | about
+    )
+
+
+def _plain(value: object):
+    """Return the value of an option as JSON has it: a path in full, texts as a list, anything else as `GIVEN`."""
+    if isinstance(value, Path):
+        return str(value.resolve())
+    if isinstance(value, Iterable) and not isinstance(value, str | dict):
+        value = list(value)
+        return value if len(value) < MOST and all(isinstance(one, str) for one in value) else GIVEN
+    return value if isinstance(value, str | int | float | None) else GIVEN
+
+
+MOST = 1000
+"""Maximum of texts in an option that a record holds."""
+
+
+def current(data) -> dict | None:
+    """Return the record of how data were read; without origin if they were changed since."""
+    if (reading := data.reading) is None or reading.get("content", data.content_hash) in (
+        data.content_hash,
+        None,
+    ):
+        return reading
+    return {name: value for name, value in reading.items() if name not in ORIGINS} | {
+        "changed": True,
+        "content": data.content_hash,
+    }
+
+
+def with_current(data):
+    """Return the data with the record that `current` returns."""
+    return data if (reading := current(data)) is data.reading else replace(data, reading=reading)
