@@ -124,7 +124,7 @@ class OneSentence:
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython prints for the error."""
-        ours = (str(Path(__file__).parent), f"{os.sep}IPython{os.sep}")
+        ours = f"{Path(__file__).parent}{os.sep}", f"{os.sep}IPython{os.sep}"
         frames = traceback.extract_tb(self.__traceback__)
         theirs = [frame for frame in frames if not any(part in frame.filename for part in ours)]
         lines = *traceback.format_list(theirs), f"{type(self).__name__}: {self}"
