@@ -5,6 +5,7 @@ import re
 import shlex
 from dataclasses import replace
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,10 @@ import pytest
 import workbench as wb
 from workbench.cli import main
 from workbench.corpus.shards.streaming import read_shards
+from workbench.dashboard.compare.files import report_file
+from workbench.dashboard.compare.starting import previewed
+from workbench.dashboard.shared.policy import Policy, set_policy
+from workbench.dashboard.shared.uploads import Received
 from workbench.measures import data_of, labels_of
 from workbench.report.commands import commands, missing_in_commands
 from workbench.runs.reading import DEFAULTS, changed_options, option_texts
@@ -73,6 +78,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_command_of_a_report_makes_the_run_again_in_an_empty_folder(
     kind, talks, tmp_path, monkeypatch
@@ -194,3 +200,44 @@ def test_the_record_is_shown(talks, tmp_path, capsys):
     assert "dates 2010 to 2014, 0 documents without" in data
     assert main(["show", name, "--store", str(tmp_path / "runs"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["spec"]["reading"] == corpus.reading
+
+
+def test_the_files_of_a_stream_are_recorded_and_continue_it_again(talks, tmp_path):
+    read = {"text": "body", "comment": "#", "stop_words": iter(["und"])}
+    stream, words = wb.FileDocuments(talks, **read), ["schöne", "grün", "rot"]
+    home = {"store": tmp_path / "runs", "progress": False}
+    first = wb.fit_stream(stream, words, 2, options={"batch_size": 50}, **home)
+    assert first.spec.reading["files"] == [
+        [str(talks), wb.load_corpus(talks, text="body", comment="#").reading["sha256"]]
+    ]
+    changed = {"text": "body", "comment": "#", "stop_words": ["und"], "keep_text": False}
+    assert changed_options(first.spec.reading) == changed
+    assert first.spec.reading["options"]["ngrams"] == 1
+    run = wb.update(first, wb.FileDocuments(talks, text="body", comment="#"), **home)
+    assert "DOCUMENTS" not in " ".join(missing_in_commands([run.spec]))
+    command = shlex.split(commands([run.spec], {run.spec.hash: tmp_path / "runs"})[0])
+    assert (
+        main([*command[1:], "--store", str(tmp_path / "runs"), "--name", "again", "--quiet"]) == 0
+    )
+    assert wb.Run(tmp_path / "runs" / "again").spec.hash == run.spec.hash
+    of_list = wb.fit_stream([["rot"], ["grün"]], words, 2, **home)
+    assert of_list.spec.reading == {"options": {}}
+
+
+@pytest.mark.slow  # a process that reads the file
+def test_an_upload_is_recorded_by_its_name(talks):
+    upload = Received(talks, "talks.csv", 0)
+    reading = previewed(upload, {"text": "body", "comment": "#"}, "cgs")[0].reading
+    assert reading["upload"] == "talks.csv" and "path" not in reading
+    assert changed_options(reading) == {"text": "body", "comment": "#"}
+
+
+def test_a_report_for_visitors_names_no_folder(talks, tmp_path):
+    run = wb.fit([["ant", "bee"], ["ant"]], "cgs", store=tmp_path / "runs", **SETTINGS)
+    drawn = SimpleNamespace(runs=[(tmp_path / "runs" / run.attrs["name"], "cgs", "red")])
+    assert str(tmp_path).encode() in report_file(drawn).content
+    set_policy(Policy(others=True))
+    try:
+        assert str(tmp_path).encode() not in report_file(drawn).content
+    finally:
+        set_policy(Policy())

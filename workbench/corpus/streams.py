@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from inspect import signature
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from workbench.corpus.formats.interface import IDS, TEXTS, Stream, trait
 from workbench.corpus.formats.readers import Request, request_of
 from workbench.corpus.objects import is_pair
 from workbench.corpus.shards.sharded import is_sharded
+from workbench.corpus.texts.counting import LISTS, repeatable, written
+from workbench.corpus.texts.words import analyser
 from workbench.data.arrays import as_array
 from workbench.data.opening import path_of
 from workbench.errors import DataError, shown
@@ -22,6 +25,10 @@ WANTED = (
     "a document of a stream is a text, a list of tokens, a mapping of words to counts, or, with a vocabulary, a list of "
     "(word id, count) pairs"
 )
+
+
+OF_WORDS = {name: about.default for name, about in signature(analyser).parameters.items()}
+"""Option by which words are found in texts → its default."""
 
 
 class Counted(NamedTuple):
@@ -183,6 +190,9 @@ class FileDocuments:
             raise CorpusError("documents come from one file at least; none was given")
         if "keep_text" in options:
             raise CorpusError("texts of a stream are not kept; leave keep_text out")
+        options = {
+            name: repeatable(value) if name in LISTS else value for name, value in options.items()
+        }
         self.sources = [_source(source, options) for source in sources]
         self.name = self.sources[0].name
         self.of_text = next(
@@ -204,6 +214,19 @@ class FileDocuments:
                 for source in self.sources
             )
         return self._n
+
+    @property
+    def reading(self) -> dict:
+        """The record of how the documents are read, see `workbench.data.reading`; ``files`` has the path and hash of each."""
+        notes = {"found": {}, "left_out": {}}
+        records = [
+            source.reading or {} if isinstance(source, AnyCorpus) else source.reading(notes)
+            for source in self.sources
+        ]
+        files = [[record["path"], record["sha256"]] for record in records if "path" in record]
+        counting = OF_WORDS | self.of_text if self.has_texts else {}
+        options = records[0].get("options", {}) | written(counting)
+        return {"options": options, "files": files, "found": {"format": "a stream"}}
 
     @property
     def corpus(self) -> AnyCorpus | None:

@@ -12,7 +12,7 @@ from workbench.engines import get_engine
 from workbench.engines.options import options_of
 from workbench.models.networks.spelling import spelled
 from workbench.runs.loading import named_set
-from workbench.runs.reading import command_words, environment, is_again, origin_of
+from workbench.runs.reading import command_words, environment, is_again, origin_of, read_words
 from workbench.runs.settings import SETTINGS, RunSettings
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import data_path
@@ -65,7 +65,9 @@ def command_of(spec: RunSpec, store: Path | None = None) -> str:
     if _stream(spec):
         total = spec.options["total_documents"]
         options = ["--total-documents", str(total)] if total else []
-        return shlex.join(["workbench", "update", _start(spec, store), DOCUMENTS, *options])
+        reading = _stream(spec).get("reading") or {"files": [[DOCUMENTS, ""]]}
+        options = [*(path for path, _ in reading["files"]), *options, *read_words(reading)]
+        return shlex.join(["workbench", "update", _start(spec, store), *options])
     return _command("fit", [spec], spec.seed, 1, store)
 
 
@@ -98,6 +100,8 @@ def missing_in_commands(specs: list[RunSpec], stores: Stores | None = None) -> l
         )
     for spec in filter(_stream, specs):
         stream = spec.start["stream"]
+        if stream.get("reading"):
+            continue
         passes = (
             f", counted in each of {stream['n_passes']:,} passes"
             if stream.get("n_passes", 1) > 1

@@ -87,15 +87,18 @@ def command_words(spec: RunSpec) -> list[str]:
     reading, origin = spec.reading or {}, origin_of(spec)
     if origin is None or origin != reading.get("path"):
         return [origin or spec.corpus]
+    return [origin, *read_words(reading)]
+
+
+def read_words(reading: dict) -> list[str]:
+    """Return the words of a command that set the recorded options of reading: ``--read NAME=VALUE``, repeated."""
     options = changed_options(reading)
+    if "files" in reading:  # of a stream, whose texts are never kept
+        options.pop("keep_text", None)
     if (encoding := reading.get("found", {}).get("encoding", STRICT)) != STRICT:
         options["encoding"] = encoding
-    return [
-        origin,
-        *chain.from_iterable(
-            ("--read", f"{name}={_typed(name, value)}") for name, value in options.items()
-        ),
-    ]
+    pairs = ((name, _typed(name, value)) for name, value in options.items())
+    return [*chain.from_iterable(("--read", f"{name}={value}") for name, value in pairs)]
 
 
 def environment(spec: RunSpec) -> str:
@@ -130,6 +133,7 @@ def rows_about(reading: dict | None) -> list[tuple[str, str]]:
     kind = [found[what] for what in ("format", "encoding") if what in found]
     kind += [f"separator {found['separator']!r}"] if "separator" in found else []
     places = [reading[what] for what in (*ORIGINS, "upload") if what in reading]
+    places += [", ".join(path for path, _ in reading.get("files", []))] * ("files" in reading)
     shown = {
         name: _text(name, options[name])
         for name in DEFAULTS

@@ -20,6 +20,8 @@ from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.grouping import mean_of
 from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.numbers import COLUMNS, numbers_of
+from workbench.dashboard.shared.policy import policy
+from workbench.data.opening import data_folders
 from workbench.measures import Curve
 from workbench.measures.curves import smoothed
 from workbench.models import VARIABLES
@@ -167,8 +169,12 @@ def report_file(drawn: Drawn) -> File:
     """Return the report on the drawn runs."""
     _require_runs(drawn)
     with tempfile.TemporaryDirectory() as folder:
-        path = write_report([path for path, *_ in drawn.runs], Path(folder) / "report.html")
-        return File(f"report-{_corpora(drawn)}-{_counted(drawn.runs)}.html", path.read_bytes())
+        page = write_report([path for path, *_ in drawn.runs], Path(folder) / "report.html")
+        content = page.read_text()
+    if policy().others:  # who are not told where files lie
+        for home in (*(path.resolve().parent for path, *_ in drawn.runs), *data_folders()):
+            content = content.replace(str(home), home.name)
+    return File(f"report-{_corpora(drawn)}-{_counted(drawn.runs)}.html", content.encode())
 
 
 def runs_file(paths: list[Path], form: str) -> File:

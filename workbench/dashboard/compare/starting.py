@@ -4,7 +4,7 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from copy import copy
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -246,11 +246,13 @@ def previewed(
     if is_sharded(path):  # its columns were chosen when the shards were written
         read = {name: value for name, value in read.items() if name not in COLUMNS_READ}
     data, dropped = _loaded(str(path), path.stat().st_mtime_ns, kind, **read)
-    if isinstance(name_or_path, Received):  # whose file is removed with the page
+    # an upload is removed with its page, and visitors from elsewhere are not told where files lie
+    if isinstance(name_or_path, Received) or policy().others:
         reading = {
             name: value for name, value in (data.reading or {}).items() if name not in ORIGINS
         }
-        data = replace(data, reading=reading | {"upload": name_or_path.name})
+        data = copy(data)
+        object.__setattr__(data, "reading", reading | {"upload": path.name})
     return data, dropped
 
 

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from workbench.dashboard.shared.policy import policy
 from workbench.report.captions import caption
 from workbench.report.figures import draw_picture, table_of
 from workbench.report.gathering import ReportedRun
@@ -35,5 +36,5 @@ def picture_file(
     """
     if form == "csv":
         return File(f"{picture.name}.csv", table_of(picture))
-    said = caption(picture, *gathered) if gathered else picture.caption
+    said = policy().shown(caption(picture, *gathered)) if gathered else picture.caption
     return File(f"{picture.name}.{form}", draw_picture(picture, (form,), columns, said)[form])

@@ -38,8 +38,10 @@ from workbench.corpus.texts.counting import (
     as_counted,
     as_written,
     repeatable,
+    written,
 )
 from workbench.corpus.texts.words import analyser
+from workbench.data.reading import ORIGINS
 from workbench.engines import STREAMING, get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import online_vb
@@ -158,12 +160,15 @@ def update(
     def begun(train: Corpus, batch_size: int) -> Stream:
         """Return the documents as a stream over the run's vocabulary; raise DataError if they are not iterable."""
         whose = f"whose vocabulary is that of {spec.name}"
-        return Stream(
+        stream = Stream(
             lambda: counted_over(
                 train.vocabulary, documents, spec.counted, vocabulary, of_text, whose
             ),
             batch_size,
         )
+        source = FileDocuments(documents) if isinstance(documents, AnyCorpus) else documents
+        stream.reading = source.reading if isinstance(source, FileDocuments) else None
+        return stream
 
     return update_by(before, begun, total_documents, name, n_threads, progress)
 
@@ -198,6 +203,8 @@ def update_by(
     def planned(n_kw: np.ndarray, visited: Visited | None = None) -> Planned:
         """Return the new run as a `Planned`, with a warm start from the topics ``n_kw``."""
         begun, start = _start(spec, iteration, n_kw, visited)
+        if visited is not None and stream.reading and stream.reading["files"]:
+            start["stream"]["reading"] = stream.reading
         alphas, new_options = (
             priors.alphas.tolist(),
             spec.options | {option.name: option.default for option in fields(Learning)},
@@ -223,7 +230,7 @@ def update_by(
             name=name,
             n_threads=n_threads,
         )
-        return Planned(replace(new, counted=spec.counted), train, test)
+        return Planned(replace(new, counted=spec.counted, reading=spec.reading), train, test)
 
     check_room([planned(n_kw)], here=True)
     stream, control = begun(train, options.batch_size), _Control()
@@ -319,6 +326,7 @@ class Stream:
     place : `Place` at the end of the last batch
     n_expected : approximate number of further documents, None if unknown
     n_fitted : numbers of documents and tokens of the first batch, if a run was fitted to it
+    reading : the record of how the documents of an update are read, if they have one
     """
 
     def __init__(
@@ -330,7 +338,7 @@ class Stream:
             None,
             (0, 0),
         )
-        self._counted, self._size = counted, batch_size
+        self._counted, self._size, self.reading = counted, batch_size, None
         self.batches = self._all(counted())
 
     def _all(self, documents: Iterator[Counted]) -> Iterator[list[Counted]]:
@@ -591,7 +599,11 @@ def fit_stream(
         raise stream.none_known("the vocabulary")
     titles = tuple(f"document {d}" for d in range(len(first)))
     corpus = Corpus(
-        *as_arrays(first), words, titles, name=_name(documents if data is None else data)
+        *as_arrays(first),
+        words,
+        titles,
+        name=_name(documents if data is None else data),
+        reading=_reading(documents if data is None else data, of_text),
     )
     stream.n_fitted = corpus.n_documents, corpus.n_tokens
     stream.n_expected = n_passes * total - len(first) if total_documents is None else None
@@ -648,6 +660,13 @@ def _passes(passes: int, documents: object) -> int:
             f"files; a {type(documents).__name__} gives them once: put them into a list or a file, or pass once",
         )
     return n_passes
+
+
+def _reading(documents: object, of_text: dict) -> dict:
+    """Return the record of how the documents of a stream are read and counted, which has no single file."""
+    record = getattr(documents, "reading", None) or {"options": written(of_text)}
+    apart = (*ORIGINS, "sha256", "content")
+    return {name: value for name, value in record.items() if name not in apart}
 
 
 def _name(documents: object) -> str:
