@@ -446,7 +446,7 @@ def test_options_of_text_reach_the_counting(tmp_path):
                 ),
                 (
                     "text,day\nibis,2020-01-31\nheron,2020-02-31\n",
-                    {"time": "day"},
+                    {"time": "day", "on_bad": "refuse"},
                     "a.csv, line 3: 'day' must be a date, as "
                     "2024-07-31, or a whole number, as 2024; it is '2020-02-31'",
                 ),

@@ -8,12 +8,15 @@ import pytest
 
 import workbench as wb
 from workbench.corpus import Corpus
+from workbench.corpus.formats.readers import read_corpus
+from workbench.corpus.shards.streaming import read_shards
 from workbench.corpus.times import nearest_years, times_of, years_of
+from workbench.data.reading import noting
 from workbench.errors import DataError
 
 
 def read(values):
-    return times_of(values, "day", "row {}".format)
+    return times_of(values, "day", "row {}".format, "refuse")
 
 
 @pytest.mark.parametrize(
@@ -66,6 +69,39 @@ def test_times_that_cannot_be_read_are_named_with_their_row(given, row, value):
     wanted = rf"^row {row}: 'day' must be a date, as 2024-07-31, or a whole number, as 2024; it is {value}$"
     with pytest.raises(DataError, match=wanted):
         read(given)
+
+
+def test_what_is_no_date_is_counted_noted_and_left_without_a_date():
+    values = ["13/02/2021", "n/a", "", "03/04/2021", "12 apples"]
+    said = "2 of 4 values of 'day' are no dates and were left out: row 1 'n/a', row 4 '12 apples'"
+    with noting() as notes, pytest.warns(UserWarning, match=f"^{said}$"):
+        found = times_of(values, "day", "row {}".format)
+    assert found == ("2021-02-13", None, None, "2021-04-03", None)
+    assert notes == {"found": {"bad_dates": said}, "left_out": {"bad_dates": 2}}
+    with pytest.warns(UserWarning, match="1 of 12 values .* row 11 'x'$"):
+        assert times_of([*range(11), "x"], "day", "row {}".format) == (*range(11), None)
+    with pytest.warns(UserWarning, match="11 of 12 values .* row 9 'x' …$"):
+        assert times_of(["x"] * 11 + [3], "day", "row {}".format) == (*[None] * 11, 3)
+    with pytest.raises(DataError, match="row 0: 'day' must be a date"):
+        times_of(["x", "y"], "day", "row {}".format)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_columns_are_found_whatever_their_case_where_that_is_unambiguous(tmp_path, name):
+    rows = [{"TEXT": "red ant", "Title": "a", "Day": "2020-01-31", "x": "", "X": ""}]
+    file, frame = tmp_path / name, pd.DataFrame(rows)
+    frame.to_csv(file, index=False) if name == "a.csv" else frame.to_json(
+        file, orient="records", lines=True
+    )
+    for read_file in (read_corpus, lambda path, **how: read_shards(path, tmp_path / "s", **how)):
+        corpus = read_file(file, time="day")
+        assert (corpus.times, list(corpus.titles)) == (("2020-01-31",), ["a"])
+        with pytest.raises(DataError, match="no (column|field) 'xx?' for the label"):
+            read_corpus(file, label="xx")
+    assert wb.corpus_of(frame, text="text", time="DAY").times == ("2020-01-31",)
+    counts = tmp_path / "counts.csv"
+    counts.write_text("Document,WORD,count\na,ant,2\n")
+    assert read_corpus(counts).n_tokens == 2
 
 
 def test_models_over_years_take_the_years_of_dates():

@@ -30,10 +30,14 @@ def page(tmp_path, monitor):
 def test_a_corpus_is_shown_with_what_is_doubtful_its_documents_and_words():
     texts = ["Red ants & <b>bees</b>", "", "bees ants red", "x" * 500 + " red"]
     corpus = wb.Corpus.from_texts(texts, token_pattern=r"\w+")
-    corpus = replace(corpus, labels=("p", "q", "", "p"), times=("2020-01-31", None, 3, 4))
+    reading = {"found": {"bad_dates": "1 of 4 values of 'day' are no dates"}}
+    corpus = replace(
+        corpus, labels=("p", "q", "", "p"), times=("2020-01-31", None, 3, 4), reading=reading
+    )
     html = described(corpus)
     assert (
         "4 documents · 5 words" in html
+        and "values of &#x27;day&#x27; are no dates." in html
         and "1 of 4 documents of &#x27;texts&#x27; has no word that is counted" in html
     )
     # b is a word of the first alone

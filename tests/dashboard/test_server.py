@@ -312,6 +312,7 @@ def test_what_should_not_be_served_is_refused_in_a_sentence(settings, said):
 def test_where_others_come_in_there_are_limits_and_no_paths():
     local, given = Serving().policy(), ("topics=20", "waiting=inf")
     others = Serving(address="0.0.0.0", no_password=True, limits=given).policy()
+    assert (local.max_upload, others.max_upload) == (500 * 2**20, 5 * 2**20)
     assert local.limits == Limits() and local.takes_paths
     assert (
         others.limits == OF_OTHERS._replace(topics=20, waiting=float("inf"))

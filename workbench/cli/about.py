@@ -546,8 +546,13 @@ def serve(
         ),
     ] = False,
     max_upload: Annotated[
-        float, typer.Option("--max-upload", help="Largest upload, in MB.", metavar="MB")
-    ] = 5.0,
+        float | None,
+        typer.Option(
+            "--max-upload",
+            help="Largest upload, in MB; by default 500, and 5 where others reach the server.",
+            metavar="MB",
+        ),
+    ] = None,
     address: Annotated[
         str,
         typer.Option(

@@ -10,6 +10,7 @@ import numpy as np
 from workbench.corpus.document_table import DocumentTable, plain_value
 from workbench.corpus.texts.counting import as_counted, count_words
 from workbench.corpus.times import times_of
+from workbench.data.names import spelled
 from workbench.errors import DataError, nearest_or_all, shown
 
 COLUMNS = ("text", "id", "time", "label")
@@ -194,6 +195,10 @@ def _of_values(values: list, counted, text_options: dict, **about) -> dict:
 def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> dict:
     """Return arguments of `Corpus.from_pairs` for a DataFrame with one document per row."""
     there = list(map(str, frame.columns))
+    columns = {
+        key: column if column in frame.columns else spelled(str(column), there)
+        for key, column in columns.items()
+    }
     for key, column in columns.items():
         if column not in frame.columns:
             raise DataError(

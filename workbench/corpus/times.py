@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.corpus.document_table import iso
+from workbench.data.reading import note
 from workbench.errors import DataError, shown
 
 if TYPE_CHECKING:
@@ -20,35 +21,63 @@ if TYPE_CHECKING:
 WHOLE = re.compile(r"[+-]?[0-9]{1,7}(\.0*)?")
 COMPACT = re.compile(r"[0-9]{8}")
 """Dates such as 20240731."""
+LEAVE, REFUSE = "leave", "refuse"
+ON_BAD = (LEAVE, REFUSE)
+"""What is done with a value that is no date: the document has no date, or the data are refused."""
+MOST_BAD = 10
+"""Maximum of values that are no dates in a sentence."""
 YEAR_FIRST = re.compile(r"[0-9]{4}(?![0-9])")
 
 
-def times_of(values: Sequence, name: str, where: Callable[[int], str]) -> tuple:
-    """Return each document's time: a whole number, a date as text (2024-07-31), or None if missing.
+def times_of(
+    values: Sequence, name: str, where: Callable[[int], str], on_bad: str = LEAVE
+) -> tuple:
+    """Return each document's time: a whole number, a date as text (2024-07-31), or None if missing or no date.
 
     Dates are read by pandas: in the form of the first one, day before month only where month before day does not fit all of
     them; those of a time zone are converted to UTC. ``where(row)`` and ``name`` are the place of a value and
-    the column, for errors.
+    the column, for errors. What is no date is noted (see `workbench.data.reading`) and warned of.
 
     Raises
     ------
     DataError
-        A value that is neither a date nor a whole number, or a column of both.
+        No value is a date or a whole number; or one is not, and ``on_bad`` is "refuse".
     """
     import pandas as pd
 
     values = list(values)
     there = [row for row, value in enumerate(values) if not _is_missing(value)]
+    texts = [_as_text(values[row]) for row in there]
     times: list = [None] * len(values)
-    present = [values[row] for row in there]
-    texts = [_as_text(value) for value in present]
-    if all(isinstance(text, str) and WHOLE.fullmatch(text) for text in texts):
-        years = [int(text.partition(".")[0]) for text in texts]
-    else:
-        years = [iso(moment) for moment in _dates(pd, texts, there, name, where)]
-    for row, time in zip(there, years, strict=True):
+    found = _whole_numbers(texts)
+    if None in found:
+        found = min(found, _dates(pd, texts), key=lambda read: read.count(None))
+    for row, time in zip(there, found, strict=True):
         times[row] = time
+    if bad := [row for row, time in zip(there, found, strict=True) if time is None]:
+        sentence = (
+            f"{where(bad[0])}: {name!r} must be a date, as 2024-07-31, or a whole number, as 2024; it is "
+            f"{shown(repr(texts[there.index(bad[0])]))}"
+        )
+        if on_bad == REFUSE or len(bad) == len(there):
+            raise DataError(sentence)
+        rows = ", ".join(
+            f"{where(row).rpartition(', ')[2]} {shown(repr(values[row]))}" for row in bad[:MOST_BAD]
+        )
+        more = " …" * (len(bad) > MOST_BAD)
+        left_out = f"{len(bad):,} of {len(there):,} values of {name!r} are no dates and were left out: {rows}{more}"
+        note("left_out", bad_dates=len(bad))
+        note("found", bad_dates=left_out)
+        warnings.warn(left_out, stacklevel=2)
     return tuple(times)
+
+
+def _whole_numbers(texts: list) -> list[int | None]:
+    """Return the texts that are whole numbers as numbers, None for others."""
+    return [
+        int(text.partition(".")[0]) if isinstance(text, str) and WHOLE.fullmatch(text) else None
+        for text in texts
+    ]
 
 
 def _is_missing(value: object) -> bool:
@@ -66,8 +95,26 @@ def _as_text(value: object):
     )
 
 
-def _dates(pd, texts: list, rows: list[int], name: str, where: Callable[[int], str]):
-    """Convert texts and dates to timestamps without a time zone."""
+def _dates(pd, texts: list) -> list[str | None]:
+    """Return texts and dates as ISO dates without a time zone, None for what is no date."""
+    moments, written = _of_one_form(pd, texts), range(len(texts))
+    if moments is None:
+        one_by_one = {"utc": True, "errors": "coerce", "format": "mixed"}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = pd.to_datetime(pd.Series(texts, dtype=object), **one_by_one)
+        found = found.dropna().dt.tz_localize(None)
+        written = found.index
+        moments = _of_one_form(pd, [texts[index] for index in written])
+        moments = found if moments is None else moments
+    dates: list = [None] * len(texts)
+    for index, moment in zip(written, moments, strict=True):
+        dates[index] = iso(moment)
+    return dates
+
+
+def _of_one_form(pd, texts: list):
+    """Return texts and dates as timestamps without a time zone, in the first form that fits all; None if none does."""
     forms = [{}, {"format": "ISO8601"}, {"dayfirst": True}, {"format": "mixed"}]
     if all(isinstance(text, str) and COMPACT.fullmatch(text) for text in texts):
         forms = [{"format": "%Y%m%d"}]
@@ -84,18 +131,7 @@ def _dates(pd, texts: list, rows: list[int], name: str, where: Callable[[int], s
             except (ValueError, TypeError, OverflowError):
                 continue
         return moments.dt.tz_localize(None)
-    wrong = next(
-        (
-            number
-            for number, text in enumerate(texts)
-            if pd.isna(pd.to_datetime(text, errors="coerce"))
-        ),
-        0,
-    )
-    raise DataError(
-        f"{where(rows[wrong])}: {name!r} must be a date, as 2024-07-31, or a whole number, as 2024; it is "
-        f"{shown(repr(texts[wrong]))}"
-    )
+    return None
 
 
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

@@ -1,9 +1,15 @@
-"""Names of data sets with options, as ``bars:side=5:seed=1``: parse, check and write them."""
+"""Names of columns, and of data sets with options, as ``bars:side=5:seed=1``: parse, check and write them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from workbench.errors import DataError
+
+
+def spelled(name: str | None, names: Iterable[str]) -> str | None:
+    """Return the one of ``names`` that a name means without regard to case; the name itself if several or none fit."""
+    alike = [one for one in names if name and one.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else name
 
 
 def with_options(name: str, options: Mapping) -> str:

@@ -47,7 +47,10 @@ class Rows(NamedTuple):
                 about[what + "s"] = ["" if value is None else str(value) for value in values]
         if read_options.time is not None:
             about["times"] = times_of(
-                self.column("time", read_options.time), read_options.time, self.where
+                self.column("time", read_options.time),
+                read_options.time,
+                self.where,
+                read_options.on_bad,
             )
         if read_options.inputs:
             about["inputs"] = {name: self._numbers("inputs", name) for name in read_options.inputs}

@@ -32,7 +32,7 @@ Titles and labels are our addition; any other reader ignores them.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -40,7 +40,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.times import LEAVE
 from workbench.data.encodings import DETECT
+from workbench.data.names import spelled
 from workbench.data.opening import read_lines
 from workbench.data.rows import Dialect
 from workbench.data.saving import encoded, not_a_line
@@ -62,6 +64,10 @@ def trait(format: ModuleType, name: str) -> Any:
     return getattr(format, name, DEFAULTS[name])
 
 
+COLUMNS = ("text", "title", "label", "time", "sequence", "position")
+"""Options of `ReadOptions` that name one column or field each."""
+
+
 class ReadOptions(NamedTuple):
     """The arguments of `workbench.corpus.read_corpus` that the reader of a format needs."""
 
@@ -80,6 +86,16 @@ class ReadOptions(NamedTuple):
     word: str = "word"
     count: str = "count"
     dialect: Dialect = Dialect()  # of a CSV file
+    on_bad: str = LEAVE  # see `workbench.corpus.times.ON_BAD`
+
+    def spelled(self, names: Iterable[str]) -> "ReadOptions":
+        """Return the options with names of columns or fields in the case that a file has them in; those of counts together."""
+        one = {name: spelled(getattr(self, name), names) for name in COLUMNS}
+        options = self._replace(inputs=tuple(spelled(name, names) for name in self.inputs), **one)
+        *document, word, count = (spelled(name, names) for name in self.counts)
+        if {*document, word, count} <= {*names}:
+            return options._replace(document=tuple(document), word=word, count=count)
+        return options
 
     @property
     def counts(self) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
     """
     encoding = STRICT if read_options.encoding == DETECT else read_options.encoding  # JSON is UTF-8
     where, entries = _entries(path, enumerate(read_text(path, encoding).split("\n"), start=1))
-    rows = _rows(where, entries)
+    rows, read_options = _rows(where, entries), read_options.spelled(entries[0])
     if (what := _kind(entries[0], read_options)) is None:
         return {"texts": _texts(rows, read_options), **rows.about(read_options)}
     documents, words, counts = _counts_of(where, entries, what)
@@ -80,6 +80,7 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
         first = next(opened, None)
     if first is None:
         raise CorpusError(f"{path} is empty; a file with data was wanted")
+    read_options = read_options.spelled(first[1][0])
     what, fields = _kind(first[1][0], read_options), Kept(read_options)
 
     def batches() -> Iterator[Batch]:

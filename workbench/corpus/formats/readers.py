@@ -29,6 +29,7 @@ from workbench.corpus.formats import (
 from workbench.corpus.formats.frames import excel, parquet
 from workbench.corpus.formats.interface import ReadOptions, stem_of, suffix_of, trait
 from workbench.corpus.texts.counting import TEXT_OPTIONS, as_counted
+from workbench.corpus.times import LEAVE, ON_BAD
 from workbench.data.encodings import DETECT
 from workbench.data.opening import first_bytes, path_of, read_bytes
 from workbench.data.reading import noting, of_file
@@ -68,6 +69,7 @@ def read_corpus(
     word: str = "word",
     count: str = "count",
     time: str | None = None,
+    on_bad: str = LEAVE,
     keep_text: bool = True,
     encoding: str = DETECT,
     separator: str | None = None,
@@ -104,6 +106,8 @@ def read_corpus(
     time : str, optional
         The column or field with the time of each document: dates, or whole numbers such as years; see
         `workbench.corpus.times.times_of`. An empty value is a missing time.
+    on_bad : "leave" or "refuse"
+        A document with a value that is no date has no time, and a warning counts these; or the file is refused.
     encoding : str, default "detect"
         Encoding of CSV, JSON lines, MALLET, folders and zips of texts, such as "cp1252". By default that of a byte order mark,
         UTF-8, or (except for JSON, and with a warning) a detected one. All other formats are UTF-8.
@@ -189,6 +193,7 @@ def _request(arguments: Mapping) -> Request:
     }
     if not isinstance(keep_text, bool):
         raise CorpusError.must_be("keep_text", "true or false", keep_text)
+    CorpusError.one_of("on_bad", arguments["on_bad"], ON_BAD)
     dialect = Dialect(*(arguments[name] for name in Dialect._fields)).checked()
     read_options = ReadOptions(
         **{name: arguments[name] for name in ReadOptions._fields if name in arguments} | columns,

@@ -48,6 +48,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     )
     names = header_of(content, comment).split(separator or separator_of(content, comment))
     columns = {name.strip(f' {quote}"\r\n') for name in names}
+    read_options = read_options.spelled(columns)
     return read_options.text in columns or columns.issuperset(read_options.counts)
 
 
@@ -66,7 +67,7 @@ def read_table(
     lines: list[int],
 ) -> dict:
     """Return the documents that `read` returns, from column names, column values and the line on which each row ends."""
-    columns = columns_by_name(header, values)
+    columns, read_options = columns_by_name(header, values), read_options.spelled(header)
     if _has_counts(path, read_options, header):
         return _read_counts(path, read_options, columns, lines)
     table = _rows(path, columns, range(len(lines)), lines)
@@ -93,6 +94,7 @@ def stream_table(
     pieces: Iterator[tuple[list, list[int]]],
 ) -> Stream | None:
     """Return the stream that `stream` returns, from column names and pieces of (column values, line numbers)."""
+    read_options = read_options.spelled(header)
     if _has_counts(path, read_options, header):
         return _stream_counts(path, read_options, header, pieces)
     if read_options.text not in header and (

@@ -55,8 +55,10 @@ def described(
     sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
     parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
     if isinstance(data, AnyCorpus):
+        found = (data.reading or {}).get("found", {})
         parts += [
-            message(policy().shown(f"{sentence}."), "bad") for sentence in describe_quality(data)
+            message(policy().shown(f"{sentence}."), "bad")
+            for sentence in (*filter(None, [found.get("bad_dates")]), *describe_quality(data))
         ]
         if data.table is not None:
             names = ", ".join(fitting(name, MOST_NAME) for name in data.table.metadata) or "none"

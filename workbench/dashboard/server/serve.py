@@ -73,7 +73,7 @@ class Serving:
     no_password: bool = False  # people from other machines need no password
     read_only: bool = False  # visitors can only look and download
     data: tuple[Path, ...] = ()  # folders from which people on other machines may read corpora
-    max_upload: float = 5.0  # MB
+    max_upload: float | None = None  # MB; None: 500, and 5 where others reach the server
     limits: tuple[str, ...] = ()  # NAME=N with a name of `Limits`; inf removes the limit
     lifetime: float = LIFETIME  # seconds until the session of a closed tab is dropped
 
@@ -84,7 +84,7 @@ class Serving:
             raise ServerError.must_be(
                 "prefix", "a path of letters, digits, - and _, as /workbench", self.prefix
             )
-        if not 0 < self.max_upload <= 1000:
+        if self.max_upload is not None and not 0 < self.max_upload <= 1000:
             raise ServerError.must_be("max_upload", "a number of MB, at most 1000", self.max_upload)
         if self.password_file and self.oauth:
             raise ServerError(
@@ -128,11 +128,12 @@ class Serving:
         usual = OF_OTHERS if self.others else Limits()
         folders = tuple(Path(folder).expanduser().resolve() for folder in self.data)
         limits = usual._replace(**dict(map(_limit, self.limits)))
+        most = (5 if self.others else 500) if self.max_upload is None else self.max_upload
         return Policy(
             self.others,
             self.read_only,
             folders,
-            round(self.max_upload * MIB),
+            round(most * MIB),
             limits,
             uploads=True,
         )
