@@ -4,7 +4,6 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -242,18 +241,12 @@ def previewed(
         return name_or_path, {}
     kind = get_engine(engine).model.data
     if (path := path_of(name_or_path)) is None:
-        return _loaded(str(name_or_path), 0, kind)
+        return _loaded(str(name_or_path), 0, kind, "")
     if is_sharded(path):  # its columns were chosen when the shards were written
         read = {name: value for name, value in read.items() if name not in COLUMNS_READ}
-    data, dropped = _loaded(str(path), path.stat().st_mtime_ns, kind, **read)
     # an upload is removed with its page, and visitors from elsewhere are not told where files lie
-    if isinstance(name_or_path, Received) or policy().others:
-        reading = {
-            name: value for name, value in (data.reading or {}).items() if name not in ORIGINS
-        }
-        data = copy(data)
-        object.__setattr__(data, "reading", reading | {"upload": path.name})
-    return data, dropped
+    upload = path.name if isinstance(name_or_path, Received) or policy().others else ""
+    return _loaded(str(path), path.stat().st_mtime_ns, kind, upload, **read)
 
 
 def path_of(corpus: str | Path | Received) -> Path | None:
@@ -270,13 +263,21 @@ def path_of(corpus: str | Path | Received) -> Path | None:
 
 
 @lru_cache(maxsize=2)
-def _loaded(name_or_path: str, changed: int, kind: type, **read) -> tuple[Corpus | Records, dict]:
-    """Return the data, and what was left out of texts.
+def _loaded(
+    name_or_path: str, changed: int, kind: type, upload: str, **read
+) -> tuple[Corpus | Records, dict]:
+    """Return the data, and what was left out of texts; the record of an ``upload`` has this name in place of the path.
 
     A data set of the catalog without options is read complete, a folder of shards one shard at a time. Anything else may be of
     any size, and is read within limits.
     """
-    if name_or_path in named_sets() or is_sharded(name_or_path):
-        return whole_if_one(load_data(name_or_path, kind, **read)), {}
     dropped: dict[str, list[int]] = {}
-    return read_bounded(name_or_path, kind, dropped=dropped, **read), dropped
+    if name_or_path in named_sets() or is_sharded(name_or_path):
+        data = whole_if_one(load_data(name_or_path, kind, **read))
+    else:
+        data = read_bounded(name_or_path, kind, dropped=dropped, **read)
+    if upload and data.reading:
+        for origin in ORIGINS:
+            data.reading.pop(origin, None)
+        data.reading["upload"] = upload
+    return data, dropped
