@@ -32,7 +32,10 @@ COUNTED = {
 }
 SETTINGS = {"n_topics": 3, "n_iterations": 6, "progress": False}
 CLOCKS = ("elapsed", "cpu_time")
-pytestmark = pytest.mark.filterwarnings("ignore:.*is not UTF-8")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*is not UTF-8"),
+    pytest.mark.filterwarnings("ignore:.*are no dates"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +45,10 @@ def undrawn(monkeypatch):
 
 @pytest.fixture
 def talks(tmp_path):
-    """A CSV file of a stranger: semicolons, cp1252, a comment, a column whose name is a number."""
+    """A CSV file of a stranger: semicolons, cp1252, a comment, 25 bad dates, a column whose name is a number."""
     rows = [
-        f"schöne Äpfel {'rot ' * (i % 3)}und grün größer {'abcdefg'[i % 7]}x{i};20{10 + i % 5};t{i}"
-        for i in range(40)
+        f"schöne Äpfel {'rot ' * (i % 3)}und grün größer {'abcdefg'[i % 7]}x{i};{'n/a' if i >= 40 else 2010 + i % 5};t{i}"
+        for i in range(65)
     ]
     file = tmp_path / "talks.csv"
     file.write_text("\n".join(["# by hand", "body;when;2024", *rows]), encoding="cp1252")
@@ -103,7 +106,11 @@ def test_a_record_has_every_option_and_what_was_found_and_left_out(talks):
     reading = RunSpec.from_json(spec_of(corpus).to_json()).reading
     assert reading == corpus.reading == wb.Corpus.load(corpus.save(talks.parent)).reading
     assert (reading["path"], len(reading["sha256"])) == (str(talks), 64)
-    assert reading["found"] == {"format": "csv", "encoding": "cp1252", "separator": ";"}
+    assert "25 of 65 values of 'when' are no dates" in reading["found"]["bad_dates"]
+    expected = {"format": "csv", "encoding": "cp1252", "separator": ";"}
+    assert {name: reading["found"][name] for name in expected} == expected
+    frame = pd.DataFrame({"text": ["a day", "days"], "when": ["2024-01-01", "n/a"]})
+    assert wb.corpus_of(frame, time="when").reading["left_out"] == {"bad_dates": 1}
     assert changed_options(reading) == READ | COUNTED
     others = {
         "path",
@@ -116,7 +123,7 @@ def test_a_record_has_every_option_and_what_was_found_and_left_out(talks):
         "others",
     }
     assert reading["options"].keys() >= DEFAULTS.keys() - others
-    assert reading["left_out"] == {"comments": 1, "min_documents": [40, 40]}
+    assert reading["left_out"] == {"comments": 1, "bad_dates": 25, "min_documents": [65, 65]}
     sharded = read_shards(talks, talks.parent / "shards", **READ, **COUNTED)
     alike = ("path", "sha256", "found", "left_out")
     assert [sharded.reading[name] for name in alike] == [reading[name] for name in alike]
@@ -194,10 +201,10 @@ def test_the_record_is_shown(talks, tmp_path, capsys):
         f"{talks} (csv, cp1252, separator ';')",
         "time=when, comment=#",
         "2 stop words, min_documents=2, max_share=1.0",
-        "1 comment line; 40 words with 40 tokens by min_documents=2",
+        "25 bad dates; 1 comment line; 65 words with 65 tokens by min_documents=2",
     ):
         assert text in shown and text in data
-    assert "dates 2010 to 2014, 0 documents without" in data
+    assert "dates 2010 to 2014, 25 documents without" in data
     assert main(["show", name, "--store", str(tmp_path / "runs"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["spec"]["reading"] == corpus.reading
 

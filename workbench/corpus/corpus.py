@@ -32,6 +32,7 @@ from workbench.corpus.objects import (
 from workbench.corpus.texts.counting import TEXT_OPTIONS, count_words
 from workbench.data.arrays import frozen, plain_values, sealed, whole_numbers
 from workbench.data.html import facts
+from workbench.data.reading import noting
 from workbench.data.saving import SavedByHash
 from workbench.errors import DataError, nearest_or_all
 
@@ -647,9 +648,12 @@ def corpus_of(
         refuse_vocabulary(vocabulary, data)
         refuse_options(text_options, "a Corpus")
         return data
-    pairs = pairs_of(data, columns, vocabulary, name, counted, text_options)
-    found = {"found": {"format": kind_of(data)}}
-    return Corpus.from_pairs(**pairs | {"reading": pairs.get("reading", {}) | found})
+    with noting() as notes:
+        pairs = pairs_of(data, columns, vocabulary, name, counted, text_options)
+    reading = pairs.get("reading", {})
+    left_out = notes["left_out"] | reading.get("left_out", {})
+    about = {"found": {"format": kind_of(data)} | notes["found"], "left_out": left_out}
+    return Corpus.from_pairs(**pairs | {"reading": reading | about})
 
 
 def _integers(values, what: str) -> np.ndarray:
