@@ -361,6 +361,8 @@ class CorpusSettings(TypedDict, total=False):
     word: str
     count: str
     time: str | None
+    on_bad: str
+    repeated: str
     keep_text: bool
     encoding: str
     separator: str | None

@@ -9,6 +9,7 @@ import pytest
 import workbench as wb
 from workbench.cli import main
 from workbench.corpus.quality import NEAR, describe_quality, quality_of
+from workbench.corpus.shards.streaming import read_shards
 
 TEXTS = [
     "Red ants eat",
@@ -40,6 +41,22 @@ def test_quality_names_empty_and_repeated_documents_and_no_others():
         "1 of 3 documents of 'texts' has no word"
     )
     assert describe_quality(wb.Corpus.from_texts(["red ant", "green ant"])) == []
+
+
+def test_repeated_documents_are_left_out_with_their_columns_and_counted(tmp_path):
+    (path := tmp_path / "a.csv").write_text(
+        "text,title\n" + "".join(f"{text},{at}\n" for at, text in enumerate(TEXTS))
+    )
+    whole, found = (wb.load_corpus(path, repeated=rule) for rule in ("keep", "drop"))
+    kept = [0, 1, 3, 4, 5, 8]
+    assert list(found.titles) == list(map(str, kept)) and len(found.table.texts) == 6
+    assert found.content_hash == whole.of_documents(kept).content_hash == found.reading["content"]
+    assert found.reading["left_out"]["repeated_documents"] == 3
+    assert "repeated_documents" not in whole.reading["left_out"]
+    with pytest.raises(wb.DataError, match="repeated must be one of keep, drop; got 'x'"):
+        wb.load_corpus(path, repeated="x")
+    with pytest.raises(wb.DataError, match="not looked for in shards; leave repeated out"):
+        read_shards(path, tmp_path / "shards", repeated="drop")
 
 
 def jaccard(one: str, other: str) -> float:

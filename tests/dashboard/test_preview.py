@@ -74,6 +74,15 @@ def test_what_each_rule_leaves_out_is_counted(page):
     ):
         cells = "".join(f'<td class="n">{cell}</td>' for cell in (words, tokens, share))
         assert f'<th scope="row">{rule}</th>{cells}' in html, (rule, html)
+    assert 'data-key="more_stop_words bees"' in html and 'data-key="repeated drop"' in html
+    for said in ("more_stop_words bees", "more_stop_words <b>", "repeated drop", "engines x"):
+        page.preview.html._handle_msg(said)
+    html = page.preview.html.object
+    assert page.settings.fields["more_stop_words"].value == "bees, <b>"
+    assert "bees&nbsp;" not in html and "2 words with 10 tokens are kept" not in html
+    assert "1 word" not in html and 'data-key="repeated drop"' not in html
+    assert "4 of 9 documents" not in html and "has the same words" not in html
+    page.settings.fields["more_stop_words"].value = ""
     page.settings.fields["ngrams"].value = "2"
     page.settings.preview.clicks += 1
     assert "are kept, n-grams included." in page.preview.html.object

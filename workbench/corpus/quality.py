@@ -1,6 +1,7 @@
 """Checks of a corpus before a run is started: empty documents, duplicates and near-duplicates."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -24,6 +25,10 @@ COMPARED = 10_000
 """Pairs of documents that are compared at a time, to bound memory."""
 
 
+REPEATED = KEEP, DROP = "keep", "drop"
+"""What a reader does with documents that have the counts of an earlier one."""
+
+
 class Quality(NamedTuple):
     """The indices of empty, duplicate and nearly duplicate documents, in ascending order."""
 
@@ -44,18 +49,8 @@ def quality_of(corpus: AnyCorpus) -> Quality | None:
     """
     if corpus.n_parts > 1:
         return None
-    (corpus,), first, repeated, originals = corpus.parts(), {}, [], []
-    words, counts, bounds = corpus.words, corpus.counts, corpus.indptr.tolist()
-    for document, (begin, end) in enumerate(pairwise(bounds)):
-        if begin == end:
-            continue
-        earlier = first.setdefault(
-            (words[begin:end].tobytes(), counts[begin:end].tobytes()), document
-        )
-        if earlier != document:
-            repeated.append(document)
-            originals.append(earlier)
-    as_ids = [np.array(ids, np.int64) for ids in (repeated, originals)]
+    (corpus,) = corpus.parts()
+    as_ids = _repeated(corpus)
     others = np.setdiff1d(np.flatnonzero(np.diff(corpus.indptr)), as_ids[0])
     return Quality(
         np.flatnonzero(np.diff(corpus.indptr) == 0),
@@ -101,9 +96,36 @@ def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
         index.insert(later, sketch)
 
 
-def describe_quality(corpus: AnyCorpus) -> list[str]:
-    """Return one sentence on empty documents and one on duplicates, if there are any."""
-    quality, sentences = quality_of(corpus), []
+def _repeated(corpus: Corpus) -> list[np.ndarray]:
+    """Return the documents with the counts of an earlier one, and the earlier one of each."""
+    first, repeated, originals = {}, [], []
+    words, counts, bounds = corpus.words, corpus.counts, corpus.indptr.tolist()
+    for document, (begin, end) in enumerate(pairwise(bounds)):
+        if begin == end:
+            continue
+        earlier = first.setdefault(
+            (words[begin:end].tobytes(), counts[begin:end].tobytes()), document
+        )
+        if earlier != document:
+            repeated.append(document)
+            originals.append(earlier)
+    return [np.array(ids, np.int64) for ids in (repeated, originals)]
+
+
+def without_repeated(corpus: Corpus) -> Corpus:
+    """Return the corpus without documents with the counts of an earlier one, which the record of its reading counts."""
+    repeated = _repeated(corpus)[0]
+    if not len(repeated):
+        return corpus
+    kept = corpus.of_documents(np.setdiff1d(np.arange(corpus.n_documents), repeated))
+    reading = dict(corpus.reading or {}) | {"content": kept.content_hash}
+    left_out = reading.get("left_out", {}) | {"repeated_documents": len(repeated)}
+    return replace(kept, reading=reading | {"left_out": left_out})
+
+
+def describe_quality(corpus: AnyCorpus, quality: Quality | None = None) -> list[str]:
+    """Return one sentence on empty documents and one on duplicates, if there are any; ``quality``: see `quality_of`."""
+    quality, sentences = quality or quality_of(corpus), []
     if quality is None:
         return [f"{corpus.name!r} is in shards; empty and repeated documents were not looked for"]
     of = f"of {corpus.n_documents:,} documents of {corpus.name!r}"

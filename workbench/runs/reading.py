@@ -26,7 +26,11 @@ DEFAULTS = {
 """Option of reading or counting → its default, as a record has it."""
 SHOWN = ("text", "stop_words", *PRUNING)
 """Options that are shown with their default, too."""
-REASONS = {"comments": "comment line", "bad_dates": "bad date"}
+REASONS = {
+    "comments": "comment line",
+    "bad_dates": "bad date",
+    "repeated_documents": "repeated document",
+}
 """Recorded reason for which rows are left out → what they are called."""
 UNSEEN = ("name", "keep_text", "format")
 """Options that do not change what is read from a file."""

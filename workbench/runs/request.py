@@ -16,6 +16,7 @@ from typing import NamedTuple, Self
 
 from workbench.corpus.catalog.named import DEFAULT
 from workbench.corpus.formats.readers import FORMATS
+from workbench.corpus.quality import KEEP, REPEATED
 from workbench.corpus.splits import check_fraction
 from workbench.corpus.texts.words import ACCENTS, SEGMENTERS, WORD_PATTERN, languages
 from workbench.data.encodings import DETECT
@@ -147,6 +148,13 @@ class ReadSettings:
         "",
         "The regular expression of a word of raw text; by default two letters or more of any alphabet.",
         label="Word pattern",
+    )
+    repeated: str = setting(
+        KEEP,
+        "",
+        "With drop, texts with the words of an earlier one are left out.",
+        label="Repeated texts",
+        choices=REPEATED,
     )
     segmenter: str | None = setting(
         None,

@@ -28,6 +28,7 @@ from workbench.corpus.formats import (
 )
 from workbench.corpus.formats.frames import excel, parquet
 from workbench.corpus.formats.interface import ReadOptions, stem_of, suffix_of, trait
+from workbench.corpus.quality import DROP, KEEP, REPEATED, without_repeated
 from workbench.corpus.texts.counting import TEXT_OPTIONS, as_counted
 from workbench.corpus.times import LEAVE, ON_BAD
 from workbench.data.encodings import DETECT
@@ -70,6 +71,7 @@ def read_corpus(
     count: str = "count",
     time: str | None = None,
     on_bad: str = LEAVE,
+    repeated: str = KEEP,
     keep_text: bool = True,
     encoding: str = DETECT,
     separator: str | None = None,
@@ -119,6 +121,8 @@ def read_corpus(
     counted : mapping, optional
         Options with which other texts were counted, as ``counted`` of their table: raw text is counted in the same way,
         except for ``text_options``.
+    repeated : "keep" or "drop"
+        Whether documents with the words of an earlier one are dropped after the words are chosen.
     keep_text : bool, default True
         Keep texts, and all other columns or fields, as ``table`` of the corpus: to be shown, searched and exported.
     document, word, count : str
@@ -194,6 +198,7 @@ def _request(arguments: Mapping) -> Request:
     if not isinstance(keep_text, bool):
         raise CorpusError.must_be("keep_text", "true or false", keep_text)
     CorpusError.one_of("on_bad", arguments["on_bad"], ON_BAD)
+    CorpusError.one_of("repeated", arguments["repeated"], REPEATED)
     dialect = Dialect(*(arguments[name] for name in Dialect._fields)).checked()
     read_options = ReadOptions(
         **{name: arguments[name] for name in ReadOptions._fields if name in arguments} | columns,
@@ -261,11 +266,13 @@ def read_request(request: Request) -> Corpus:
     corpus["reading"] = request.reading(notes)
     try:
         if "texts" not in corpus:
-            return Corpus.from_pairs(**corpus, name=request.name)
-        options = as_counted(request.counted, request.text_options)
-        return Corpus.from_texts(
-            **corpus, keep_text=read_options.keep_text, name=request.name, **options
-        )
+            found = Corpus.from_pairs(**corpus, name=request.name)
+        else:
+            options = as_counted(request.counted, request.text_options)
+            found = Corpus.from_texts(
+                **corpus, keep_text=read_options.keep_text, name=request.name, **options
+            )
+        return without_repeated(found) if request.asked["repeated"] == DROP else found
     except CorpusError as error:
         raise error.within(f"{path}: ") from None
 

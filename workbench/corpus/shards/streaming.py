@@ -27,6 +27,7 @@ from workbench.corpus.covariates import checked_inputs, checked_sequence
 from workbench.corpus.formats.by_name import known_words, unknown_word
 from workbench.corpus.formats.interface import IDS, TEXTS, Batch, Stream, trait
 from workbench.corpus.formats.readers import Request, read_request, request_of
+from workbench.corpus.quality import KEEP
 from workbench.corpus.shards.kept_counts import KeptCounts, identity, kept_beside
 from workbench.corpus.shards.pair_files import PairFiles
 from workbench.corpus.shards.shard_writer import VALUES, ShardWriter
@@ -106,6 +107,8 @@ def read_shards(
     processes = CorpusError.whole("processes", processes, 1)
     if "keep_text" in options:
         raise CorpusError("texts are not kept beside shards; leave keep_text out")
+    if options.get("repeated", KEEP) != KEEP:
+        raise CorpusError("repeated documents are not looked for in shards; leave repeated out")
     request = request_of(path, **options, keep_text=False)
     folder, progress = Path(folder).expanduser(), progress or (lambda what, share: None)
     refuse_there(folder)

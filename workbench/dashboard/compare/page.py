@@ -61,7 +61,7 @@ class ComparePage:
         self.handover, self._columns = Handover(), LatestTask()
         self.settings, self.preview = (
             Settings(self.start, self.look_at_data, self.look_at_columns, self._write_link),
-            Preview(),
+            Preview(self._leave_out),
         )
         self.figure = FigureCard(self.handover)
         self.table = RunTable(on_draw=self.draw, empty=READING, topics="topics?run=")
@@ -220,6 +220,11 @@ class ComparePage:
             lambda: previewed(request.corpus, request.read, request.engines[0]),
             then,
         )
+
+    def _leave_out(self, option: str, value: str) -> None:
+        """Leave out of the data a word or the repeated texts, as the preview offers."""
+        if option in ("more_stop_words", "repeated"):
+            self.settings.leave_out(option, value)
 
     def look_at_columns(self, asked: tuple) -> None:
         """Offer the columns of the file in the form; choose the obvious ones unless the link sets the columns."""

@@ -1,15 +1,17 @@
 """The preview card of a corpus before runs are started: sizes, warnings, first documents and words."""
 
+from collections.abc import Callable
 from html import escape
 
 import numpy as np
 from markupsafe import Markup
 
 from workbench.corpus import AnyCorpus, Corpus
-from workbench.corpus.quality import describe_quality
+from workbench.corpus.quality import DROP, describe_quality, quality_of
 from workbench.corpus.texts.counting import FOUND
+from workbench.dashboard.shared.clickable import KEY, Clickable
 from workbench.dashboard.shared.policy import policy
-from workbench.dashboard.shared.shell import column, message, text
+from workbench.dashboard.shared.shell import column, message, read_style
 from workbench.records import Records
 from workbench.tables import Table, numbers, texts
 from workbench.views.elements import fitting
@@ -28,10 +30,13 @@ RULES = {
 
 
 class Preview:
-    """The preview card; hidden until it has something to show."""
+    """The preview card; hidden until it has something to show.
 
-    def __init__(self):
-        self.html = text("", "preview.css", sizing_mode="stretch_width")
+    ``clicked(option, value)`` is called for a click that leaves out a word or the repeated texts.
+    """
+
+    def __init__(self, clicked: Callable[[str, str], None]):
+        self.html = Clickable(clicked, stylesheets=[read_style("preview.css")])
         self.card = column(self.html, kind="wb-card preview", visible=False)
 
     def show(
@@ -55,11 +60,16 @@ def described(
     sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
     parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
     if isinstance(data, AnyCorpus):
-        found = (data.reading or {}).get("found", {})
+        found, quality = (data.reading or {}).get("found", {}), quality_of(data)
         parts += [
             message(policy().shown(f"{sentence}."), "bad")
-            for sentence in (*filter(None, [found.get("bad_dates")]), *describe_quality(data))
+            for sentence in (
+                *filter(None, [found.get("bad_dates")]),
+                *describe_quality(data, quality),
+            )
         ]
+        if dropped is not None and quality is not None and len(quality.repeated):
+            parts.append(KEY.format(f"repeated {DROP}", "", "Leave repeated texts out"))
         if data.table is not None:
             names = ", ".join(fitting(name, MOST_NAME) for name in data.table.metadata) or "none"
             kept = (
@@ -68,7 +78,12 @@ def described(
                 else "Columns that are kept: "
             )
             parts.append(message(f"{kept}{names}."))
-        parts += [_left_out(data, dropped or {}, read or {}), _documents(data), _words(data)]
+        is_counted = FOUND in (dropped or {})
+        parts += [
+            _left_out(data, dropped or {}, read or {}),
+            _documents(data),
+            _words(data, is_counted),
+        ]
     return "".join(parts)
 
 
@@ -114,16 +129,22 @@ def _documents(corpus: AnyCorpus) -> str:
     return f'<div class="scroll">{Table(columns, rows, "first documents").html()}</div>'
 
 
-def _words(corpus: AnyCorpus) -> str:
-    """Return HTML with the most frequent words and their numbers of tokens."""
+def _words(corpus: AnyCorpus, is_counted: bool) -> str:
+    """Return HTML with the most frequent words and their numbers of tokens; words of texts are buttons that leave them out."""
+
+    def shown(word: str) -> str:
+        key = KEY.format(f"more_stop_words {word}", f"leave out {word}", fitting(word, MOST_NAME))
+        return key if is_counted else _short(word)
+
     totals = corpus.word_tokens
     order = np.argsort(-totals, kind="stable")[:MOST_WORDS]
     words = " ".join(
-        f"{_short(corpus.vocabulary[w])}&nbsp;<small>{totals[w]:,}</small>"
+        f"{shown(corpus.vocabulary[w])}&nbsp;<small>{totals[w]:,}</small>"
         for w in order
         if totals[w]
     )
-    return f"<p>Most frequent words: {words}</p>"
+    hint = " (a click leaves one out)" * is_counted
+    return f"<p>Most frequent words{hint}: {words}</p>"
 
 
 def _short(value) -> str:

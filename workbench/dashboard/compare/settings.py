@@ -189,6 +189,14 @@ class Settings:
         else:
             self.say(NOT_STARTED, "bad")
 
+    def leave_out(self, option: str, value: str) -> None:
+        """Add a word to the further stop words, or set another option of reading; then preview the data again."""
+        field = self.fields[option]
+        if option == "more_stop_words":
+            value = ", ".join(filter(None, [field.value, value]))
+        field.value = value
+        self._look_at_data()
+
     def _look_at_data(self) -> None:
         if self._submit(self._known):
             self._on_preview(self._submitted)
@@ -210,6 +218,8 @@ class Settings:
 
     def _look_over(self, name: str) -> None:
         """Show the mistake in a changed field, and remove those shown before that are corrected."""
+        if 'class="bad"' in self.said.object:
+            self.said.say("")
         shown = {name, *self.form.wrong}
         mistakes = self._look_ahead()
         self._tell({field: mistakes[field] for field in mistakes if field in shown})
