@@ -115,7 +115,9 @@ def twelve(store):
     first.wait(30)
 
 
-@pytest.mark.parametrize("turn", range(5))
+@pytest.mark.parametrize(
+    "turn", [0, *(pytest.param(turn, marks=pytest.mark.long) for turn in range(1, 5))]
+)
 def test_runs_that_are_added_to_a_live_figure_are_drawn_and_it_streams_on(
     url, new_page, twelve, turn
 ):
