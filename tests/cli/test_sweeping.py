@@ -57,7 +57,7 @@ def test_the_flags_of_compare_are_those_of_sweep(command):
         name: {word for word in command(name, "--help")[1].split() if word.startswith("--")}
         for name in ("compare", "sweep")
     }
-    assert flags["compare"] - flags["sweep"] == {"--engines"}
+    assert flags["compare"] - flags["sweep"] == {"--engines", "--test"}
     assert flags["sweep"] - flags["compare"] == {"--grid", "--engine", "--warm"}
 
 

@@ -123,6 +123,7 @@ def reading_of(tmp_path):
             n_iterations=10,
             n_threads=1,
             shards=None,
+            reading=None,
             label=lambda: label,
             engine=label.split()[0],
             n_topics=n_topics,
