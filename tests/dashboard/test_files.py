@@ -87,7 +87,7 @@ def test_a_figure_is_as_wide_as_the_columns_of_a_page_and_says_what_it_shows_and
         "at or below 20,",
         "inference seeds: 0\n",
         "alpha (per topic): 0.1",
-        "workbench compare simulated --engines svb,cgs --topics 4",
+        ".npz --engines svb,cgs --topics 4",
     ):
         assert part in caption
     assert BANDS not in caption
