@@ -18,7 +18,8 @@ TOY = TOYS["Unequal alpha (toy A)"]
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch):
     """No figures: to draw one takes a second."""
-    monkeypatch.setattr("workbench.dashboard.shared.card.figures_of", lambda picture: [])
+    for place in ("workbench.dashboard.shared.card", "workbench.views.live"):
+        monkeypatch.setattr(f"{place}.figures_of", lambda picture: [])
 
 
 @pytest.fixture

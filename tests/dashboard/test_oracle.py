@@ -15,22 +15,24 @@ from workbench.measures.exact import against_exact
 TWO, UNEQUAL, BARS = TOYS
 
 
-@pytest.fixture(autouse=True)
-def few_starts(monkeypatch):
-    """One start of each engine, and answers that no other test shares."""
-    monkeypatch.setattr(
-        "workbench.dashboard.oracle.answers.against_exact",
-        lambda *given: against_exact(*given, n_starts=1),
-    )
+@pytest.fixture(autouse=True, scope="module")
+def few_starts():
+    """One start of each engine, and answers that the tests of no other file share."""
     answer_of.cache_clear()
-    yield
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            "workbench.dashboard.oracle.answers.against_exact",
+            lambda *given: against_exact(*given, n_starts=1),
+        )
+        yield
     answer_of.cache_clear()
 
 
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures are empty: drawing takes most of the time."""
-    monkeypatch.setattr("workbench.dashboard.shared.card.figures_of", lambda picture: [])
+    for place in ("workbench.dashboard.shared.card", "workbench.views.live"):
+        monkeypatch.setattr(f"{place}.figures_of", lambda picture: [])
 
 
 @pytest.fixture

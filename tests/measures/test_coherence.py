@@ -127,7 +127,7 @@ def test_diversity_is_the_share_of_different_words():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: coherence(tiny_run(), 3), "wanted a Corpus .*; got int"),
+        (lambda: coherence(tiny_run(), 3), "give a Corpus, as coherence.*; got 3"),
         (
             lambda: coherence(tiny_run(), tiny_corpus(), 1),
             "number of top words must be .* at least 2; got 1",

@@ -94,7 +94,7 @@ def test_a_measure_of_shards_is_that_of_the_corpus_in_memory(
 
 
 def test_measures_refuse_what_is_no_corpus_and_another_corpus(run, in_shards):
-    with pytest.raises(MeasureError, match="wanted a Corpus to look for the words in"):
+    with pytest.raises(MeasureError, match="give a Corpus, as coherence"):
         coherence(run, ["a text"])
     with pytest.raises(MeasureError, match="trained on another corpus than ShardedCorpus"):
         token_topics(run, in_shards[1], 0)
