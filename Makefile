@@ -11,7 +11,7 @@ SLOW_FILES = $(sort $(shell grep -rl --include='test_*.py' 'mark\.slow' tests))
 SLOW = $(filter-out tests/runs/%,$(SLOW_FILES)) $(filter tests/runs/%,$(SLOW_FILES))
 # Whatever the surroundings say, compiled Python is kept: the tests start hundreds of processes.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
-CAMPAIGNS ?= bits kills cluster_kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations endurance
+CAMPAIGNS ?= bits kills cluster_kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations coverage_of_intervals endurance
 PORT = 5006
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help

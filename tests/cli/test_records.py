@@ -75,7 +75,7 @@ def test_compare_of_named_records_reopens_its_runs(command):
     page = Path("report.html").read_text()
     # head of the table, note, definition
     assert page.count("95 % over records") == 3 and "over documents" not in page
-    assert "A bootstrap with 1,000 resamples of the records with held-out cells" in page
+    assert "interval over the records with held-out cells" in page
     status, out, _ = command(
         "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json"
     )

@@ -4,16 +4,18 @@ import shutil
 
 import numpy as np
 import pytest
+from arviz_stats.base import array_stats
 from comparisons import made_up, tiny_run
 from scipy import stats
+from scipy.signal import lfilter
 
 import workbench as wb
 from workbench.measures import MeasureError, paired_differences, perplexity_errors, summary
+from workbench.measures.convergence import error_of_mean
 from workbench.measures.curves import (
-    batch_means,
-    percentile_interval,
-    resampled_perplexities,
+    half_interval_over_documents,
     t_interval,
+    variance_over_documents,
 )
 from workbench.measures.selection import spec_of
 from workbench.models import LDA
@@ -88,37 +90,57 @@ def test_students_interval_is_that_of_scipy():
     assert np.isnan(t_interval(values[:1])).all()
 
 
-def test_batch_means_equal_a_hand_calculation():
-    # ten numbers: three batches of three, the first number left out: means 2, 5, 8, deviation 3
-    assert batch_means(np.array([99, 1, 2, 3, 4, 5, 6, 7, 8, 9])) == pytest.approx(3 / np.sqrt(3))
-    assert np.isnan(batch_means(np.array([1.0, 2, 3])))
+def autoregressive(n: int, rho: float = 0.9) -> np.ndarray:
+    """A chain of unit innovations, whose mean has the standard error 1 / (1 - rho) / sqrt(n)."""
+    return lfilter([1], [1, -rho], np.random.default_rng(0).normal(size=n))
 
 
-def test_batch_means_are_larger_for_an_autocorrelated_chain():
-    rng, chain = np.random.default_rng(0), np.zeros(10_000)
-    for t in range(1, len(chain)):
-        chain[t] = 0.9 * chain[t - 1] + rng.normal()
-    # the mean of an AR(1) with unit innovations has standard error 1 / (1 - 0.9) / sqrt(n) = 0.1; of 100 batches, to a fifth
-    assert batch_means(chain) == pytest.approx(0.1, rel=0.2)
+def test_the_error_of_a_mean_is_that_of_arviz_and_of_theory():
+    chain = autoregressive(10_000)
+    peer = array_stats.mcse(chain[None], method="mean", chain_axis=0, draw_axis=1)
+    assert error_of_mean(chain) == pytest.approx(float(peer), rel=1e-3)  # n or n - 1
+    # of some 500 effective samples an error is known to some 10 %
+    assert error_of_mean(chain) == pytest.approx(0.1, rel=0.2)
 
 
-def test_resampled_documents_vary_as_the_theory_of_a_ratio_says():
-    rng = np.random.default_rng(0)
-    tokens = rng.integers(1, 20, 400)
-    result = scored(-rng.gamma(5.0, 1.0, 400) * tokens, tokens)
-    mean = result.log_likelihood.sum() / tokens.sum()
-    by_theory = np.sqrt(((result.log_likelihood - mean * tokens) ** 2).sum()) / tokens.sum()
-    draws = resampled_perplexities(result, n=4000)
-    # of 4000 draws a deviation is known to 1.1 %
-    assert np.log(draws).std() == pytest.approx(by_theory, rel=0.05)
-    low, high = percentile_interval(draws)
-    assert (np.log(high) - np.log(low)) / 2 == pytest.approx(1.96 * by_theory, rel=0.08)
+def test_a_chain_of_few_effective_samples_has_no_error():
+    assert np.isnan([error_of_mean(autoregressive(n)) for n in (0, 3, 99, 1000)]).all()
+
+
+def test_intervals_over_documents_of_one_length_are_students():
+    logs = -np.array([30.0, 45, 20, 70, 38])
+    (score, other), tokens = (scored(one, [10] * 5) for one in (logs, logs**2 / -10)), [10] * 5
+    perplexity, logs = score.perplexity, -logs / 10
+    low, high = stats.t.interval(0.95, 4, logs.mean(), stats.sem(logs))
+    half = half_interval_over_documents([score], [1])
+    assert (perplexity * np.exp(np.array((-half, half)) / perplexity)).tolist() == pytest.approx(
+        [np.exp(low), np.exp(high)]
+    )
+    # the difference of exp(a) and exp(b), by the delta method, with both in the same documents
+    change = perplexity * logs - other.perplexity * -other.log_likelihood / tokens
+    paired = stats.t.ppf(0.975, 4) * stats.sem(change)
+    assert half_interval_over_documents([score, other], [1, -1]) == pytest.approx(paired)
+
+
+def test_the_variance_over_documents_is_that_of_a_plain_loop():
+    tokens, values = [7, 1, 12, 5], [0.3, -1.0, 0.5, 0.1]
+    w = [n / 25 for n in tokens]
+    mean = sum(n * v for n, v in zip(tokens, values, strict=True)) / 25
+    expected = [1 - 2 * each + sum(other**2 for other in w) for each in w]
+    variance = sum((a * (v - mean)) ** 2 / e for a, v, e in zip(w, values, expected, strict=True))
+    influences = np.array(w) * (np.array(values) - mean)
+    result = variance_over_documents(influences, np.array(tokens))
+    assert result == pytest.approx((variance, sum(each**3 for each in w) ** -0.5 - 1))
 
 
 def test_documents_without_a_held_out_token_change_nothing():
     some, more = scored([-3, -9, -1], [1, 2, 1]), scored([-3, 0, -9, -1, 0], [1, 0, 2, 1, 0])
-    np.testing.assert_array_equal(resampled_perplexities(some), resampled_perplexities(more))
-    assert np.isnan(resampled_perplexities(scored([-3, 0], [1, 0]), n=5)).all()
+    halves = [half_interval_over_documents([one], [1]) for one in (some, more)]
+    assert halves[0] == pytest.approx(halves[1])
+    # documents of one split have no counterpart in another
+    assert half_interval_over_documents([some, more], [0.5, 0.5]) > 0
+    assert np.isnan(half_interval_over_documents([scored([-3, 0], [1, 0])], [1]))
+    assert np.isnan(half_interval_over_documents([scored([-3, -9], [1, 9])], [1]))
 
 
 def test_perplexity_errors_of_several_seeds_is_the_error_of_their_mean():
@@ -134,15 +156,11 @@ def test_perplexity_errors_of_several_seeds_is_the_error_of_their_mean():
 
 
 def test_perplexity_errors_of_one_sampler_uses_its_states_after_burn_in():
-    run = made_up("cgs", [500] * 10 + [100, 110, 105, 95])  # burn-in 10; the state is 1 higher
-    chain = np.log([101, 111, 106, 96])
+    states = np.exp(autoregressive(1000, 0.5) / 100 + 5)
+    run = made_up("cgs", [*[500] * 10, *(states - 1)])  # burn-in 10; the state is 1 higher
     result = perplexity_errors(run).sel(label="cgs")
-    # two means: deviation |a - b| / sqrt(2), over sqrt(2)
-    by_hand = 95 * abs(chain[:2].mean() - chain[2:].mean()) / 2
-    assert (
-        float(result["mc_error"]) == pytest.approx(by_hand)
-        and result["source"].item() == "batch means"
-    )
+    assert float(result["mc_error"]) == (states[-1] - 1) * error_of_mean(np.log(states))
+    assert result["source"].item() == "effective samples"
     early = perplexity_errors(made_up("cgs", [500] * 12)).sel(label="cgs")
     assert np.isnan(early["mc_error"]) and early["source"].item() == ""
 
@@ -166,9 +184,6 @@ def test_intervals_over_documents_contain_the_value(store):
     assert (table["low"].values < table["value"].values).all() and (
         table["value"].values < table["high"].values
     ).all()
-    assert table.equals(perplexity_errors(runs, result)) and not table.equals(
-        perplexity_errors(runs, result, seed=1)
-    )
     del result[spec_of(runs[0]).hash]
     assert np.isnan(perplexity_errors(runs, result)["low"].values).tolist() == [True, False]
 
@@ -197,9 +212,11 @@ def test_a_single_pair_has_an_interval_over_the_documents_that_both_share():
     worse = better._replace(log_likelihood=better.log_likelihood - 0.1 * tokens)
     result = {spec_of(run).hash: each for run, each in zip(runs, (better, worse), strict=True)}
     table = paired_differences(runs, "cgs", scored=result).sel(label="svb")
-    draws = resampled_perplexities(better) * (np.exp(0.1) - 1)
+    # 0.1 is the same for all documents, so that only the perplexity varies that it multiplies
+    half = half_interval_over_documents([better], [np.exp(0.1) - 1])
+    difference = better.perplexity * (np.exp(0.1) - 1)
     assert (float(table["difference_low"]), float(table["difference_high"])) == pytest.approx(
-        percentile_interval(draws)
+        (difference - half, difference + half)
     )
     assert (
         summary(runs, "cgs", result).sel(label="svb")["difference_low"] == table["difference_low"]

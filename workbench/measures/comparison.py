@@ -10,12 +10,11 @@ import xarray as xr
 
 from workbench.engines import REFERENCE
 from workbench.errors import nearest_or_all
+from workbench.measures.convergence import error_of_mean
 from workbench.measures.curves import (
-    batch_means,
+    half_interval_over_documents,
     mean_and_error,
-    percentile_interval,
     quantity,
-    resampled_perplexities,
     t_interval,
 )
 from workbench.measures.selection import (
@@ -154,8 +153,8 @@ def paired_differences(
     Dim ``label``: ``reference`` (its label, see `summary`), ``difference`` (mean over pairs; 0 for the reference itself, NaN
     without a pair), ``difference_se`` (standard error over pairs; NaN for a single pair), ``difference_low`` and
     ``difference_high``, its 95 % interval, and ``n_pairs``. The interval is Student's over pairs, i.e. over seeds and splits.
-    For a single pair and the headline perplexity, if both runs are ``scored``, it is a bootstrap over documents: 1000 resamples
-    of the test documents, the same for both runs. Otherwise it is NaN.
+    For a single pair and the headline perplexity, if both runs are ``scored``, it is Student's over test documents, which are
+    paired. Otherwise, and for fewer than two effective documents, it is NaN.
 
     ``scored`` has the results of `workbench.runs.afterwards.heldout_by_document.score_documents` by the hash of a run's spec.
     """
@@ -217,12 +216,13 @@ def paired_differences(
 
 
 def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tuple[float, float]:
-    """Return the bootstrap interval, over test documents, of the perplexity difference of two runs; NaN without scores."""
+    """Return Student's interval, over test documents, of the perplexity difference of two runs; NaN without scores."""
     scores = [scored.get(spec_of(run).hash) for run in pair]
     if None in scores:
         return np.nan, np.nan
-    first, second = map(resampled_perplexities, scores)
-    return percentile_interval(first - second)
+    difference = scores[0].perplexity - scores[1].perplexity
+    half = half_interval_over_documents(scores, (1, -1))
+    return difference - half, difference + half
 
 
 def time_to(
@@ -307,26 +307,25 @@ def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray)
     return labels[int(np.argmin(np.nan_to_num(means, nan=np.inf)))]
 
 
-SEEDS, CHAIN, NONE = "seeds", "batch means", ""
+SEEDS, CHAIN, NONE = "seeds", "effective samples", ""
 
 
-def perplexity_errors(
-    runs: Runs, scored: Mapping[str, Scored] | None = None, seed: int = 0
-) -> xr.Dataset:
+def perplexity_errors(runs: Runs, scored: Mapping[str, Scored] | None = None) -> xr.Dataset:
     """Return for each label the held-out perplexity, its Monte Carlo error and its interval over documents.
 
-    For ``scored`` see `paired_differences`; ``seed`` is the seed of the bootstrap. Dim ``label``:
+    For ``scored`` see `paired_differences`. Dim ``label``:
 
     - ``value``: the mean over runs of the last headline perplexity, NaN if nothing is held out.
     - ``mc_error``: its Monte Carlo standard error. For several runs (seeds, splits) it is that of their mean. For one run of a
-      sampler it is computed by batch means of the log perplexity of the *state* over the recorded iterations after burn-in,
-      times ``value``. Otherwise, and with fewer than four such iterations, it is NaN: only other seeds would show it.
-    - ``source`` of mc_error: "seeds", "batch means" or "".
-    - ``low``, ``high``: 95 % interval of ``value`` over test documents: a bootstrap of 1000 resamples of the documents for
-      fixed topics. NaN unless every run of the label is ``scored``.
+      sampler it is that of the mean log perplexity of the *state* over the recorded iterations after burn-in, by their
+      effective number, times ``value``. It is NaN for other engines, and for fewer than 100 effective iterations, whose number
+      is itself too uncertain: only other seeds would show it.
+    - ``source`` of mc_error: "seeds", "effective samples" or "".
+    - ``low``, ``high``: Student's 95 % interval of the mean log perplexity over test documents, for fixed topics, as
+      perplexities. NaN for fewer than two effective documents, and unless every run of the label is ``scored``.
     - ``n_runs``.
 
-    Flegal & Jones (2010); Efron (1979).
+    Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021); Bell & McCaffrey (2002).
     """
     runs = each_run(runs)
     last = final(runs)
@@ -335,19 +334,18 @@ def perplexity_errors(
         value, error = mean_and_error(last["test_perplexity"].values[rows])
         source = SEEDS
         if len(rows) == 1 and (chain := _sampled(runs[rows[0]])) is not None:
-            error, source = value * batch_means(np.log(chain)), CHAIN
+            error, source = value * error_of_mean(np.log(chain)), CHAIN
         scores = [(scored or {}).get(spec_of(runs[row]).hash) for row in rows]
-        draws = (
-            np.mean([resampled_perplexities(score, seed=seed) for score in scores], axis=0)
-            if all(scores)
-            else ()
-        )
+        mean, half = np.nan, np.nan
+        if all(scores):
+            mean = np.mean([score.perplexity for score in scores])
+            half = half_interval_over_documents(scores, np.full(len(scores), 1 / len(scores)))
         table_rows.append(
             (
                 value,
                 error,
                 source if np.isfinite(error) else NONE,
-                *percentile_interval(draws),
+                *(mean * np.exp(np.array((-half, half)) / mean)),
                 len(rows),
             )
         )

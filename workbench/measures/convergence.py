@@ -216,6 +216,17 @@ def _effective(draws: np.ndarray) -> float:
     return float(array_stats.ess(draws, method="mean", chain_axis=0, draw_axis=1))
 
 
+def error_of_mean(draws: np.ndarray) -> float:
+    """Return the Monte Carlo standard error of the mean of a chain (draw,); NaN for fewer than 100 effective samples.
+
+    Of fewer the effective sample size is itself too uncertain, and most often too high. Vehtari et al. (2021).
+    """
+    effective = _effective(draws[None]) if len(draws) >= ESS_OF_CHAIN else 0
+    return (
+        float(np.std(draws, ddof=1) / np.sqrt(effective)) if effective >= ESS_OF_CHAIN else np.nan
+    )
+
+
 N_FIXED, N_HELD_OUT = 50, 1000
 TRIES = 20
 """Maximum of documents read per document needed, as some have too few words."""

@@ -1,7 +1,9 @@
 """Quantities by iteration, recorded or derived, and their curves over time or K, with standard errors and intervals."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +28,6 @@ from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.runs.spec import RunSpec
 
 LEVEL = 0.95
-N_RESAMPLES = 1000
-"""Bootstrap resamples: enough for the limits of a 95 % interval to about a tenth of its width."""
 
 
 def mean_and_error(values: ArrayLike) -> tuple:
@@ -50,43 +50,40 @@ def t_interval(values: np.ndarray) -> tuple[float, float]:
     return float(np.mean(values)) - half, float(np.mean(values)) + half
 
 
-def batch_means(values: np.ndarray) -> float:
-    """Return the standard error of the mean of an autocorrelated chain by batch means; NaN for fewer than four values.
+def variance_over_documents(influences: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the variance over documents of ratios of two sums (…,), and its degrees of freedom.
 
-    The last values form floor(sqrt(n)) batches of floor(sqrt(n)) consecutive values, whose means are nearly independent.
+    ``influences`` (document, …) are the terms of the first sum less the ratio times those of the second, ``tokens``, divided by
+    the total of ``tokens``. A squared influence of a document of weight w is divided by 1 - 2 w + sum w^2, so that there is no
+    bias if the ratios of documents have one variance. The degrees of freedom are the effective number of documents, Hill's of
+    order 3, 1 / sqrt(sum w^3), minus one. For documents of one length both are those of the mean of their ratios.
 
-    Flegal & Jones (2010), section 3.
+    Bell & McCaffrey (2002), for the variance; Hill (1973).
     """
-    size = int(np.sqrt(len(values)))
-    if size < 2:
-        return np.nan
-    return mean_and_error(values[-size * (len(values) // size) :].reshape(-1, size).mean(axis=1))[1]
+    weights = tokens / tokens.sum()
+    expected = 1 - 2 * weights + weights @ weights
+    return (influences.T**2 / expected).sum(-1), (weights**3).sum() ** -0.5 - 1
 
 
-def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) -> np.ndarray:
-    """Return perplexities (resample,) of bootstrap resamples of the documents with held-out tokens.
+def half_interval_over_documents(scores: Sequence[Scored], factors: ArrayLike) -> float:
+    """Return half of Student's 95 % interval, over test documents, of a sum of perplexities multiplied by ``factors``.
 
-    NaN for fewer than two such documents. Runs scored on the same documents get the same resamples, so their differences are
-    paired.
-
-    Efron (1979); Koehn (2004), who pairs them.
+    Scores of the same document are paired. NaN for fewer than two effective documents; see `variance_over_documents`.
     """
-    held_out = np.flatnonzero(scored.n_tokens)
-    if len(held_out) < 2:
-        return np.full(n, np.nan)
-    sums = np.stack([scored.log_likelihood[held_out], scored.n_tokens[held_out]], axis=1)
-    rng = np.random.default_rng(seed)
-    totals = np.array([sums[rng.integers(len(sums), size=len(sums))].sum(axis=0) for _ in range(n)])
-    return np.exp(-totals[:, 0] / totals[:, 1])
-
-
-def percentile_interval(resamples: np.ndarray) -> tuple[float, float]:
-    """Return the 95 % percentile interval of bootstrap values; (NaN, NaN) without values."""
-    return (
-        tuple(np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist())
-        if len(resamples)
-        else (np.nan, np.nan)
+    influences = [
+        -score.perplexity
+        * (score.log_likelihood + np.log(score.perplexity) * score.n_tokens)
+        / score.n_tokens.sum()
+        for score in scores
+    ]
+    # splits may differ in their number of documents
+    influences, tokens = (
+        np.array([*zip_longest(*rows, fillvalue=0)])
+        for rows in (influences, [score.n_tokens for score in scores])
     )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance, freedom = variance_over_documents(influences @ factors, tokens.sum(axis=1))
+    return float(stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variance)) if freedom >= 1 else np.nan
 
 
 DERIVED = {

@@ -1,8 +1,9 @@
 """Topics by group and over time: the share of each topic in the tokens of a group, with intervals over documents.
 
-The documents of a group are treated as a sample. A share is a ratio of two sums over documents, with the standard error of a
-ratio estimator, Cochran (1977), section 6.4. Tokens of one document are not independent, so intervals over tokens would be far
-too narrow. Periods are the year, quarter, month, week or day of each time, and all from the first to the last.
+The documents of a group are treated as a sample. A share is a ratio of two sums over documents, Cochran (1977), section 6.4.
+Tokens of one document are not independent, so intervals over tokens would be far too narrow: Wilson's interval of a share
+takes the number of independent tokens whose share would vary as much, Kish (1965). Periods are the year, quarter, month, week
+or day of each time, and all from the first to the last.
 """
 
 import math
@@ -17,7 +18,7 @@ from scipy.special import stdtrit
 from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.errors import shown
-from workbench.measures.curves import LEVEL
+from workbench.measures.curves import LEVEL, variance_over_documents
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.selection import MeasureError, attributes, one_run
 from workbench.measures.topics import used_topics
@@ -104,6 +105,8 @@ def _year(time: object) -> int | None:
 COLUMN = "document_"
 """Prefix of coordinates that are columns of the documents."""
 MOST_GROUPS = 200
+PRIOR = 2
+"""Weight, in effective documents, of the variance of all topics in that of one, which few documents tell badly."""
 PAIRS_AT_A_TIME = 1 << 16
 
 
@@ -121,7 +124,7 @@ def topics_by_group(run: xr.Dataset, groups: Sequence | str = "label") -> xr.Dat
     Returns
     -------
     Dataset
-        Dims ``group`` (sorted) and ``topic`` (those in use): ``share``, ``low`` and ``high`` (Student's 95 % interval over
+        Dims ``group`` (sorted) and ``topic`` (those in use): ``share``, ``low`` and ``high`` (Wilson's 95 % interval over
         documents; NaN for a group of one document), ``lift`` (the share divided by the share in all documents with a group),
         and by group ``n_documents`` and ``n_tokens``. The share in a group without a token is NaN.
 
@@ -130,7 +133,7 @@ def topics_by_group(run: xr.Dataset, groups: Sequence | str = "label") -> xr.Dat
     MeasureError
         For a run without ``n_dk``, a wrong number of entries, or no document with a group.
 
-    Cochran (1977), *Sampling Techniques*, section 6.4.
+    Wilson (1927); Kish (1965), *Survey Sampling*; Smyth (2004), for the variance of few documents.
     """
     n_dk, topics = _tokens(run)
     group_of_document, names = _numbered_groups(_entries(run, groups, len(n_dk), "groups"))
@@ -285,7 +288,7 @@ def columns_of(run: xr.Dataset) -> list[str]:
 def group_differences(
     run: xr.Dataset, groups: Sequence | str, one: object, other: object
 ) -> xr.Dataset:
-    """Return each topic's share in one group minus its share in another, with Welch's 95 % interval.
+    """Return each topic's share in one group minus its share in another, with its 95 % interval over documents.
 
     Dim ``topic``, the largest difference first: ``difference`` (share in ``one`` minus share in ``other``), ``low``, ``high``,
     and ``one`` and ``other``, the two shares. For ``run`` and ``groups`` see `topics_by_group`.
@@ -295,7 +298,7 @@ def group_differences(
     MeasureError
         As `topics_by_group`, and for a group that does not exist or has no tokens.
 
-    Welch (1947), with the errors of Cochran (1977), section 6.4.
+    Zou & Donner (2008), from the intervals of the two shares.
     """
     n_dk, topics = _tokens(run)
     group_of_document, names = _numbered_groups(_entries(run, groups, len(n_dk), "groups"))
@@ -308,23 +311,24 @@ def group_differences(
         group_n_dk = n_dk[group_of_document == known_groups.index(name)]
         if not group_n_dk.sum():
             raise MeasureError(f"no document of group {name!r} has a token; choose another")
-        pair.append((*_ratio(group_n_dk), np.count_nonzero(group_n_dk.sum(axis=1))))
-    (share, error, n), (other_share, other_error, other_n) = pair
-    variance, other_variance = error**2, other_error**2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        freedom = (variance + other_variance) ** 2 / (
-            variance**2 / (n - 1) + other_variance**2 / (other_n - 1)
-        )
-        half = stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variance + other_variance)
-    half = np.where(variance + other_variance == 0, 0.0, half)
+        pair.append(_interval(group_n_dk))
+    (share, low, high), (other_share, other_low, other_high) = pair
     differences = share - other_share
     table = xr.Dataset(
         {
             name: ("topic", values, attributes(meaning))
             for name, values, meaning in (
                 ("difference", differences, f"share in {one} minus share in {other}"),
-                ("low", differences - half, "95 % interval, low end"),
-                ("high", differences + half, "95 % interval, high end"),
+                (
+                    "low",
+                    differences - np.hypot(share - low, other_high - other_share),
+                    "95 % interval, low end",
+                ),
+                (
+                    "high",
+                    differences + np.hypot(high - share, other_share - other_low),
+                    "95 % interval, high end",
+                ),
                 ("one", share, f"share of the tokens of {one}"),
                 ("other", other_share, f"share of the tokens of {other}"),
             )
@@ -407,27 +411,21 @@ def _shares(
 ) -> xr.Dataset:
     """Return the table that `topics_by_group` returns, with ``dim`` in place of ``group``."""
     n_groups, n_topics = len(names), len(topics)
-    share, error = np.full((2, n_groups, n_topics), np.nan)
-    n_documents, n_tokens, freedom = (
-        np.zeros(n_groups, int),
-        np.zeros(n_groups),
-        np.full((n_groups, 1), np.nan),
-    )
+    share, low, high = np.full((3, n_groups, n_topics), np.nan)
+    n_documents, n_tokens = np.zeros(n_groups, int), np.zeros(n_groups)
     for group in range(n_groups):
         group_n_dk = n_dk[group_of_document == group]
         n_documents[group], n_tokens[group] = len(group_n_dk), group_n_dk.sum()
         if n_tokens[group]:
-            share[group], error[group] = _ratio(group_n_dk)
-            freedom[group] = np.count_nonzero(group_n_dk.sum(axis=1)) - 1
+            share[group], low[group], high[group] = _interval(group_n_dk)
     grouped = n_dk[group_of_document >= 0]
     overall = grouped.sum(axis=0) / max(grouped.sum(), 1.0)
-    half = np.where(freedom > 0, stdtrit(np.maximum(freedom, 1), (1 + LEVEL) / 2), np.nan) * error
     with np.errstate(invalid="ignore", divide="ignore"):
         lift = share / overall
     columns = (
         ("share", share, "share of the tokens"),
-        ("low", np.maximum(share - half, 0.0), "95 % interval over documents, low end"),
-        ("high", np.minimum(share + half, 1.0), "95 % interval over documents, high end"),
+        ("low", low, "95 % interval over documents, low end"),
+        ("high", high, "95 % interval over documents, high end"),
         ("lift", lift, "share, divided by that in all documents"),
     )
     return xr.Dataset(
@@ -444,15 +442,22 @@ def _shares(
     )
 
 
-def _ratio(n_dk: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each topic's share (topic,) of the tokens, and its standard error over documents (NaN for one document).
+def _interval(n_dk: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each topic's share (topic,) of the tokens, and the low and high end of its 95 % interval; NaN for one document.
 
-    r = sum y_d / sum n_d; var r = m / (m - 1) sum (y_d - r n_d)^2 / (sum n_d)^2, over the m documents with a token.
+    The variance over documents of a share r, divided by r (1 - r), is one over the effective number of tokens. That of a topic
+    is averaged with that of all topics, which has the weight `PRIOR` and adds as many degrees of freedom.
     """
     tokens = n_dk.sum(axis=1)
-    n_dk, tokens = n_dk[tokens > 0], tokens[tokens > 0]
-    m, share = len(n_dk), n_dk.sum(axis=0) / tokens.sum()
-    if m < 2:
-        return share, np.full(len(share), np.nan)
-    residuals = n_dk - share * tokens[:, None]
-    return share, np.sqrt(m / (m - 1) * (residuals**2).sum(axis=0)) / tokens.sum()
+    share = n_dk.sum(axis=0) / tokens.sum()
+    of_token = share * (1 - share)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance, freedom = variance_over_documents(
+            (n_dk - share * tokens[:, None]) / tokens.sum(), tokens
+        )
+        of_all = variance.sum() / of_token.sum()
+        own = np.where(of_token > 0, variance / of_token, of_all)
+        variance = (freedom * own + PRIOR * of_all) / (freedom + PRIOR)
+        z = stdtrit(freedom + PRIOR, (1 + LEVEL) / 2) ** 2 * variance
+        centre, half = (share + z / 2) / (1 + z), np.sqrt(z * of_token + z**2 / 4) / (1 + z)
+    return share, np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)

@@ -245,9 +245,9 @@ def perplexity_audit(
 
         - ``value``, ``unit``: a perplexity, or nats per token; NaN if it cannot be computed, with the reason in ``note``.
         - ``standard_error`` of the value and ``error_over``, the source of randomness: states after burn-in (for an average by
-          batch means; for one state the standard deviation), halves and sweeps (the standard deviation over five seeds),
-          particles. NaN if nothing is random, or one value is not enough. For ``left_to_right`` it does not include the bias:
-          the log of an unbiased estimate is on average too low by half its variance.
+          their effective number, if it is 100; for one state the standard deviation), halves and sweeps (the standard deviation
+          over five seeds), particles. NaN if nothing is random, or there are too few values. For ``left_to_right`` it does not
+          include the bias: the log of an unbiased estimate is on average too low by half its variance.
         - ``n_tokens``: number of scored tokens.
         - ``quantity``: the averaged quantity; two numbers can be compared if it is the same.
         - ``data``, ``corpus``, ``used_by``, ``differs``: the scored words, what is conditioned on, papers and programs that use

@@ -68,9 +68,10 @@ ERROR = (
 )
 OVER_ROWS = (
     "95 % over {rows}",
-    "A bootstrap with 1,000 resamples of the {rows} with held-out {items}: the interval is between the 2.5 and 97.5 "
-    "percentiles of the perplexities, each averaged over the runs of a label. The difference of a single pair has one too, "
-    "with the same {rows} drawn for both. It measures variation between {rows} for the learnt model, not between seeds.",
+    "Student's interval over the {rows} with held-out {items}, for the log of the perplexity averaged over the runs of a "
+    "label. Its degrees of freedom are the effective number of {rows}, which is lower for unequal lengths, minus one; below "
+    "two effective {rows} there is no interval. The difference of a single pair has one too, with the {rows} of both paired. "
+    "It measures variation between {rows} for the learnt model, not between seeds.",
 )
 COSTS = (
     (

@@ -224,7 +224,7 @@ def draw_group_differences(
     if panels:
         yield view.picture(
             f"Difference of the share of each topic in the documents of the group {group!r} from that in "
-            f"{' or '.join(dict.fromkeys(description_of.values()))}, with Welch's 95 % intervals over documents, in "
+            f"{' or '.join(dict.fromkeys(description_of.values()))}, with 95 % intervals over documents, in "
             f"percentage points: at most the {most} topics that differ most; the table has all. Intervals are not corrected "
             f"for multiple comparisons: with many topics some differ by chance. One run of each label.{left_out}",
             panels,
@@ -477,7 +477,7 @@ def draw_topics_over_time(
         )
         more = shares_table.sizes["topic"] - len(topics)
         picture = view.picture(
-            f"Share of each topic in the tokens of a {length}, with Student's 95 % intervals over documents: the "
+            f"Share of each topic in the tokens of a {length}, with 95 % intervals over documents: the "
             f"{len(topics)} topics whose share changes most, stacked in the first panel in the same colours"
             f"{f'; {more} more are in the table' if more else ''}. Periods without a token are left out.",
             panels,

@@ -186,11 +186,12 @@ def table_of(rows: pd.DataFrame) -> Table:
         ),
         number(
             "± Monte Carlo",
-            meaning="standard error of it: over seeds, or of one chain by batch means",
+            meaning="standard error of it: over seeds, or of one chain that has 100 effective samples after burn-in; of fewer "
+            "it cannot be told",
         ),
         number(
             "95 % over documents",
-            meaning="interval by drawing the documents anew; of runs at rest",
+            meaning="Student's interval, as other documents would vary; of runs at rest",
         ),
         number(
             f"Seconds to {until:,.6g}" if np.isfinite(until) else "Seconds to target",
