@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from comparisons import made_up, tiny_corpus
 from scipy.signal import lfilter
 
 import workbench as wb
 from workbench.measures import MeasureError, convergence, label_free
-from workbench.measures.convergence import BINS, rank_histograms
+from workbench.measures.convergence import BINS, agreement, rank_histograms
 
 
 def run_of(chain, seed: int = 0, burn_in: int = 0, sizes=None, **changes):
@@ -98,6 +99,19 @@ def test_the_tail_is_that_of_the_quantiles_of_5_and_95_per_cent():
     ]
     result = convergence([run_of(own, seed) for seed, own in enumerate(draws)])
     assert of(result, "ess_tail") == pytest.approx(min(of_quantiles), rel=1e-9)
+
+
+def test_a_quantity_of_several_numbers_has_the_worst_of_each():
+    draws = np.stack([[noise(seed), lfilter([1.0], [1.0, -0.9], noise(seed))] for seed in (0, 1)])
+    both = xr.Dataset({"sorted_share": (("chain", "rank", "draw"), draws)})
+    (one, other), worst = (
+        (
+            agreement(both.isel(rank=[k]).transpose("chain", "draw", "rank"))["sorted_share"]
+            for k in (0, 1)
+        ),
+        agreement(both.transpose("chain", "draw", "rank"))["sorted_share"],
+    )
+    assert worst == (max(one[0], other[0]), min(one[1], other[1]), min(one[2], other[2]))
 
 
 def test_an_autoregressive_chain_has_fewer_effective_samples():

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -54,6 +55,21 @@ def test_the_kernels_of_both_orders_are_there_before_the_clock_runs():
     )
     loop.load_kernels(engine, LDA(500), engine.options())
     assert seen == [True, False]
+
+
+def test_time_of_a_pause_is_no_time_of_inference():
+    control, before = loop.Control(), loop.Position(0, None, None, 5000.0, 0.0, 0, None)
+
+    def step(state, context):
+        control.waited += 1000.0  # as if the step had been paused so long
+        return state, {"updates": 3}
+
+    after, _ = loop.advance(
+        SimpleNamespace(seed=0, n_threads=1), SimpleNamespace(step=step), before, control
+    )
+    assert (
+        4000 <= after.elapsed < 4900 and after.updates == 3
+    )  # seconds of a step that does nothing
 
 
 def test_an_identical_run_is_reopened_and_not_computed_again(thirty_documents, store, monkeypatch):
