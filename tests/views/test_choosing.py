@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from comparisons import made_up
 
-from workbench.measures import numbers_by_k
 from workbench.report.drawing import draw
-from workbench.views import choose_k_view, draw_view
+from workbench.views import draw_view
 
 hv = pytest.importorskip("holoviews")
 
@@ -26,26 +25,6 @@ def runs(engine="cgs"):
         for k, score in ((2, -7), (20, -6), (40, -6.5))
         for seed in range(2)
     ]
-
-
-def drawn(overlay, kind) -> list[list]:
-    return [
-        list(map(float, row)) for part in overlay if isinstance(part, kind) for row in part.array()
-    ]
-
-
-def test_a_panel_has_means_errors_and_a_line_at_the_recommended_k():
-    overlay = choose_k_view(numbers_by_k(runs()), "log_likelihood", 20)
-    assert drawn(overlay, hv.Curve) == [
-        pytest.approx(row) for row in ([2, -7.05], [20, -6.05], [40, -6.55])
-    ]
-    segments = drawn(overlay, hv.Segments)
-    # the error of two values is half their distance
-    assert segments[1] == pytest.approx([20, -6.1, 20, -6.0])
-    (line,) = (part for part in overlay if isinstance(part, hv.VLine))
-    assert line.data == 20
-    assert not any(isinstance(part, hv.VLine) for part in choose_k_view(numbers_by_k(runs())))
-    assert not list(choose_k_view(numbers_by_k(runs()), "npmi", 20))
 
 
 def test_draw_choose_k_has_a_picture_per_label_with_recommendation_and_table():

@@ -1,12 +1,9 @@
 """Views of correlations of topics: the matrix, its frames and hover texts, and the arcs."""
 
-import re
-
 import numpy as np
 import pytest
 import xarray as xr
 
-from workbench.report.drawing import draw, inline
 from workbench.views.correlations import cell_texts, correlations_graph, correlations_view
 
 NAMES = {0: "0 · house & law", 1: "1 · court", 2: "2 · year"}
@@ -50,24 +47,6 @@ def test_correlations_view_frames_the_strongest_or_the_selected_pairs(
 
     assert framed(correlations_view(found)) == cells((0, 2), (0, 1))
     assert framed(correlations_view(found, marked=[(1, 2)])) == cells((1, 2))
-
-
-def test_cell_texts_have_both_topics_and_their_correlation(found):
-    """Each cell of the SVG against the number at its place, read off its colour's sign and its own text."""
-    svg = draw([correlations_view(found, NAMES)], 2, ("svg",), False, 2.0)["svg"].decode()
-    page = inline(svg, "one", "title", {"QuadMesh": [cell_texts(found, NAMES)]})
-    cells = re.findall(r'style="fill: (\w+|#\w+)"><title>(.*?)</title>', page, flags=re.DOTALL)
-    assert len(cells) == 9 and "house &amp; law" in page
-    numbers = found["correlation"].values
-    for fill, text in cells:
-        first, second, value = text.split("\n")
-        one, other = int(first[0]), int(second[0])
-        assert value == f"correlation {numbers[one, other]:+.2f}"
-        if one == other:
-            assert fill == "none"
-        else:
-            red, _, blue = (int(fill[at : at + 2], 16) for at in (1, 3, 5))
-            assert (red > blue) == (numbers[one, other] > 0), text
 
 
 def test_correlations_graph_connects_topics_above_the_threshold(found):

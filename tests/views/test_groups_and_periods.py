@@ -141,28 +141,6 @@ def test_shares_over_time_are_those_of_the_measure(run_and_corpus):
     assert len(bare.hover["Points"][0][1].split("\n")) == 2  # without the corpus no words
 
 
-def test_lifts_by_group_are_those_of_the_measure(run_and_corpus):
-    run, _ = run_and_corpus
-    (picture,) = draw_view("topics-by-group", [run])
-    result = topics_by_group(run)
-    assert result["group"].values.tolist() == ["a", "b"]
-    (mesh,) = picture.panels[0]
-    order = np.argsort(-(result["share"] * result["n_tokens"]).sum("group").values, kind="stable")
-    assert order.tolist() != [0, 1, 2]  # else an order could be forgotten
-    lifts = np.clip(np.log2(result["lift"].transpose("topic", "group").values[order]), -2, 2)
-    np.testing.assert_allclose(mesh.dimension_values("lift", flat=False), lifts[::-1])
-    texts = picture.hover["QuadMesh"][0]
-    assert (
-        len(texts) == 6
-        and texts[0].startswith("a: 5 documents\n")
-        and texts[1].startswith("b: 10 documents\n")
-    )
-    assert (
-        "5 documents" not in texts[1]
-        and f"{float(result['lift'][0, order[-1]]):.2f} times" in texts[0]
-    )
-
-
 def test_draw_group_differences_compares_a_group_with_all_other_documents(run_and_corpus):
     run, corpus = run_and_corpus
     (picture,) = draw_view("group-differences", [run])

@@ -14,7 +14,6 @@ from workbench.views import (
     concentrations_of,
     lineage_height,
     lineage_view,
-    move_curve,
     topic_number_curves,
     topic_size_curves,
     topic_words_view,
@@ -112,25 +111,6 @@ def test_concentration_curves_leave_out_fixed_hyperparameters():
     assert len(concentration_curves(runs, "beta_total")) == 0
     with pytest.raises(MeasureError, match="scalar hyperparameter must be one of alpha_total"):
         concentration_curves(runs, "eta")
-
-
-def test_move_curve_marks_kept_and_undone_moves():
-    run = bounded("cv-hdp", [-16, -12, -8, -4])
-    rows = {"move": [1, 2, 2, 1], "move_accepted": [1, 1, 0, 0]}
-    rows |= {"move_gain": [1, 1, -1, -1], "move_from": [0] * 4, "move_to": [1] * 4}
-    drawn = move_curve(
-        run.assign({name: ("iteration", np.array(values, float)) for name, values in rows.items()})
-    )
-    marks = {
-        element.label: element.array().tolist()
-        for element in drawn
-        if isinstance(element, hv.Scatter)
-    }
-    assert marks == {
-        "split, kept": [[1, -4]],
-        "merge, kept": [[2, -3]],
-        "undone": [[3, -2], [4, -1]],
-    }
 
 
 def test_topic_sizes_leave_out_topics_without_a_token():

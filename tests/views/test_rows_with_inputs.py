@@ -184,15 +184,3 @@ def test_places_elsewhere_are_points_and_rows_without_places_have_no_map():
     assert {picture.name for picture in pictures([run])} & {"word-map", "rows-by-year"} == {
         "rows-by-year"
     }
-
-
-def test_words_of_a_place_have_a_curve_with_its_band_and_the_counts(run_and_corpora):
-    run, corpora = run_and_corpora
-    (picture,) = draw_view("rows-by-year", [run], corpora=corpora, place="Kansas")
-    assert len(picture.panels) == 3 and len(picture.rows) == 9
-    assert [part.__class__.__name__ for part in picture.panels[0]] == ["Area", "Curve", "Scatter"]
-    band, curve, dots = picture.panels[0]
-    word = int(np.flatnonzero(run["word"].values == picture.rows[0][5])[0])
-    assert curve.dimension_values(1) == pytest.approx(run["probability"].values[3:6, word])
-    assert len(dots) == 3, "held-out rows have their counts too"
-    assert drawn(picture)

@@ -16,7 +16,6 @@ from workbench.views.every import draw_view, pictures
 from workbench.views.hidden_states import state_probability_view
 from workbench.views.loadings import placed_words, readable
 from workbench.views.running_text import MOST_LINES, lines_of
-from workbench.views.sequence_gains import gains_by_sequence
 
 pytest.importorskip("holoviews")
 
@@ -188,21 +187,6 @@ def test_draw_text_has_hover_texts_with_the_expected_words(runs_and_corpora):
         assert svg.count("<title>") == len(picture.rows) == 20 and "expected:" in svg
         assert [row[-3] for row in picture.rows] == [0] * 15 + [1] * 5
     assert draw_view("text", runs) == [], "without the corpora there are no words"
-
-
-def test_gains_are_those_of_the_definition():
-    train, test = hold_out_ends(sequences(), 5)
-    tokens = test.document_tokens
-    scored = Scored(np.log(0.5) * tokens, tokens, 1, 1)
-    result = gains_by_sequence(scored, train, test)
-    counts = np.bincount(train.words, train.counts, 4)
-    # of the sequence "one"
-    words = [int(test.words[test.documents == row][0]) for row in np.flatnonzero(tokens)[:5]]
-    assert result["one"][0] == 5
-    assert result["one"][1] == pytest.approx(np.log(0.5) - np.mean(np.log(counts[words] / 50)))
-    assert result["one"][2] == pytest.approx(
-        np.log(0.5) - np.mean(np.log((counts[words] + 0.1) / 50.4))
-    )
 
 
 def test_gains_are_drawn_as_bars_of_both_bases(runs_and_corpora):

@@ -14,10 +14,8 @@ from workbench.measures import (
     MeasureError,
     coherence,
     match_topics,
-    paired_differences,
     topic_flow,
     topic_map,
-    topic_sizes,
     topics_by_size,
 )
 from workbench.report.drawing import _figure, draw, option
@@ -59,19 +57,6 @@ def overlapping(found: np.ndarray) -> int:
         bool((np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]) > 0.5).all())
         for a, b in combinations(found, 2)
     )
-
-
-def test_circles_stand_where_the_map_says_with_areas_in_proportion_to_shares():
-    _, circles, numbers = topic_map_view(topic_map(tiny_run()))
-    result, sizes = topic_map(tiny_run()), topic_sizes(tiny_run())
-    order = topics_by_size(tiny_run())
-    np.testing.assert_array_equal(circles.dimension_values("x"), result["x"].sel(topic=order))
-    np.testing.assert_array_equal(
-        circles.dimension_values("share"), sizes["share"].sel(topic=order)
-    )
-    area = circles.dimension_values("area")
-    np.testing.assert_allclose(area / area.sum(), sizes["share"].sel(topic=order), rtol=1e-12)
-    assert texts(numbers) == [str(topic) for topic in order]
 
 
 @pytest.mark.parametrize("columns", [1, 2])
@@ -122,13 +107,6 @@ def test_non_overlapping_keeps_texts_without_conflict_at_their_points():
     places = non_overlapping(points, np.full((3, 2), 0.1))
     np.testing.assert_array_equal(places[:2], points[:2])
     assert 0.05 <= np.abs(places[2] - points[2]).max() <= 0.2
-
-
-def test_topic_list_view_has_share_and_name_largest_first():
-    shares, names = topic_list_view(tiny_run(), 2)
-    order, share = topics_by_size(tiny_run()), topic_sizes(tiny_run())["share"]
-    assert texts(shares) == [f"{100 * float(share.sel(topic=topic)):.1f} %" for topic in order]
-    assert texts(names) == [names_of_topics(tiny_run(), 2)[topic] for topic in order]
 
 
 def test_names_of_topics_use_labels():
@@ -202,14 +180,6 @@ def test_names_beside_a_flow_stay_in_the_figure_and_do_not_touch(columns):
     assert overlapping(result) == 0
 
 
-def test_each_topic_stands_at_its_coherence_the_best_first():
-    result = coherence(tiny_run(), training(), 5)
-    bars, marks, mean = coherence_view(result, "c_v")
-    assert marks.dimension_values(0).tolist() == sorted(result["c_v"].values, reverse=True)
-    assert mean.data == pytest.approx(result.attrs["mean_c_v"], rel=1e-12)
-    np.testing.assert_array_equal(bars.dimension_values(0), mean.data)
-
-
 def test_panels_of_coherence_keep_their_own_names():
     runs = [tiny_run(engine) for engine in ("cgs", "svb")]
     panels = [
@@ -229,24 +199,6 @@ def test_topics_without_a_coherence_are_named_at_the_end():
     assert len(view.get(1)) == 0
     ticks = [text for _, text in option(view, "yticks")]
     assert ticks == [f"{topic}, too few words" for topic in range(4)]
-
-
-def test_differences_stand_over_their_intervals_and_the_reference_is_left_out():
-    runs = [made_up("cgs", [100 + seed], seed=seed) for seed in (0, 1)]
-    runs += [made_up("svb", [105 + 3 * seed], seed=seed) for seed in (0, 1)] + [
-        made_up("cvb", [103])
-    ]
-    result = paired_differences(runs)
-    zero, *drawn = differences_view(runs)
-    assert zero.data == 0
-    segments, several, single = drawn
-    assert several.label == "svb" and single.label == "cvb"
-    assert several.dimension_values(0)[0] == float(result["difference"].sel(label="svb")) == 6
-    np.testing.assert_array_equal(
-        segments.array()[0, [0, 2]].astype(float),
-        [float(result[name].sel(label="svb")) for name in ("difference_low", "difference_high")],
-    )
-    assert draw([differences_view(runs)], 1, ("svg",), False, 1.0)["svg"].startswith(b"<?xml")
 
 
 def test_differences_view_is_empty_without_differences():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from comparisons import made_up, tiny_run, with_topics
 
-from workbench.measures import MeasureError, top_words, topic_sizes
+from workbench.measures import MeasureError
 from workbench.report.drawing import draw
 from workbench.views import topic_words_view
 from workbench.views.topics import MOST_LETTERS, words_height
@@ -15,33 +15,6 @@ hv = pytest.importorskip("holoviews")
 def parts(view) -> tuple:
     """(bars, headings, words, probabilities), each an array with a row an item."""
     return tuple(element.array() for element in view)
-
-
-def test_every_top_word_stands_with_its_probability():
-    run = tiny_run("cgs")
-    result = top_words(run, 6)
-    bars, _, words, probabilities = parts(topic_words_view(run, 6))
-    assert len(bars) == len(words) == len(probabilities) == 4 * 6
-    largest = int(np.argmax(topic_sizes(run)["share"].values))
-    assert [str(word) for word in words[:6, 2]] == result["word"].values[largest].tolist()
-    np.testing.assert_array_equal(bars[:6, 4].astype(float), result["phi"].values[largest])
-    assert [str(actual) for actual in probabilities[:6, 2]] == [
-        f"{phi:.3f}".lstrip("0") for phi in result["phi"].values[largest]
-    ]
-
-
-def test_bars_of_all_topics_have_one_scale():
-    bars = parts(topic_words_view(tiny_run("cgs"), 5))[0].astype(float)
-    lengths = bars[:, 2] - bars[:, 0]
-    # differences of positions
-    np.testing.assert_allclose(lengths / lengths.max(), bars[:, 4] / bars[:, 4].max(), rtol=1e-9)
-
-
-def test_headings_tell_number_and_share_largest_first():
-    sizes = topic_sizes(tiny_run("cgs"))["share"]
-    order = np.argsort(-sizes.values, kind="stable")
-    headings = [str(text) for text in parts(topic_words_view(tiny_run("cgs")))[1][:, 2]]
-    assert headings == [f"topic {topic} · {100 * float(sizes[topic]):.1f} %" for topic in order]
 
 
 def test_chosen_topics_come_in_the_order_asked_for():
