@@ -114,7 +114,9 @@ def rounding_of(options):
 def laid_out(engine, corpus, model, options):
     """The data of a run as the loop works on them."""
     parts = engine, model, options
-    spec = SimpleNamespace(seed=0, n_threads=1, warm_start=None, parts=lambda data=None: parts)
+    spec = SimpleNamespace(
+        seed=0, n_threads=1, start=None, warm_start=None, parts=lambda data=None: parts
+    )
     return (Whole if corpus.n_parts == 1 else LaidOut)(spec, corpus, None)
 
 

@@ -1,5 +1,6 @@
 """Specs of runs: what their hash covers, names and labels, and wrong settings in one sentence."""
 
+import json
 import math
 from dataclasses import replace
 
@@ -64,6 +65,19 @@ def test_the_hash_covers_what_decides_bits_and_nothing_else(thirty_documents):
 def test_an_option_that_is_spelled_out_hashes_like_its_default(thirty_documents):
     train, _ = thirty_documents
     assert make_spec(train, "svb-cgs", options={"r": "1"}).hash == make_spec(train, "svb-cgs").hash
+
+
+def test_a_run_from_before_an_option_keeps_its_start_and_its_hash(thirty_documents):
+    train, _ = thirty_documents
+    for engine, start in (("svb", "dirichlet"), ("cv-hdp", "noise")):
+        spec = make_spec(train, engine, options={"init": start})
+        written = json.loads(spec.to_json())
+        for name in ("init", "warm_up"):
+            del written["options"][name]
+        read = RunSpec.from_json(json.dumps(written))
+        assert read.options["init"] == start and read.hash == spec.hash
+        assert make_spec(train, engine).hash != spec.hash
+        assert replace(read, options=written["options"]).hash == spec.hash
 
 
 def test_an_option_is_read_and_hashed_by_its_former_name(thirty_documents):

@@ -146,6 +146,7 @@ class StepContext(NamedTuple):
     numbers: np.ndarray | None = None
     # for a part of a corpus: is any token of the whole corpus sampled?
     samples: bool | None = None
+    warm: bool = False  # whether the run began from the counts of another run
     # (name, make) -> make(), computed once per part of the corpus and then cached
     derived: Callable = lambda name, make: make()
     # (name, make) -> make(), computed once for all parts until their next meeting

@@ -20,6 +20,7 @@ def option(
     whole: bool = False,
     infinite: bool = False,
     late: bool = False,
+    before=None,
     high: float | None = None,
     former: str | None = None,
     otherwise: Callable | None = None,
@@ -31,9 +32,10 @@ def option(
     The value is one of ``choices``, or what ``otherwise`` returns for another value (it may raise `OptionError`); True or False
     if the default is one of these; else a number from ``low`` to ``high``, ``whole`` or not, and "inf" if ``infinite``.
 
-    A ``late`` option was added when runs without it existed: while it has its default, it is left out of the hash of a spec, so
-    that these runs keep their names. A renamed option is still read, and hashed, by its ``former`` name. A ``size`` is a number
-    of states or dimensions, which a server may limit. ``label`` is its label in forms, by default its name in words.
+    A ``late`` option was added when runs without it existed: while it has the value that they had (``before``, or else the
+    default), it is left out of the hash of a spec, so that these runs keep their names. A renamed option is still read, and
+    hashed, by its ``former`` name. A ``size`` is a number of states or dimensions, which a server may limit. ``label`` is its
+    label in forms, by default its name in words.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {
@@ -51,7 +53,8 @@ def option(
         "several": not choices,
         "example": "",
     }
-    return field(default=default, metadata=about | {"late": late, "former": former})
+    about |= {"late": late, "before": default if before is None else before, "former": former}
+    return field(default=default, metadata=about)
 
 
 def option_fields(kind: type) -> dict:

@@ -24,10 +24,10 @@ CURVES, FINALS = "perplexity-by-iterations", "ordering"
 
 def _engines(visit: float) -> tuple[Method, ...]:
     """Return one `Method` for each of the engines, with ``visit`` mean seconds per iteration, token and topic."""
+    threshold = {name: {"r": 1} if name.endswith("-cgs") else {} for name in ENGINES}
+    start = {name: {} if name == "cgs" else {"init": "dirichlet"} for name in ENGINES}
     return tuple(
-        Method(
-            name, name, options={"r": 1} if name.endswith("-cgs") else {}, alpha=EACH, visit=visit
-        )
+        Method(name, name, options=threshold[name] | start[name], alpha=EACH, visit=visit)
         for name in ENGINES
     )
 

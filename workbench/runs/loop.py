@@ -176,7 +176,8 @@ def advance(
 ) -> tuple[Position, dict]:
     """Compute one step; return the new position and the step's diagnostics. Clocks exclude time spent paused."""
     iteration = position.iteration + 1
-    context = StepContext(spec.seed, iteration, spec.n_threads, control)
+    warm = spec.start is not None
+    context = StepContext(spec.seed, iteration, spec.n_threads, control, warm=warm)
     waited, elapsed, cpu_time = control.waited, time.perf_counter(), time.process_time()
     state, info = data.step(position.state, context)
     elapsed = time.perf_counter() - elapsed - (control.waited - waited)

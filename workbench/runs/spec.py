@@ -89,10 +89,10 @@ class RunSpec(RunSettings):
     def hash(self) -> str:
         """The sha256 (hex) of those settings that determine a run's results."""
         about, options = named_options(get_engine(self.engine)), {}
-        # by their original names, without later options that have their default
+        # by their original names, without later options that have the value of runs before these
         for name, value in self.options.items():
             known = about[name].metadata if name in about else {}
-            if not (known.get("late") and value == about[name].default):
+            if not (known.get("late") and value == known["before"]):
                 options[known.get("former") or name] = value
         identity = {name: getattr(self, name) for name in IDENTITY} | {"options": options}
         if self.start:
@@ -194,6 +194,9 @@ class RunSpec(RunSettings):
             for name, value in spec.options.items()
             if name not in engine.fixed
         }
+        for name, option in options_of(engine).items():
+            if option.metadata["before"] != option.default:  # of a run from before the option
+                options.setdefault(name, option.metadata["before"])
         return replace(spec, options=options)
 
     def lasting(self, n_iterations: int, rule: StopRule | None = None) -> RunSpec:

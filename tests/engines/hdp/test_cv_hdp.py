@@ -39,7 +39,7 @@ def oracles():
 
 
 def options_of(**given):
-    return twin.chosen_hdp(ENGINE, **given)
+    return twin.chosen_hdp(ENGINE, init="noise", **given)
 
 
 def started(rows, q, options, **known) -> State:

@@ -76,7 +76,7 @@ def gap_of(corpus, state, options):
 @every_corpus
 def test_split_by_counts_it_is_the_hybrid_bit_for_bit(corpus, r, average):
     for n_chains in (1, 2):
-        given = {"r": r, "n_chains": n_chains}
+        given = {"r": r, "n_chains": n_chains, "init": "dirichlet"}
         options, state, info = run(ENGINE, corpus, 6, average=average, split="counts", **given)
         _, wanted, told = run(get_engine(f"{average}-cgs"), corpus, 6, **given)
         assert_same_bits(adaptive.of_hybrid(options, state), wanted)
@@ -99,7 +99,7 @@ def test_with_everything_sampled_it_is_cgs_bit_for_bit(split, average):
 def test_a_budget_for_single_tokens_alone_is_the_hybrid_of_r_1(split, average):
     corpus = simulated()
     options, state, _ = run(ENGINE, corpus, 9, average=average, split=split, r=1, refresh=10)
-    _, wanted, _ = run(get_engine(f"{average}-cgs"), corpus, 9, r=1)
+    _, wanted, _ = run(get_engine(f"{average}-cgs"), corpus, 9, r=1, init="dirichlet")
     assert_same_bits(adaptive.of_hybrid(options, state), wanted)
 
 

@@ -23,7 +23,9 @@ both_orders = pytest.mark.parametrize("name", ["cvb", "cvb0"])
 def sweeps(name, corpus, model, state, n=1, first=1):
     engine = get_engine(name)
     for i in range(n):
-        state, info = engine.step(corpus, model, cvb.Options(), state, StepContext(0, first + i))
+        state, info = engine.step(
+            corpus, model, cvb.Options(init="dirichlet"), state, StepContext(0, first + i)
+        )
     return state, info
 
 
@@ -94,7 +96,7 @@ def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, name):
             "updates": corpus.n_pairs,
             "change": pytest.approx(np.abs(gamma - before).max(), abs=COUNTS),
         }
-    found = get_engine(name).watch(corpus, model, cvb.Options(), state)
+    found = get_engine(name).watch(corpus, model, cvb.Options(init="dirichlet"), state)
     assert found["bound"] == pytest.approx(
         twins.bound(corpus, gamma, model.alphas, model.beta), abs=NATS
     )
@@ -151,19 +153,26 @@ def test_single_precision_halves_the_responsibilities_and_stays_near_to_double(n
     """Nothing but the stored responsibilities is rounded, to 6e-8; 20 iterations multiply that some times."""
     corpus, model, engine = simulated(), LDA(3, 0.3, 0.2), get_engine(name)
     double, single = (
-        engine.init(corpus, model, cvb.Options(precision=way), StepContext(0, 0))
+        engine.init(corpus, model, cvb.Options(init="dirichlet", precision=way), StepContext(0, 0))
         for way in ("double", "single")
     )
     assert 2 * single.gamma.nbytes == double.gamma.nbytes
     for step in range(1, 21):
-        double, _ = engine.step(corpus, model, cvb.Options(), double, StepContext(0, step))
+        double, _ = engine.step(
+            corpus, model, cvb.Options(init="dirichlet"), double, StepContext(0, step)
+        )
         single, _ = engine.step(
-            corpus, model, cvb.Options(precision="single"), single, StepContext(0, step)
+            corpus,
+            model,
+            cvb.Options(init="dirichlet", precision="single"),
+            single,
+            StepContext(0, step),
         )
     np.testing.assert_allclose(single.gamma, double.gamma, rtol=0, atol=1e-4)
     assert np.abs(single.gamma - double.gamma).max() > 0
     bounds = [
-        engine.watch(corpus, model, cvb.Options(), state)["bound"] for state in (double, single)
+        engine.watch(corpus, model, cvb.Options(init="dirichlet"), state)["bound"]
+        for state in (double, single)
     ]
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-5)
 
@@ -172,7 +181,9 @@ def test_single_precision_halves_the_responsibilities_and_stays_near_to_double(n
 def test_counts_are_those_of_the_responsibilities_as_they_are_stored(name):
     """Rounded before they are counted: else every update would leave the counts 6e-8 off, and forty sweeps much more."""
     corpus, model, engine = simulated(), LDA(3, 0.3, 0.2), get_engine(name)
-    state = engine.init(corpus, model, cvb.Options(precision="single"), StepContext(0, 0))
+    state = engine.init(
+        corpus, model, cvb.Options(init="dirichlet", precision="single"), StepContext(0, 0)
+    )
     state, _ = sweeps(name, corpus, model, state, 40)
     gamma = state.gamma[:, :3].astype(float)
     assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
@@ -183,6 +194,6 @@ def test_counts_are_those_of_the_responsibilities_as_they_are_stored(name):
 
 def test_zeroth_order_keeps_no_variances():
     corpus, model = simulated(), LDA(3)
-    state = cvb0.init(corpus, model, cvb.Options(), StepContext(0, 0))
+    state = cvb0.init(corpus, model, cvb.Options(init="dirichlet"), StepContext(0, 0))
     assert state.moments[3:] == (None, None, None)
     assert sum(array.size for array in state[3:6]) == 0

@@ -193,7 +193,10 @@ def test_interleaved_passes_meet_their_twin(n_topics, r, name, schedule):
     corpus, model = simulated(8, 10, 12), uneven(n_topics)
     gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
     state = state_of(name, schedule, corpus, model, gamma, [topics], r)
-    options, priors = options_of(name, schedule, r=r, phases="interleaved"), (model.alphas, 0.2)
+    options, priors = (
+        options_of(name, schedule, r=r, phases="interleaved", init="dirichlet"),
+        (model.alphas, 0.2),
+    )
 
     def update(gamma, pair, sampled):
         if name != "svb-cgs":

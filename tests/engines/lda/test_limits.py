@@ -7,7 +7,7 @@ from toys import CORPORA, doubled
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
-from workbench.engines.lda import cgs, cvb, svb
+from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions, SvbOptions
 from workbench.engines.lda.hybrid_state import chain_of, mean_part
 from workbench.engines.lda.split import all_sampled
@@ -64,13 +64,12 @@ def side_by_side(corpus, model, name, hybrid_options, engine, options):
 
 
 def assert_is_variational(corpus, model, name, pure, given, r, n_chains):
-    engine, options = get_engine(pure), OPTIONS[name](r=r, n_chains=n_chains, **given)
-    partition = given.get("partition", 1)
-    own = (
-        svb.Options(given.get("schedule", "parallel"))
-        if pure == "svb"
-        else cvb.Options(partition=partition)
-    )
+    start = {"warm_up": 2} if pure in ("svb", "cvb") else {}
+    engine, options = get_engine(pure), OPTIONS[name](r=r, n_chains=n_chains, **given | start)
+    shared = {field: given[field] for field in ("schedule", "partition") if field in given}
+    if pure == "svb":
+        shared.pop("partition", None)
+    own = engine.options(**shared | start)
     for state, numbers, hybrid, expected_state, expected in side_by_side(
         corpus, model, name, options, engine, own
     ):

@@ -102,7 +102,7 @@ def test_a_batch_of_all_documents_with_rho_1_is_a_restarted_step_of_vb_to_the_bi
     model, about = LDA(5, 0.3, 0.2), {"n_inner": n_inner, **learnt}
     own, others = (
         online_vb.Options(tau0=1.0, batch_size=10**6, **about),
-        vb.Options(restart_documents=True, **about),
+        vb.Options(init="dirichlet", restart_documents=True, **about),
     )
     context = StepContext(4, 0)
     state, other = ENGINE.init(corpus, model, own, context), VB.init(corpus, model, others, context)
@@ -129,7 +129,7 @@ def test_a_start_is_that_of_vb():
     corpus, model, context = simulated(), LDA(3, 0.3, 0.2), StepContext(2, 0)
     state, other = (
         ENGINE.init(corpus, model, online_vb.Options(), context),
-        VB.init(corpus, model, vb.Options(), context),
+        VB.init(corpus, model, vb.Options(init="dirichlet"), context),
     )
     assert all(np.array_equal(a, b) for a, b in zip(state[:3], other[:3], strict=True))
 
@@ -202,7 +202,10 @@ def test_the_bound_is_below_the_evidence_of_a_toy_whatever_the_batches_stand_for
 def test_online_vb_comes_to_rest_where_vb_does():
     """Rates fall, so batches matter less and less: the change of the topics does too, and the bound is near that of `vb`."""
     corpus, model = simulated(60, 30, 40), LDA(4, 0.1, 0.1)
-    options, others = online_vb.Options(batch_size=10), vb.Options(restart_documents=True)
+    options, others = (
+        online_vb.Options(batch_size=10),
+        vb.Options(init="dirichlet", restart_documents=True),
+    )
     state, other = (
         ENGINE.init(corpus, model, options, StepContext(0, 0)),
         VB.init(corpus, model, others, StepContext(0, 0)),
@@ -283,7 +286,7 @@ def test_five_passes_of_kos_are_ahead_of_as_many_iterations_of_vb_and_no_better_
     model, found = LDA(40), {}
     for engine, options in (
         (ENGINE, online_vb.Options()),
-        (VB, vb.Options(restart_documents=True)),
+        (VB, vb.Options(init="dirichlet", restart_documents=True)),
     ):
         state = engine.init(train, model, options, StepContext(0, 0))
         for step in range(1, 41):

@@ -24,12 +24,14 @@ CONVERGED = 1e-7  # fixed points, spec E.5
 
 def step(corpus, model, schedule, state, n=1):
     for i in range(n):
-        state, _ = ENGINE.step(corpus, model, svb.Options(schedule), state, StepContext(0, i + 1))
+        state, _ = ENGINE.step(
+            corpus, model, svb.Options(schedule, init="dirichlet"), state, StepContext(0, i + 1)
+        )
     return state
 
 
 def bound(corpus, model, schedule, state):
-    return ENGINE.watch(corpus, model, svb.Options(schedule), state)["bound"]
+    return ENGINE.watch(corpus, model, svb.Options(schedule, init="dirichlet"), state)["bound"]
 
 
 # ---------------------------------------------------------------------- published values
@@ -80,7 +82,7 @@ def test_the_optimum_predicts_with_the_printed_perplexity(oracles, toy):
     printed, (corpus, model) = oracles["toyA"], toy
     test = corpus_of(printed["perplexity"]["test"], 2, 3)
     state = svb_state(corpus, model, np.array(printed["svb_parallel"]["gamma_final"]), "parallel")
-    probability = ENGINE.predict(corpus, model, svb.Options(), state, test)
+    probability = ENGINE.predict(corpus, model, svb.Options(init="dirichlet"), state, test)
     perplexity = np.exp(-np.dot(test.counts, np.log(probability)) / test.n_tokens)
     assert perplexity == pytest.approx(printed["perplexity"]["perplexity_eq30_svb"], abs=CONVERGED)
 
@@ -138,7 +140,9 @@ def test_the_bound_never_falls(name, prior, schedule):
     corpus, model = CORPORA[name], LDA(5, prior, prior)
     for seed in range(3):
         state, before = (
-            ENGINE.init(corpus, model, svb.Options(schedule), StepContext(seed, 0)),
+            ENGINE.init(
+                corpus, model, svb.Options(schedule, init="dirichlet"), StepContext(seed, 0)
+            ),
             -np.inf,
         )
         for _ in range(40):
@@ -153,9 +157,13 @@ def test_doubled_counts_cost_no_more_updates():
     for schedule in SCHEDULES:
         infos = []
         for each in (corpus, doubled(corpus)):
-            state = ENGINE.init(each, model, svb.Options(schedule), StepContext(0, 0))
+            state = ENGINE.init(
+                each, model, svb.Options(schedule, init="dirichlet"), StepContext(0, 0)
+            )
             infos.append(
-                ENGINE.step(each, model, svb.Options(schedule), state, StepContext(0, 1))[1]
+                ENGINE.step(
+                    each, model, svb.Options(schedule, init="dirichlet"), state, StepContext(0, 1)
+                )[1]
             )
         assert infos[0] == infos[1] == {"updates": corpus.n_pairs}
 
@@ -169,13 +177,13 @@ def test_two_runs_on_one_corpus_at_once_do_not_touch_each_other(other_topics):
     )
 
     def meanwhile():
-        ENGINE.step(corpus, other, svb.Options(), theirs, StepContext(0, 1))
+        ENGINE.step(corpus, other, svb.Options(init="dirichlet"), theirs, StepContext(0, 1))
 
     alone = step(simulated(), model, "parallel", svb_state(corpus, model, gamma, "parallel"), 3)
     state = svb_state(corpus, model, gamma, "parallel")
     for i in range(3):
         state, _ = ENGINE.step(
-            corpus, model, svb.Options(), state, StepContext(0, i + 1, 1, meanwhile)
+            corpus, model, svb.Options(init="dirichlet"), state, StepContext(0, i + 1, 1, meanwhile)
         )
     for found, expected in zip(state, alone, strict=True):
         np.testing.assert_array_equal(found, expected)

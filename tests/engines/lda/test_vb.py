@@ -53,7 +53,7 @@ def bound(corpus, model, options, state):
 def test_vb_converges_to_the_printed_optimum_of_the_collapsed_view(oracles, toy):
     """VB-EM and `svb` share their stationary points (spec A.4)."""
     printed, (corpus, model) = oracles["toyA"]["svb_parallel"], toy
-    options = vb.Options(n_inner=100, inner_tolerance=1e-10)
+    options = vb.Options(init="dirichlet", n_inner=100, inner_tolerance=1e-10)
     state, _ = step(
         corpus, model, options, vb_state(corpus, model, np.array(printed["gamma0"])), 300
     )
@@ -74,7 +74,9 @@ def test_vb_converges_to_the_printed_optimum_of_the_collapsed_view(oracles, toy)
 def test_iterations_meet_their_twin(model, topics, restart):
     """Of tiny priors exp(psi) underflows, and psi of 1/prior is rounded."""
     corpus, n_topics, rounding = simulated(), model.n_topics, 1e-13 / model.beta
-    options = vb.Options(n_inner=5, inner_tolerance=1e-3, restart_documents=restart, topics=topics)
+    options = vb.Options(
+        init="dirichlet", n_inner=5, inner_tolerance=1e-3, restart_documents=restart, topics=topics
+    )
     state = vb_state(corpus, model, random_gamma(corpus, n_topics))
     mean = counts_of(state, n_topics)
     for _ in range(3):
@@ -97,7 +99,11 @@ def test_iterations_meet_their_twin(model, topics, restart):
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_one_pass_from_where_it_was_is_one_parallel_sweep_of_the_collapsed_view(name):
-    corpus, model, options = CORPORA[name], LDA(5, 0.3, 0.2), vb.Options(n_inner=1)
+    corpus, model, options = (
+        CORPORA[name],
+        LDA(5, 0.3, 0.2),
+        vb.Options(init="dirichlet", n_inner=1),
+    )
     gamma = random_gamma(corpus, 5)
     state, other = (
         vb_state(corpus, model, gamma, even=False),
@@ -105,11 +111,13 @@ def test_one_pass_from_where_it_was_is_one_parallel_sweep_of_the_collapsed_view(
     )
     for sweep in range(1, 5):
         state, info = ENGINE.step(corpus, model, options, state, StepContext(0, sweep))
-        other, same = SVB.step(corpus, model, svb.Options(), other, StepContext(0, sweep))
+        other, same = SVB.step(
+            corpus, model, svb.Options(init="dirichlet"), other, StepContext(0, sweep)
+        )
         assert info == same
         for a, b in zip(state[:3], other[:3], strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=COUNTS)
-        same_bound = SVB.watch(corpus, model, svb.Options(), other)["bound"]
+        same_bound = SVB.watch(corpus, model, svb.Options(init="dirichlet"), other)["bound"]
         assert bound(corpus, model, options, state) == pytest.approx(same_bound, abs=NATS)
 
 
@@ -122,14 +130,20 @@ def test_the_bound_never_falls_when_documents_go_on_from_where_they_were(prior, 
     for seed in range(5):
         corpus, model = simulated(10, 15, 20, seed), LDA(4, prior, prior)
         state, bounds = (
-            ENGINE.init(corpus, model, vb.Options(topics=topics), StepContext(seed, 0)),
+            ENGINE.init(
+                corpus, model, vb.Options(init="dirichlet", topics=topics), StepContext(seed, 0)
+            ),
             [],
         )
         for sweep in range(1, 30):
             state, _ = ENGINE.step(
-                corpus, model, vb.Options(topics=topics), state, StepContext(seed, sweep)
+                corpus,
+                model,
+                vb.Options(init="dirichlet", topics=topics),
+                state,
+                StepContext(seed, sweep),
             )
-            bounds.append(bound(corpus, model, vb.Options(topics=topics), state))
+            bounds.append(bound(corpus, model, vb.Options(init="dirichlet", topics=topics), state))
         # the series of exp(digamma), 3e-10 relative
         assert np.min(np.diff(bounds)) > -1e-8 * abs(bounds[0])
 
@@ -137,14 +151,20 @@ def test_the_bound_never_falls_when_documents_go_on_from_where_they_were(prior, 
 def test_a_document_is_visited_until_it_rests_or_the_passes_are_used_up():
     corpus, model = simulated(), LDA(3, 0.3, 0.2)
     _, once = step(
-        corpus, model, vb.Options(n_inner=1), vb_state(corpus, model, random_gamma(corpus, 3))
+        corpus,
+        model,
+        vb.Options(init="dirichlet", n_inner=1),
+        vb_state(corpus, model, random_gamma(corpus, 3)),
     )
     assert once["updates"] == corpus.n_pairs
-    options = vb.Options(n_inner=7, inner_tolerance=0)
+    options = vb.Options(init="dirichlet", n_inner=7, inner_tolerance=0)
     _, all_used = step(corpus, model, options, vb_state(corpus, model, random_gamma(corpus, 3)))
     assert all_used["updates"] == 7 * corpus.n_pairs
     _, rested = step(
-        corpus, model, vb.Options(n_inner=1000), vb_state(corpus, model, random_gamma(corpus, 3))
+        corpus,
+        model,
+        vb.Options(init="dirichlet", n_inner=1000),
+        vb_state(corpus, model, random_gamma(corpus, 3)),
     )
     assert corpus.n_pairs < rested["updates"] < 200 * corpus.n_pairs
 
@@ -153,7 +173,7 @@ def test_restarted_documents_do_not_depend_on_where_they_were():
     corpus, model = simulated(), LDA(3, 0.3, 0.2)
     one, other = (vb_state(corpus, model, random_gamma(corpus, 3), even) for even in (True, False))
     assert not np.array_equal(one.mean_dk, other.mean_dk)
-    options = vb.Options(restart_documents=True)
+    options = vb.Options(init="dirichlet", restart_documents=True)
     (one, _), (other, _) = step(corpus, model, options, one), step(corpus, model, options, other)
     assert np.array_equal(one.mean_dk, other.mean_dk)
 
@@ -161,7 +181,7 @@ def test_restarted_documents_do_not_depend_on_where_they_were():
 def test_one_pass_and_many_may_take_turns():
     """They visit the pairs in other orders, and what one leaves for its next iteration is not for the other."""
     corpus, model = simulated(), LDA(3, 0.3, 0.2)
-    turns = [vb.Options(n_inner=n) for n in (1, 5, 1, 1, 5, 5)]
+    turns = [vb.Options(init="dirichlet", n_inner=n) for n in (1, 5, 1, 1, 5, 5)]
     state, other = (vb_state(corpus, model, random_gamma(corpus, 3)) for _ in range(2))
     for options in turns:
         state, _ = step(corpus, model, options, state)

@@ -45,12 +45,19 @@ from workbench.engines.hdp.posteriors import (
     priors_of_counts,
 )
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
-from workbench.engines.lda.responsibilities import init_option, initialise
+from workbench.engines.lda.responsibilities import (
+    SMOOTH,
+    Start,
+    init_option,
+    initialise,
+    warms_up,
+)
 from workbench.engines.lda.split import none_sampled
 from workbench.errors import Named
 from workbench.kernels.count_moments import count_documents, expected_log_joint
 from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.lda import collapsed_vb
+from workbench.kernels.lda.initial_topics import WAYS
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.kernels.simd.vectors import padded
 from workbench.kernels.threads import each_slice, slice_bounds
@@ -93,14 +100,14 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Start):
+    init: str = init_option(SMOOTH, "noise", (*WAYS, SMOOTH))
     update: str = option(
         "second_order",
         "second_order = the paper's; conditional = log counts expanded given that they are positive; "
         "zeroth = without variances, as cvb0",
         choices=("second_order", "conditional", "zeroth"),
     )
-    init: str = init_option("noise")
     reorder: bool = option(
         True, "reorder the sticks by topic size after each sweep", label="Reorder sticks"
     )
@@ -110,6 +117,7 @@ class Options:
     moves_after: int = option(MOVES_AFTER, "iterations before the first attempt", low=0, whole=True)
 
     def __post_init__(self):
+        super().__post_init__()
         if self.moves_after != MOVES_AFTER and not self.moves_every:
             raise OptionError(
                 Named("moves_after"),
@@ -204,8 +212,9 @@ def iterate(
     corpus: Corpus, model: HDP, options: Options, state: State, context: StepContext
 ) -> tuple[State, float]:
     """Update all responsibilities, then the hyperparameters; return the state and the largest responsibility change."""
-    change, zero_dk = sweep(corpus, options, state, context)
-    if context.step % RECOUNT_EVERY == 0:
+    smooth = warms_up(options, none_sampled(corpus), context)
+    change, zero_dk = sweep(corpus, "zeroth" if smooth else options.update, state, context)
+    if context.step % RECOUNT_EVERY == 0 or smooth:
         state, zero_dk = recounted(corpus, state)
     state = hyper_round(corpus, model, options, state, zero_dk)
     return state._replace(steps=state.steps + state.n_topics), change
@@ -220,22 +229,24 @@ def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds
 
 
 def sweep(
-    corpus: Corpus, options: Options, state: State, context: StepContext
+    corpus: Corpus, update: str, state: State, context: StepContext
 ) -> tuple[float, np.ndarray]:
     """Update the responsibilities and counts of all pairs in canonical order by eq. 15, in place.
+
+    update : a value of the option of this name
 
     Returns the largest change of a responsibility, and P0 (document, topic), the probability of a count of 0.
     """
     priors, zero_dk = (*priors_of_counts(state), state.n_topics), np.empty_like(state.mean_dk)
-    if options.update == "conditional":
+    if update == "conditional":
         log_zeros = np.zeros_like(state.mean_dk), np.zeros_like(state.mean_wk)
         conditional_vb.add_log_zeros(
             corpus.indptr, corpus.words, corpus.counts, state.gamma, state.n_topics, *log_zeros
         )
-        update, arguments = conditional_vb.update_in_order, (state.gamma, *state[:6], *log_zeros)
+        visit, arguments = conditional_vb.update_in_order, (state.gamma, *state[:6], *log_zeros)
     else:
-        variances = NO_VARIANCES if options.update == "zeroth" else state[3:6]
-        update, arguments = (
+        variances = NO_VARIANCES if update == "zeroth" else state[3:6]
+        visit, arguments = (
             collapsed_vb.update_in_order,
             (np.arange(corpus.n_pairs), state.gamma, *state[:3], *variances),
         )
@@ -246,9 +257,7 @@ def sweep(
         )
 
     def work(first: int, last: int):
-        change = update(
-            first, last, corpus.indptr, corpus.words, corpus.counts, *arguments, *priors
-        )
+        change = visit(first, last, corpus.indptr, corpus.words, corpus.counts, *arguments, *priors)
         count_some(corpus, state, zero_dk, first, last)
         return change
 

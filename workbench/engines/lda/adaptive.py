@@ -251,7 +251,7 @@ def init(
             context,
         )
     split = split_from(corpus, options, sampled)
-    n_chains = options.n_chains if hybrid.samples_any(split, context) else 1
+    n_chains = options.n_chains if split.samples_any(context) else 1
     arguments = corpus, model, options, split, n_chains, context, warm_start, PARTS[options.average]
     state = with_split(hybrid.initial(*arguments), split.sampled)
     return (yield Meeting(state, arrays_of(state, *MEANS, *DRAWN)))[0]

@@ -8,7 +8,7 @@ mean, with means E and variances V of the counts less one copy of the pair::
                   exp{ - V_dk / 2 (alpha_k + E_dk)^2 - V_wk / 2 (beta + E_wk)^2 + V_k / 2 (W beta + E_k)^2 }
 
 Pairs are visited in canonical order and the counts follow each pair; with a `partition` above 1 blocks of pairs are
-visited side by side, and E_k and V_k are a little late. No objective is known to rise;
+visited side by side, and E_k and V_k are a little late. The warm-up is without V, as `cvb0`. No objective is known to rise;
 `change`, the largest change of a responsibility, shows when it has converged. `bound` is that of
 `svb` (spec A4) at these responsibilities: valid, though not what the updates look for. `collapsed_bound` is that of
 the collapsed model, its expectations over counts by improved second order (Teh, Kurihara & Welling, 2008): higher,
@@ -16,6 +16,8 @@ nearer to what the updates look for, and comparable with the bound of `cv-hdp`, 
 """
 
 from collections.abc import Generator
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +55,7 @@ from workbench.engines.lda.hyperparameters import (
     watched,
 )
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
-from workbench.engines.lda.responsibilities import init_option, initialise
+from workbench.engines.lda.responsibilities import SMOOTH, Start, initialise, warms_up
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import counts, predict
 from workbench.errors import Named
@@ -115,11 +117,15 @@ class State(NamedTuple):
         return (*self[:3], *(self[3:6] if len(self.var_k) else (None, None, None)))
 
 
-@learning
-class Options:
-    init: str = init_option()
+@dataclass(frozen=True)
+class OwnOptions:
     partition: int = partition_option()
     precision: str = precision_option()
+
+
+@learning
+class Options(OwnOptions, Start):
+    """Options of the engine, and of learning its priors."""
 
 
 COUNTS = ("mean_wk", "mean_k", "var_wk", "var_k")
@@ -147,11 +153,17 @@ init = over_parts(first_state)
 def recount(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Recompute means and variances of all counts from the responsibilities, in every fiftieth iteration only."""
-    if context.step % RECOUNT_EVERY:
+    """Recompute means and variances of all counts from the responsibilities, in the iterations of `recounts` only."""
+    if not recounts(options, context):
         return state, {}
     state = recounted(corpus, none_sampled(corpus), state)
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0], {}
+
+
+def recounts(options: Options, context: StepContext) -> bool:
+    """Return whether a step begins by counting anew: every fiftieth, and the first with variances after a warm-up."""
+    after = options.warm_up + 1 if options.init == SMOOTH else 0
+    return context.step % RECOUNT_EVERY == 0 or context.step == after
 
 
 def visit(
@@ -160,7 +172,8 @@ def visit(
     """Update the responsibilities of every pair once, in canonical order or block by block; then update the priors if due."""
     split = none_sampled(corpus)
     state, sums = update(corpus, options, split, state, NOTHING_SAMPLED, context)
-    arguments = sufficient_statistics, sums
+    zeroth = warms_up(options, split, context)
+    arguments = partial(sufficient_statistics, zeroth=zeroth), sums
     return (yield from learn(corpus, options, state, context, False, *arguments))
 
 
@@ -231,6 +244,8 @@ def update(
     rows = [np.arange(len(state.gamma))[columns.pairs] for columns in partition.columns]
     betas = np.full(corpus.n_words, state.beta)
     mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
+    if warms_up(options, split, context):
+        var_dk = var_wk = var_k = None
 
     def work(first: int, last: int, part: int, sizes: tuple):
         mean_k, var_k = (*sizes, None)[:2]
@@ -291,14 +306,12 @@ def watch(
         arguments = corpus.words, corpus.counts, state.gamma, n_topics
         zero = np.ones_like(state.mean_wk)
         multiply_zeros(*arguments, zero)
-        of_words = {"zero": Product(zero), "expected": of_documents}
-        if not len(state.var_k):  # which a state of CVB0 has not
-            of_words["variance"] = np.zeros_like(state.mean_wk)
-            add_variances(*arguments, of_words["variance"])
+        variance = np.zeros_like(state.mean_wk)  # which a state has not in CVB0, nor in a warm-up
+        add_variances(*arguments, variance)
+        of_words = {"zero": Product(zero), "expected": of_documents, "variance": variance}
         state, sums = yield Meeting(state, sums | of_words)
-        variance = sums.get("variance", state.var_wk)
         expected = sums["expected"] + expected_log_joint_of_counts(
-            state.mean_wk, variance, sums["zero"].array, beta, n_topics
+            state.mean_wk, sums["variance"], sums["zero"].array, beta, n_topics
         )
     joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
     bounds = {"bound": joint + sums["entropy"], "collapsed_bound": expected + sums["entropy"]}
@@ -306,13 +319,13 @@ def watch(
 
 
 def sufficient_statistics(
-    corpus: Corpus, state: State, of, split: Split | None = None
+    corpus: Corpus, state: State, of, split: Split | None = None, zeroth: bool = False
 ) -> SufficientStatistics:
     """Return the sufficient statistics of alpha or beta: expected counts; in second order also variances and P(n > 0)."""
     mean, variance = (
         (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
     )
-    if not len(state.var_k):
+    if zeroth or not len(state.var_k):
         return SufficientStatistics(Counts(mean), Counts(state.mean_k[None]))
     occupied = np.zeros_like(mean)
     rows = corpus.documents if of == "alpha" else corpus.words

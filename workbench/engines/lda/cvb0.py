@@ -12,12 +12,19 @@ from functools import partial
 
 from workbench.engines.engine import Engine, over_parts
 from workbench.engines.lda import cvb
+from workbench.engines.lda.hyperparameters import learning
+from workbench.engines.lda.responsibilities import init_option
 
 initial_mean, memory = (
     partial(each, second_order=False) for each in (cvb.initial_mean, cvb.memory)
 )
 init = over_parts(partial(cvb.first_state, second_order=False))
 update, sufficient_statistics = cvb.update, cvb.sufficient_statistics
+
+
+@learning
+class Options(cvb.OwnOptions):
+    init: str = init_option("noise")
 
 
 def engine(name: str = "cvb0") -> Engine:
@@ -29,6 +36,7 @@ def engine(name: str = "cvb0") -> Engine:
         source="Asuncion, Welling, Smyth & Teh (2009), eq. 6",
         when="The quickest to good topics of plain LDA, which predict about as well as those of cgs; it keeps numbers for "
         "each pair and topic, so that many topics of a large corpus take much memory.",
+        options=Options,
         init=init,
         memory=memory,
     )

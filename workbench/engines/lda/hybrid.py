@@ -61,6 +61,7 @@ from workbench.engines.lda.hybrid_state import (
 )
 from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.partition import DOCUMENTS, idle_alone, partition_option
+from workbench.engines.lda.responsibilities import warms_up
 from workbench.engines.lda.split import Split
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
@@ -134,7 +135,7 @@ class SvbOptions(svb.OwnOptions, Sampling):
 
 
 @dataclass(frozen=True)
-class Cvb0Options(cvb.Options, Sampling):
+class Cvb0Options(cvb0.Options, Sampling):
     pass
 
 
@@ -167,17 +168,12 @@ def samples(corpus: Corpus, options: Options) -> bool:
     return split_of(corpus, options).n_sampled > 0
 
 
-def samples_any(split: Split, context: StepContext) -> bool:
-    """Return whether any token of the whole corpus is sampled, also where the split covers only a part of it."""
-    return split.n_sampled > 0 if context.samples is None else context.samples
-
-
 def chains_of(corpus: Corpus, options: Sampling, context: StepContext | None = None) -> int:
     """Return the number of chains S; always 1 if no token is sampled, since all chains would be equal."""
     sampled = (
         samples(corpus, options)
         if context is None
-        else samples_any(split_of(corpus, options), context)
+        else split_of(corpus, options).samples_any(context)
     )
     return options.n_chains if sampled else 1
 
@@ -202,7 +198,8 @@ init = over_parts(first_state)
 
 def interleaves(options: Sampling, split: Split, context: StepContext) -> bool:
     """Return whether a single pass both draws sampled tokens and updates averaged document-word pairs."""
-    return options.phases == "interleaved" and bool(split.n_averaged or context.in_part)
+    both = options.phases == "interleaved" and bool(split.n_averaged or context.in_part)
+    return both and not warms_up(options, split, context)
 
 
 def sample(
@@ -220,8 +217,8 @@ def sample(
 def recount(
     corpus: Corpus, model: LDA, options: Sampling, state: SvbState | CvbState, context: StepContext
 ) -> Generator:
-    """Recompute means and variances of the averaged counts of `cvb`, in every fiftieth iteration only."""
-    if isinstance(state, SvbState) or context.step % cvb.RECOUNT_EVERY:
+    """Recompute means and variances of the averaged counts of `cvb`, in the iterations of `cvb.recounts` only."""
+    if isinstance(state, SvbState) or not cvb.recounts(options, context):
         return state, {}
     cvb.recounted(corpus, split_of(corpus, options), mean_part(state))
     return (yield Meeting(state, arrays_of(state, *cvb.COUNTS)))[0], {}
@@ -273,8 +270,9 @@ def concluded(
     sums: dict,
 ) -> Generator:
     """Add up the sums of all parts of the corpus and update the priors if due; return the state and diagnostics."""
-    arguments = partial(sufficient_statistics, split=split), sums
-    sampled = samples_any(split, context)
+    zeroth = warms_up(options, split, context)
+    arguments = partial(sufficient_statistics, split=split, zeroth=zeroth), sums
+    sampled = split.samples_any(context)
     state, diagnostics = yield from learn(corpus, options, state, context, sampled, *arguments)
     diagnostics = {name: value for name, value in diagnostics.items() if name not in state._fields}
     return state, diagnostics | {"updates": diagnostics["updates"] * len(state.topics)}
@@ -390,12 +388,14 @@ def predict(
     return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
 
 
-def sufficient_statistics(corpus: Corpus, state: State, of, split: Split) -> SufficientStatistics:
+def sufficient_statistics(
+    corpus: Corpus, state: State, of, split: Split, zeroth: bool = False
+) -> SufficientStatistics:
     """Return the sufficient statistics of alpha or beta: expected counts, and sampled counts of each chain."""
     sampled = cgs.sufficient_statistics(corpus, state, of)
     if not split.n_averaged:
         return sampled
-    expected = part_of(state).sufficient_statistics(corpus, mean_part(state), of, split)
+    expected = part_of(state).sufficient_statistics(corpus, mean_part(state), of, split, zeroth)
     if not split.n_sampled:
         return expected
     return together(expected, sampled)

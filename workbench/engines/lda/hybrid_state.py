@@ -255,6 +255,7 @@ def visit_in_order(
                     n_topics,
                     kept,
                     variational_before[pair],
+                    False,
                     gamma,
                 )
             inverse = inverse_sizes(n_k, mean_k, words_beta, 0)

@@ -4,18 +4,24 @@ All responsibilities of an update of `svb`, `vb` or `network-vb` come from the s
 stands for them is kept from update to update, since new arrays cost more than many a small sweep, and gives their entropy
 where it is asked for.
 
-`initialise` makes the initial ones: random, or those behind the counts of another run (spec A.12).
+`initialise` makes the initial ones: random, or those behind the counts of another run (spec A.12). From random ones, with
+small priors, the first sweeps empty topics in documents before there are topics: exp psi(x) is near x - 1/2 where x is large,
+and near 0 where x is small. In a warm-up (`Start`) an engine takes x instead: the log of an expected count for the expectation
+of its log. That has no such trap. The iterations of the warm-up are the run's own, in its curves and clocks; the bound is valid
+in it, and sure to rise from its end on.
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import Options, State, StepContext, WarmStart
-from workbench.engines.lda.split import Blocks
-from workbench.kernels.lda.initial_topics import TOGETHER, WAYS, start_responsibilities
+from workbench.engines.lda.split import Blocks, Split
+from workbench.errors import Named
+from workbench.kernels.lda.initial_topics import NOISE, TOGETHER, WAYS, start_responsibilities
 from workbench.kernels.lda.standard_vb import (
     NOTHING_SAMPLED,
     log_normalisers,
@@ -28,7 +34,7 @@ from workbench.kernels.simd.vectors import aligned_empty
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import RESPONSIBILITIES
 from workbench.models.lda import LDA
-from workbench.models.options import option
+from workbench.models.options import OptionError, option
 
 
 class Workspace(NamedTuple):
@@ -169,18 +175,49 @@ def weigh_words(
     return factors
 
 
+SMOOTH, WARM_UP = "smooth", 100
+"""The start with a warm-up, and how many iterations that is by default."""
 AT_RANDOM = (None, None, None, None)
 
 
-def init_option(default: str = "dirichlet"):
+def init_option(default: str = "dirichlet", before: str = "dirichlet", ways: tuple = WAYS):
     """Return the option `init` of the variational engines; a warm start overrides it."""
+    smooth = ", or smooth (noise, then a warm-up with log E[n] for E[log n])" * (SMOOTH in ways)
     return option(
         default,
-        "initial responsibilities: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
-        choices=WAYS,
+        "initial responsibilities: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)"
+        + smooth,
+        choices=ways,
         late=True,
+        before=before,
         label="Initialisation",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """Options of how an engine begins that can warm up."""
+
+    init: str = init_option(SMOOTH, ways=(*WAYS, SMOOTH))
+    warm_up: int = option(
+        WARM_UP, "iterations of the warm-up of init=smooth", low=1, whole=True, late=True
+    )
+
+    def __post_init__(self):
+        getattr(super(), "__post_init__", lambda: None)()  # of other options that are mixed in
+        if self.init != SMOOTH and self.warm_up != WARM_UP:
+            raise OptionError(
+                Named("warm_up"),
+                " would be without effect: set ",
+                Named("init", SMOOTH),
+                ", or leave it out",
+            )
+
+
+def warms_up(options: Options, split: Split, context: StepContext) -> bool:
+    """Return whether a step is one of the warm-up; there is none where tokens are sampled, or after a warm start."""
+    due = context.step <= getattr(options, "warm_up", 0) and options.init == SMOOTH
+    return due and not context.warm and not split.samples_any(context)
 
 
 def initialise(
@@ -205,7 +242,7 @@ def initialise(
         corpus.counts,
         corpus.tokens_before,
         sampled,
-        WAYS.index(options.init),
+        NOISE if options.init == SMOOTH else WAYS.index(options.init),
         context.key(RESPONSIBILITIES),
         *(AT_RANDOM if warm_start is None else (*warm_start.rows, warm_start.topics)),
         model.alphas,

@@ -17,7 +17,7 @@ from weakref import ref
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import DOUBLE, cached_by_corpus
+from workbench.engines.engine import DOUBLE, StepContext, cached_by_corpus
 from workbench.engines.lda.partition import Partition, partition_marked, partition_of
 from workbench.kernels import threads as slices
 from workbench.kernels.lda.selection import select_places, sum_of
@@ -171,6 +171,10 @@ class Split:
         self.sampled, self._corpus, self._partitions = sampled, ref(corpus), {}
         self.n_sampled = int(np.count_nonzero(sampled))
         self.n_averaged = len(sampled) - self.n_sampled
+
+    def samples_any(self, context: StepContext) -> bool:
+        """Return whether any token of the whole corpus is sampled, also where the split covers only a part of it."""
+        return self.n_sampled > 0 if context.samples is None else context.samples
 
     @cached_property
     def n_tokens(self) -> int:

@@ -45,9 +45,10 @@ from workbench.engines.lda.hyperparameters import (
 )
 from workbench.engines.lda.responsibilities import (
     Entropy,
-    init_option,
+    Start,
     initialise,
     new_workspace,
+    warms_up,
     weigh_topics,
     words_of_parts,
     workspace_for,
@@ -79,13 +80,12 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OwnOptions:
+class OwnOptions(Start):
     schedule: str = option(
         "parallel",
         "parallel = all pairs are updated from the same counts; sequential = counts change after each pair",
         choices=("parallel", "sequential"),
     )
-    init: str = init_option()
 
 
 @learning
@@ -160,13 +160,13 @@ def update(
 
     Returns the state and the sums to combine over parts: number of updates and, in the parallel schedule, new counts.
     """
-    sums = {"updates": split.n_averaged}
+    sums, smooth = {"updates": split.n_averaged}, warms_up(options, split, context)
     if options.schedule == "sequential":
         if split.n_averaged:
-            update_sequentially(corpus, split, state, sampled, context)
+            update_sequentially(corpus, split, state, sampled, context, smooth)
         return state, sums
     if split.n_averaged:
-        entropy = update_in_parallel(corpus, split, state, sampled, context)
+        entropy = update_in_parallel(corpus, split, state, sampled, context, smooth, smooth)
         # what it is computed from does not outlast the work on a part
         state = state._replace(entropy=float(entropy) if context.in_part else entropy)
     elif context.in_part:
@@ -191,10 +191,12 @@ def update_in_parallel(
     sampled: tuple,
     context: StepContext,
     point: bool = False,
+    smooth: bool = False,
 ) -> Entropy:
     """Update all responsibilities from the same counts, and recompute the counts in place; return the entropy.
 
-    The result does not depend on the number of threads. With `point`, phi is at its mode, see `vb`.
+    The result does not depend on the number of threads. With ``point`` log replaces psi in the weights of words (phi is then
+    at its mode, see `vb`), with ``smooth`` in those of documents.
     """
     mean_dk, mean_wk, mean_k = mean = state[:3]
     lanes, alpha, n_topics = len(mean_k), pad_topics(state.alpha, 1.0), len(state.alpha)
@@ -210,7 +212,7 @@ def update_in_parallel(
     def visit(block: int, step: int):
         first, last = blocks.ranges[block]
         if step == 0:
-            weigh_rows(first, last, alpha, mean_dk, sampled[0], np.zeros(lanes), False, *documents)
+            weigh_rows(first, last, alpha, mean_dk, sampled[0], np.zeros(lanes), smooth, *documents)
             mean_dk[first:last] = 0.0
         return visit_runs(
             *blocks.cuts[block, step : step + 2],
@@ -242,7 +244,12 @@ def update_in_parallel(
 
 
 def update_sequentially(
-    corpus: Corpus, split: Split, state: State, sampled: tuple, context: StepContext
+    corpus: Corpus,
+    split: Split,
+    state: State,
+    sampled: tuple,
+    context: StepContext,
+    smooth: bool,
 ) -> None:
     """Update the averaged pairs one by one in canonical order; the expected counts change after each pair."""
     alpha = pad_topics(state.alpha, 1.0)
@@ -262,6 +269,7 @@ def update_sequentially(
             alpha,
             state.beta,
             len(state.alpha),
+            smooth,
         )
 
     each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
@@ -318,7 +326,7 @@ def predict(
 
 
 def sufficient_statistics(
-    corpus: Corpus, state: State, of, split: Split | None = None
+    corpus: Corpus, state: State, of, split: Split | None = None, zeroth: bool = False
 ) -> SufficientStatistics:
     """Return the sufficient statistics of alpha or beta: the expected counts."""
     return SufficientStatistics(

@@ -16,6 +16,7 @@ Dirichlet(beta + 1) prior, and the bound is one on log p(words, phi).
 
 import math
 from collections.abc import Generator
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -43,9 +44,10 @@ from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, wa
 from workbench.engines.lda.likelihoods import Dirichlet
 from workbench.engines.lda.responsibilities import (
     Entropy,
-    init_option,
+    Start,
     initialise,
     new_workspace,
+    warms_up,
     weigh_topics,
     words_of_parts,
     workspace_for,
@@ -77,8 +79,8 @@ class State(NamedTuple):
     beta: float  # prior of each word in a topic, as learnt
 
 
-@learning
-class Options:
+@dataclass(frozen=True)
+class OwnOptions(Start):
     n_inner: int = option(
         20,
         "maximum number of passes over a document per iteration",
@@ -96,7 +98,11 @@ class Options:
         choices=("full", "point"),
         label="Posterior of topics",
     )
-    init: str = init_option()
+
+
+@learning
+class Options(OwnOptions):
+    """Options of the engine, and of learning its priors."""
 
 
 @over_parts
@@ -144,9 +150,10 @@ def step(
 
     The result does not depend on the number of threads.
     """
-    if options.restart_documents:
+    smooth = warms_up(options, none_sampled(corpus), context)
+    if options.restart_documents and not smooth:
         spread_evenly(corpus, state)
-    entropy, n_visited = fit(corpus, options, state, context)
+    entropy, n_visited = fit(corpus, options, state, context, smooth)
     # what it is computed from does not outlast the work on a part
     state = state._replace(entropy=float(entropy) if context.in_part else entropy)
     sums = {"updates": n_visited} | arrays_of(state, *COUNTS, "entropy")
@@ -156,14 +163,16 @@ def step(
 
 
 def fit(
-    corpus: Corpus, options: Options, state: State, context: StepContext
+    corpus: Corpus, options: Options, state: State, context: StepContext, smooth: bool = False
 ) -> tuple[Entropy, int]:
-    """Fit each document until convergence (E-step), then the topics (M-step); return the entropy and the pairs visited."""
-    point = options.topics == "point"
-    if options.n_inner == 1:  # documents and topics in one visit
-        return update_in_parallel(
-            corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context, point
-        ), corpus.n_pairs
+    """Fit each document until convergence (E-step), then the topics (M-step); return the entropy and the pairs visited.
+
+    smooth : whether the step is one of the warm-up, in which each document is visited once
+    """
+    point = options.topics == "point" or smooth
+    if options.n_inner == 1 or smooth:  # documents and topics in one visit
+        arguments = corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context, point, smooth
+        return update_in_parallel(*arguments), corpus.n_pairs
     mean_dk, mean_wk, mean_k = mean = state[:3]
 
     def make():

@@ -40,7 +40,6 @@ from workbench.engines.lda.hybrid import (
     n_chains_option,
     r_option,
     samples,
-    samples_any,
 )
 from workbench.engines.lda.hybrid_state import split_of
 from workbench.engines.networks import gibbs as network_gibbs
@@ -150,7 +149,7 @@ def update(
 ) -> Generator:
     """Update the variational (document, word) pairs given all chains, then update the priors if due."""
     split, n_visited, alone = split_of(corpus, options), 0, math.isinf(options.r)
-    part, n_sampled = split.averaged, samples_any(split, context)
+    part, n_sampled = split.averaged, split.samples_any(context)
     if not context.in_part:
         alone = not part.n_pairs
     if part.n_pairs:

@@ -211,11 +211,12 @@ def update_pair(
     n_topics: int,
     stored,
     row,
+    point,
     gamma,
 ) -> None:
     """Update one pair's gamma, stored[row], and the expected counts, in the sequential schedule.
 
-    All rows are padded, alpha and the scratch `gamma` too; the padding of alpha may hold anything.
+    All rows are padded, alpha and the scratch `gamma` too; the padding of alpha may hold anything. point : as in `weigh_row`
     """
     n_padded, words_beta = mean_dk.shape[1], mean_wk.shape[0] * beta
     document, word, gamma_row = d * n_padded, w * n_padded, row * n_padded
@@ -227,7 +228,11 @@ def update_pair(
                 n_dk += doubles(load(sampled_dk, document + k))
                 n_wk += doubles(load(sampled_wk, word + k))
                 n_k += doubles(load(sampled_k, k))
-            new = exp_digamma_ratio(load(alpha, k) + n_dk, beta + n_wk, words_beta + n_k)
+            of_document, of_word, size = load(alpha, k) + n_dk, beta + n_wk, words_beta + n_k
+            if point:
+                new = of_document * (of_word / size)
+            else:
+                new = exp_digamma_ratio(of_document, of_word, size)
             new = choose(numbers(new) < float(n_topics - k), new, spread(0.0))
             store(gamma, k, new)
             sums += new
@@ -270,10 +275,12 @@ def update_in_order(
     alpha,
     beta,
     n_topics: int,
+    point,
 ) -> None:
     """Update gamma of the averaged pairs of documents first..last, one by one in canonical order.
 
-    drawn (pair,) : whether a pair is sampled; variational_before (pair,) : the row of a variational pair in `stored`
+    drawn (pair,) : whether a pair is sampled; variational_before (pair,) : the row of a variational pair in `stored`;
+    point : as in `weigh_row`
     """
     gamma = np.empty(len(mean_k))
     for d in range(first, last):
@@ -294,6 +301,7 @@ def update_in_order(
                     n_topics,
                     stored,
                     variational_before[pair],
+                    point,
                     gamma,
                 )
 

@@ -194,6 +194,7 @@ class Part:
             interrupt,
             tuple(before),
             samples=samples,
+            warm=spec.start is not None,
             derived=self._derived.get,
             once=once,
         )
