@@ -67,6 +67,8 @@ def made_up(
     (spec,), _, _ = plan(
         tiny_corpus(), [engine], seed=seed, n_topics=2, n_iterations=len(perplexities)
     )
+    if "options" in changes:
+        changes["options"] = spec.options | changes["options"]
     spec = replace(
         spec,
         **({"corpus": "made up", "train": train, "test": f"{train} test", "split": None} | changes),

@@ -11,6 +11,7 @@ from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.errors import InputError
 from workbench.models import LDA
+from workbench.models.options import option_fields
 from workbench.records import Records
 from workbench.runs.spec import make_model
 
@@ -63,8 +64,11 @@ def run_of(name: str, **more):
 
 
 def short_run(name: str) -> dict:
-    """The hash of the spec of a short run, and its last numbers by name."""
-    run = run_of(name)
+    """The hash of the spec of a short run from the start that was the first default, and its last numbers by name."""
+    about = option_fields(get_engine(name).options)
+    first = {option: field.metadata["before"] for option, field in about.items()}
+    start = {"options": {"init": first["init"]}} if "init" in first else {}
+    run = run_of(name, **start)
     last = run.isel(iteration=-1)
     numbers = {
         each: last[each].values.tolist()

@@ -84,11 +84,12 @@ RecordName = Literal[
 ]
 
 class Options(TypedDict, total=False):
+    init: Literal["dirichlet", "noise", "hard", "smooth"] | Literal["dirichlet", "noise", "hard"]
+    warm_up: int
     n_inner: int
     inner_tolerance: float
     restart_documents: bool
     topics: Literal["full", "point"] | Literal["integrated", "drawn"]
-    init: Literal["dirichlet", "noise", "hard"]
     learn_alpha: Literal["fixed", "maximised", "sampled"] | bool
     alpha_form: Literal["asymmetric", "symmetric"]
     learn_beta: Literal["fixed", "maximised", "sampled"] | bool

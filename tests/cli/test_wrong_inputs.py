@@ -122,7 +122,7 @@ WRONG = [
     ),
     (
         f"fit {SIX} -e svb -o init=warm",
-        "option 'init' of svb must be one of dirichlet, noise, hard; got 'warm'",
+        "option 'init' of svb must be one of dirichlet, noise, hard, smooth; got 'warm'",
     ),
     # rows with inputs, and sequences
     (

@@ -65,7 +65,10 @@ def test_time_of_a_pause_is_no_time_of_inference():
         return state, {"updates": 3}
 
     after, _ = loop.advance(
-        SimpleNamespace(seed=0, n_threads=1), SimpleNamespace(step=step), before, control
+        SimpleNamespace(seed=0, n_threads=1, start=None),
+        SimpleNamespace(step=step),
+        before,
+        control,
     )
     assert (
         4000 <= after.elapsed < 4900 and after.updates == 3

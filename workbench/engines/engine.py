@@ -123,6 +123,15 @@ class NoOptions:
     """Options of an engine that has none."""
 
 
+SMOOTH = "smooth"
+"""The start with a warm-up, a value of the option `init`."""
+
+
+def warm_up_of(options: Options) -> int:
+    """Return how many iterations an engine warms up with these options; 0 for an engine that does not."""
+    return getattr(options, "warm_up", 0) if getattr(options, "init", "") == SMOOTH else 0
+
+
 def never_interrupted() -> None:
     """Do nothing: the default `interrupt` callback, for steps that are never interrupted."""
 

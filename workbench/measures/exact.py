@@ -21,7 +21,7 @@ from scipy.special import entr, gammaln
 
 from workbench.corpus import AnyCorpus, Corpus
 from workbench.engines import ENGINES, get_engine, module_of
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import StepContext, warm_up_of
 from workbench.engines.lda import hybrid, hybrid_bound
 from workbench.engines.lda.token_probabilities import split_of, token_probabilities
 from workbench.engines.options import make_options
@@ -394,7 +394,8 @@ def run_start(corpus: Corpus, model: LDA, engine_name: str, seed: int) -> StartR
                 co_assignments + _co_assignment(corpus, options, state),
                 n + 1,
             )
-        if not samples and np.max(np.abs(predictive - previous)) <= CONVERGED:
+        moved = np.max(np.abs(predictive - previous))
+        if not samples and step > warm_up_of(options) + 1 and moved <= CONVERGED:
             break
         previous = predictive
     if not samples:

@@ -142,7 +142,7 @@ class _Trail:
 
     def _counts(self, iteration: int) -> bool:
         return (
-            iteration > self._rule.begins_after(self._spec.burn_in)
+            iteration > self._rule.begins_after(self._spec.burn_in, self._spec.warm_up)
             and iteration % self._spec.record_every == 0
         )
 

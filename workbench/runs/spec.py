@@ -30,7 +30,14 @@ from workbench.engines import (
     is_known,
     module_of,
 )
-from workbench.engines.engine import NOT_INSTALLED, Data, Engine, Options, WarmStart
+from workbench.engines.engine import (
+    NOT_INSTALLED,
+    Data,
+    Engine,
+    Options,
+    WarmStart,
+    warm_up_of,
+)
 from workbench.engines.missing import WRITER, stand_in
 from workbench.engines.options import MOST_NAMED, named_options, options_of, split_options
 from workbench.errors import Got, InputError, Named, nearest, shown
@@ -131,6 +138,11 @@ class RunSpec(RunSettings):
     def length(self) -> int | None:
         """The number of iterations of the run; None for a model imported from another program."""
         return self.n_iterations if self.parts()[1].course else None
+
+    @property
+    def warm_up(self) -> int:
+        """The number of iterations of the engine's warm-up; 0 without one, and after a warm start."""
+        return 0 if self.start else warm_up_of(self.parts()[2])
 
     @property
     def n_topics(self) -> int | None:

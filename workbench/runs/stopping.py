@@ -27,9 +27,9 @@ class StopRule(NamedTuple):
         """Name of the recorded variable that the rule examines."""
         return WATCHED[self.on]
 
-    def begins_after(self, burn_in: int) -> int:
-        """Return the iteration after which the rule applies: burn_in for the averaged perplexity, else 0."""
-        return burn_in if self.on == "perplexity" else 0
+    def begins_after(self, burn_in: int, warm_up: int) -> int:
+        """Return the iteration after which the rule applies: the last of the warm-up, or of burn-in for an average."""
+        return {"steps": 0, "bound": warm_up}.get(self.on, max(warm_up, burn_in))
 
     def settled(self, trail: list[tuple[int, float]]) -> bool:
         """Return whether the rule ends the run, given (iteration, value) of the variable so far."""

@@ -96,7 +96,7 @@ def test_lda_as_a_network_is_svb():
     """50 parallel sweeps from the same counts."""
     corpus, net, records = lda_as_records(2)
     lda, model = get_engine("svb"), LDA(3, 0.3, 0.2)
-    options = make_options(lda, {"schedule": "parallel"})
+    options = make_options(lda, {"schedule": "parallel", "init": "dirichlet"})
     theirs = lda.init(corpus, model, options, StepContext(0, 0))
 
     def flat_counts():

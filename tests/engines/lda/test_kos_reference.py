@@ -20,17 +20,17 @@ BURN_IN, N_ITERATIONS = 10, 300
 # a third of the time; from there to 300 iterations its mean moves by 0.24 of a band of 45
 SOONER = {"svb sequential": 150}
 RUNS = {
-    "svb sequential": ("svb", {"schedule": "sequential"}),
-    "cvb": ("cvb", {}),
+    "svb sequential": ("svb", {"schedule": "sequential", "init": "dirichlet"}),
+    "cvb": ("cvb", {"init": "dirichlet"}),
     "vb restarted": (
         "vb",
         {"restart_documents": True, "init": "noise"},
     ),  # as the library that was compared starts
-    "cvb-cgs": ("cvb-cgs", {"r": 1}),
-    "svb-cgs": ("svb-cgs", {"r": 1}),
-    "cvb0": ("cvb0", {}),
+    "cvb-cgs": ("cvb-cgs", {"r": 1, "init": "dirichlet"}),
+    "svb-cgs": ("svb-cgs", {"r": 1, "init": "dirichlet"}),
+    "cvb0": ("cvb0", {"init": "dirichlet"}),
     "cgs": ("cgs", {}),
-    "svb parallel": ("svb", {"schedule": "parallel"}),
+    "svb parallel": ("svb", {"schedule": "parallel", "init": "dirichlet"}),
 }
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3000)]  # minutes

@@ -76,20 +76,22 @@ def test_threads_and_slices_change_no_bit(name, network, monkeypatch):
 
 SIZES = [(1, 0.3), (5, 0.3), (16, 0.1), (23, 0.3)]
 """Numbers of topics that fill the lanes of a vector, or do not, and alpha."""
+START = {"init": "dirichlet"}
+SINGLE = START | {"precision": "single"}
 AS_LDA = [
     *(
         (name, options, of_lda, its_options, *size)
         for name, options, of_lda, its_options in (
-            ("network-vb", {"n_inner": 1}, "svb", {}),
-            ("network-cvb0", {}, "cvb0", {}),
-            ("network-cvb0", {"precision": "single"}, "cvb0", {"precision": "single"}),
+            ("network-vb", {"n_inner": 1} | START, "svb", START),
+            ("network-cvb0", START, "cvb0", START),
+            ("network-cvb0", SINGLE, "cvb0", SINGLE),
             ("network-gibbs", {}, "cgs", {}),
-            ("network-hybrid", {}, "svb-cgs", {}),
-            ("network-hybrid", {"n_chains": 3}, "svb-cgs", {"n_chains": 3}),
+            ("network-hybrid", START, "svb-cgs", START),
+            ("network-hybrid", {"n_chains": 3} | START, "svb-cgs", {"n_chains": 3} | START),
         )
         for size in SIZES
     ),
-    ("network-cvb0", {}, "cvb0", {}, 17, 1e-8),
+    ("network-cvb0", START, "cvb0", START, 17, 1e-8),
     ("network-gibbs", {}, "cgs", {}, 16, 1e-8),
 ]
 

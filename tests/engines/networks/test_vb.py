@@ -36,7 +36,8 @@ from workbench.models.networks.network import WORD, Level, Network, Rows, Variab
 PRINTED = 1e-8  # of reference values; exp(psi) is right to 3e-10
 SAME = 1e-10
 ENGINE, ML = network_vb.engine("network-vb"), network_vb.engine("network-vb-ml")
-ONE_PASS = make_options(ENGINE, {"n_inner": 1, "learn_after": 3, "learn_every": 3})
+START = {"init": "dirichlet"}
+ONE_PASS = make_options(ENGINE, {"n_inner": 1, "learn_after": 3, "learn_every": 3} | START)
 
 
 @pytest.fixture(scope="session")
@@ -170,7 +171,7 @@ def test_a_sweep_gives_the_counts_and_the_bound_of_paths_walked_one_by_one(netwo
 @every_network
 def test_the_bound_never_falls_while_priors_learn(network, n_inner, engine):
     options, corpus = (
-        make_options(ENGINE, {"n_inner": n_inner, "learn_after": 3, "learn_every": 3}),
+        make_options(ENGINE, {"n_inner": n_inner, "learn_after": 3, "learn_every": 3} | START),
         odd_corpus(),
     )
     network = learning(network)
@@ -185,7 +186,10 @@ def test_the_bound_never_falls_while_priors_learn(network, n_inner, engine):
 
 def test_lda_as_a_network_is_variational_em_when_documents_are_repeated():
     corpus, network, lda = simulated(40, 30, 25), twins.lda(5, 0.3, 0.07), LDA(5, 0.3, 0.07)
-    options, other_options = make_options(ENGINE, {"n_inner": 20}), vb.Options()
+    options, other_options = (
+        make_options(ENGINE, {"n_inner": 20, "init": "dirichlet"}),
+        vb.Options(init="dirichlet"),
+    )
     own = begun(ENGINE, corpus, network)
     other = vb.State(own.n_dr.copy(), own.n_wk.copy(), own.n_k.copy(), 0.0, lda.alphas, lda.beta)
     for step in range(1, 11):

@@ -24,6 +24,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines.engine import (
     DOUBLE,
+    SMOOTH,
     VARIATIONAL,
     Array,
     Engine,
@@ -46,7 +47,6 @@ from workbench.engines.hdp.posteriors import (
 )
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
 from workbench.engines.lda.responsibilities import (
-    SMOOTH,
     Start,
     init_option,
     initialise,

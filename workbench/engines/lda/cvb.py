@@ -42,6 +42,7 @@ from workbench.engines.engine import (
     size,
     step_of,
     topic_counts,
+    warm_up_of,
     word_major_bytes,
     zeros,
 )
@@ -55,7 +56,7 @@ from workbench.engines.lda.hyperparameters import (
     watched,
 )
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
-from workbench.engines.lda.responsibilities import SMOOTH, Start, initialise, warms_up
+from workbench.engines.lda.responsibilities import Start, initialise, warms_up
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import counts, predict
 from workbench.errors import Named
@@ -162,8 +163,7 @@ def recount(
 
 def recounts(options: Options, context: StepContext) -> bool:
     """Return whether a step begins by counting anew: every fiftieth, and the first with variances after a warm-up."""
-    after = options.warm_up + 1 if options.init == SMOOTH else 0
-    return context.step % RECOUNT_EVERY == 0 or context.step == after
+    return context.step % RECOUNT_EVERY == 0 or context.step == warm_up_of(options) + 1
 
 
 def visit(

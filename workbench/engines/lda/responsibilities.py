@@ -18,7 +18,14 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Options, State, StepContext, WarmStart
+from workbench.engines.engine import (
+    SMOOTH,
+    Options,
+    State,
+    StepContext,
+    WarmStart,
+    warm_up_of,
+)
 from workbench.engines.lda.split import Blocks, Split
 from workbench.errors import Named
 from workbench.kernels.lda.initial_topics import NOISE, TOGETHER, WAYS, start_responsibilities
@@ -175,8 +182,8 @@ def weigh_words(
     return factors
 
 
-SMOOTH, WARM_UP = "smooth", 100
-"""The start with a warm-up, and how many iterations that is by default."""
+WARM_UP = 100
+"""Default number of iterations of a warm-up."""
 AT_RANDOM = (None, None, None, None)
 
 
@@ -216,8 +223,8 @@ class Start:
 
 def warms_up(options: Options, split: Split, context: StepContext) -> bool:
     """Return whether a step is one of the warm-up; there is none where tokens are sampled, or after a warm start."""
-    due = context.step <= getattr(options, "warm_up", 0) and options.init == SMOOTH
-    return due and not context.warm and not split.samples_any(context)
+    due = context.step <= warm_up_of(options) and not context.warm
+    return due and not split.samples_any(context)
 
 
 def initialise(

@@ -76,7 +76,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnOptions:
-    init: str = init_option()
+    init: str = init_option("noise")
     precision: str = precision_option()
 
 

@@ -158,7 +158,8 @@ def update(
             if n_sampled
             else NO_CHAIN
         )
-        compiled = compile_network(model, state.alphas, corpus.n_words)
+        alphas = network_vb.priors_of_step(split, options, state, context)
+        compiled = compile_network(model, alphas, corpus.n_words)
         entropy, n_visited = network_vb.sweep(
             part, compiled, options, mean_part(state), context, drawn
         )

@@ -41,7 +41,7 @@ from workbench.engines.engine import (
     size,
     zeros,
 )
-from workbench.engines.lda.responsibilities import init_option, initialise, new_workspace
+from workbench.engines.lda.responsibilities import Start, initialise, new_workspace, warms_up
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.networks.compiled import (
     CompiledNetwork,
@@ -95,7 +95,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OwnOptions:
+class OwnOptions(Start):
     n_inner: int = option(
         1,
         "maximum number of passes over a document per iteration",
@@ -106,7 +106,6 @@ class OwnOptions:
     inner_tolerance: float = option(
         1e-3, "a document has converged when its counts change by less (mean over cells)", low=0
     )
-    init: str = init_option()
 
 
 @dataclass(frozen=True)
@@ -232,14 +231,25 @@ def step(
 
     The result does not depend on the number of threads.
     """
-    entropy, n_visited = sweep(
-        corpus, compile_network(model, state.alphas, corpus.n_words), options, state, context
-    )
+    alphas = priors_of_step(none_sampled(corpus), options, state, context)
+    compiled = compile_network(model, alphas, corpus.n_words)
+    entropy, n_visited = sweep(corpus, compiled, options, state, context)
     state = state._replace(entropy=entropy)
     sums = {"updates": n_visited} | arrays_of(state, *COUNTS, "entropy")
     arguments = model, options, context, state.alphas, state, lambda state: [state], sums
     state, diagnostics, alphas = yield from learn(*arguments)
     return state._replace(alphas=alphas), {"updates": diagnostics["updates"]}
+
+
+RAISED = 0.5
+"""What a warm-up adds to each prior."""
+
+
+def priors_of_step(
+    split: Split, options: Options, state: State, context: StepContext
+) -> np.ndarray:
+    """Return the priors of a step: in a warm-up raised by a half, since exp psi(x + 1/2) is near x."""
+    return state.alphas + RAISED if warms_up(options, split, context) else state.alphas
 
 
 def sweep(
