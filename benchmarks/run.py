@@ -40,6 +40,7 @@ import record_likelihood  # noqa: E402
 import recording  # noqa: E402
 import scale  # noqa: E402
 import scikit_learn  # noqa: E402
+import starts  # noqa: E402
 import targets  # noqa: E402
 import time_to_perplexity  # noqa: E402
 import two_threads  # noqa: E402
@@ -52,6 +53,7 @@ QUESTIONS = {
         beside_peers,
         online,
         time_to_perplexity,
+        starts,
         adaptive_split,
         growth,
         two_threads,

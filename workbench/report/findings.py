@@ -1,10 +1,11 @@
-"""The first three sentences of a report: what was compared, the result with its error, and cautions."""
+"""The first sentences of a report: what was compared, the result with its error, cautions, and starts that stay behind."""
 
 import numpy as np
 import pandas as pd
 
 from workbench.measures import data_of, labels_of, paired_differences, summary
 from workbench.measures.selection import has_course, last_iteration
+from workbench.measures.starts import starts_behind
 from workbench.numbers import format_interval, format_number, format_with_error, join_words
 from workbench.report.gathering import ReportedRun, scores
 from workbench.runs.progress import decimals
@@ -14,7 +15,7 @@ MOST_NAMED = 5
 
 
 def findings(reported: list[ReportedRun]) -> list[str]:
-    """Return the three sentences that begin a report on these runs."""
+    """Return the sentences that begin a report on these runs."""
     runs = [entry.dataset for entry in reported]
     labels, seeds = (
         list(dict.fromkeys(labels_of(runs))),
@@ -31,6 +32,7 @@ def findings(reported: list[ReportedRun]) -> list[str]:
     return [
         f"This report {verb} {labels_text} on {corpora}{seeds_text}, {_times(len(reported), 'run')} in total.",
         *_result(reported, labels),
+        *(f"Note: {sentence}." for sentence in starts_behind(runs)),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache, partial
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from workbench.measures import (
     time_to,
 )
 from workbench.measures.selection import in_papers_order
+from workbench.measures.starts import starts_behind
 from workbench.numbers import DASH, format_interval, format_number
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.execution.run import Run
@@ -107,7 +109,8 @@ def compared(runs: Looked, until: float | None, reference: str | None) -> tuple[
         )
     html = by_label_html(table_of(rows))
     paths = tuple(path for path, _ in runs)
-    return Shown("", picture, html, paths), rows["label"].tolist()
+    said = "".join(f"<p>{escape(sentence)}.</p>" for sentence in found.attrs["starts_behind"])
+    return Shown(said, picture, html, paths), rows["label"].tolist()
 
 
 def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr.Dataset:
@@ -119,7 +122,8 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
     Variables are those of `paired_differences`, runs (names), n_runs, test_perplexity, mc_error, mc_source, documents_low,
     documents_high (95 %), until, n_reached, has_course (False for imported models, whose times are unknown), and elapsed and
     updates until the target, means over the runs that reached it; first_end and last_end, the smallest and largest last
-    iteration of the runs. Raises MeasureError if no run has a record and a test set, or if the reference is unknown.
+    iteration of the runs; ``attrs["starts_behind"]``, see `measures.starts`. Raises MeasureError if no run has a record and a
+    test set, or if the reference is unknown.
     """
     found, scored = [], {}
     for run, iteration, progress in begun(runs):
@@ -155,6 +159,7 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
     ).rename_axis("label")
     differences = paired_differences(found, reference, scored=scored)
     table = differences.merge(errors, combine_attrs="override")
+    table.attrs["starts_behind"] = starts_behind(found)
     return table.merge(by_label.loc[table["label"].values].to_xarray(), combine_attrs="override")
 
 

@@ -361,8 +361,8 @@ def engine(name: str = "svb") -> Engine:
         order=1,
         title="Standard variational Bayes, collapsed view",
         source="Welling, Teh & Kappen (2008), eq. 9-11",
-        when="For a first look and as a baseline: its iterations are quick and its bound never falls, but cvb0, cgs and the "
-        "hybrids predict held-out words better.",
+        when="For a first look and as a baseline: its iterations are quick and after the warm-up its bound never falls, but "
+        "cvb0, cgs and the hybrids predict held-out words better.",
         model=LDA,
         options=Options,
         state=State,

@@ -289,8 +289,8 @@ def engine(name: str = "vb") -> Engine:
         order=2,
         title="Variational Bayes, EM form",
         source="Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
-        when="The classical method, with a bound that never falls: for published results to be repeated, and for restarts of "
-        "which the highest bound is taken; cvb0 and cgs predict better.",
+        when="The classical method, whose bound never falls after the warm-up: for published results to be repeated, with "
+        "init=dirichlet; cvb0 and cgs predict better.",
         model=LDA,
         options=Options,
         state=State,

@@ -1,0 +1,48 @@
+"""Which runs ended at a worse optimum than other runs of the same engine, by its own bound, because of where they began."""
+
+import json
+
+import numpy as np
+
+from workbench.measures.selection import Runs, each_run, grouped, spec_of
+from workbench.runs.spec import RunSpec
+
+STARTS = ("init", "warm_up")
+"""Options of an engine that say where it begins."""
+
+
+def start_of(spec: RunSpec) -> str:
+    """Return where a run begins, in words; "" for an engine with one way to begin."""
+    if spec.start:
+        return f"the counts of {spec.start.get('name', 'another run')}"
+    return f"init={spec.options['init']}" if "init" in spec.options else ""
+
+
+def same_but_start(spec: RunSpec) -> str:
+    """Return the settings that decide which optimum is looked for, as text: data, engine, model and options but the start."""
+    options = {name: value for name, value in spec.options.items() if name not in STARTS}
+    return json.dumps([spec.train, spec.test, spec.engine, spec.model, options], sort_keys=True)
+
+
+def starts_behind(runs: Runs) -> list[str]:
+    """Return a sentence for each start whose bounds stay below those of the engine's best start by more than their spread.
+
+    Runs with a ``bound`` are compared that differ only in where they begin and in the seed of inference, at their last
+    iterations. The spread is the standard deviation between seeds, 0 for one.
+    """
+    sentences = []
+    bounded = [run for run in each_run(runs) if "bound" in run]
+    specs = [spec_of(run) for run in bounded]
+    for tried in grouped(map(same_but_start, specs), zip(specs, bounded, strict=True)).values():
+        by_start = grouped(
+            [start_of(spec) for spec, _ in tried], [float(run["bound"][-1]) for _, run in tried]
+        )
+        best = max(by_start, key=lambda start: np.mean(by_start[start]))
+        for start, bounds in by_start.items():
+            behind = np.mean(by_start[best]) - np.mean(bounds)
+            if behind > max(np.std(bounds), np.std(by_start[best])):
+                sentences.append(
+                    f"{tried[0][0].engine} from {start} stays {behind:,.0f} nats below its best known bound: "
+                    f"begin from {best}"
+                )
+    return sentences
