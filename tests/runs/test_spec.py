@@ -20,7 +20,7 @@ from workbench.models.options import OptionError
 from workbench.records import prepare_records
 from workbench.runs.execution.compare import plan
 from workbench.runs.execution.sweep import grid_axes
-from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec
+from workbench.runs.spec import RunSpec, SpecError, cautions, make_spec
 
 
 def test_a_spec_survives_json(thirty_documents):
@@ -209,10 +209,21 @@ def test_wrong_settings_get_one_sentence(thirty_documents, settings, error, sent
     assert str(caught.value) == sentence
 
 
+def test_a_run_that_ends_within_its_warm_up_is_told_of(thirty_documents):
+    train, _ = thirty_documents
+    specs = [make_spec(train, name, n_iterations=50) for name in ("svb", "svb", "cgs", "svb-cgs")]
+    assert cautions(specs) == [
+        "svb will end within its warm-up of 50 iterations, after 50; "
+        "ask for more iterations, or for a smaller warm_up"
+    ]
+    assert not cautions([make_spec(train, "svb", n_iterations=51)])
+    assert not cautions([make_spec(train, "svb", n_iterations=9, options={"init": "noise"})])
+
+
 def test_threads_without_work_are_told_of_once_an_engine(thirty_documents):
     def told(engine, options=None, n_threads=2):
         train, _ = thirty_documents
-        return idle_threads(
+        return cautions(
             [
                 make_spec(train, engine, options=options, n_threads=n_threads, seed=seed)
                 for seed in (0, 1)

@@ -262,7 +262,7 @@ def _created(
     Before the first run is created, ``check`` is called with the specs and ``connect`` with the training corpus.
     """
     from workbench.runs.execution.compare import plan
-    from workbench.runs.execution.fit import warn_of_idle_threads
+    from workbench.runs.execution.fit import print_cautions
     from workbench.runs.execution.memory_check import Planned
     from workbench.runs.execution.run import make_runs
 
@@ -275,7 +275,7 @@ def _created(
     planned = [Planned(spec, train, test) for spec in specs]
     if not flags["quiet"]:
         say(describe(planned, documents, workers.jobs))
-        warn_of_idle_threads(specs)
+        print_cautions(specs)
     if connect is not None:
         connect(train)
     return make_runs(

@@ -32,6 +32,7 @@ from workbench.engines import (
 )
 from workbench.engines.engine import (
     NOT_INSTALLED,
+    VARIATIONAL,
     Data,
     Engine,
     Options,
@@ -442,14 +443,20 @@ def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
         )
 
 
-def idle_threads(specs: list[RunSpec]) -> list[str]:
-    """Return one sentence per engine that will leave some of its threads idle."""
-    reasons = [
-        (spec.engine, spec.parts()[0].idle(spec.parts()[2])) for spec in specs if spec.n_threads > 1
-    ]
-    return list(
-        dict.fromkeys(f"{engine} will leave threads idle: {why}" for engine, why in reasons if why)
-    )
+def cautions(specs: list[RunSpec]) -> list[str]:
+    """Return one sentence per engine that will leave some of its threads idle, or end within its warm-up."""
+    sentences = []
+    for spec in specs:
+        engine, _, options = spec.parts()
+        idle = engine.idle(options) if spec.n_threads > 1 else None
+        if idle:
+            sentences.append(f"{spec.engine} will leave threads idle: {idle}")
+        if spec.n_iterations <= spec.warm_up and engine.kind == VARIATIONAL:
+            sentences.append(
+                f"{spec.engine} will end within its warm-up of {spec.warm_up} iterations, after {spec.n_iterations}; "
+                "ask for more iterations, or for a smaller warm_up"
+            )
+    return list(dict.fromkeys(sentences))
 
 
 def make_model(

@@ -182,7 +182,7 @@ def weigh_words(
     return factors
 
 
-WARM_UP = 100
+WARM_UP = 50
 """Default number of iterations of a warm-up."""
 AT_RANDOM = (None, None, None, None)
 

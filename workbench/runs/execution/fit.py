@@ -47,7 +47,7 @@ from workbench.runs.loop import Control, MemorySink, OnIteration, initial_positi
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.progress import progress_bar
 from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, named
-from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec
+from workbench.runs.spec import RunSpec, SpecError, cautions, make_spec
 from workbench.runs.store.archive import corpora_of, counts_hash
 from workbench.runs.store.status import FINISHED, STOPPED, read_status
 from workbench.runs.store.writer import create_run
@@ -238,7 +238,7 @@ def run_specs(
     stored, planned = store is not None, [Planned(spec, corpus, test) for spec in specs]
     check_room(unfinished(store, planned) if stored else planned, here=True, stored=stored)
     if progress:
-        warn_of_idle_threads(specs)
+        print_cautions(specs)
         if at_a_time(planned, 1, stored) >= LARGE:
             print(f"takes {memory_forecast(planned, stored=stored)}", file=sys.stderr)
     for spec in specs:
@@ -325,9 +325,9 @@ def _in_memory(
     return dataset
 
 
-def warn_of_idle_threads(specs: list[RunSpec]) -> None:
-    """Print on stderr, once per engine, why threads will be idle and which option would employ them."""
-    for sentence in idle_threads(specs):
+def print_cautions(specs: list[RunSpec]) -> None:
+    """Print on stderr, once per engine, why threads will be idle or a run will end within its warm-up, and what to do."""
+    for sentence in cautions(specs):
         print(sentence, file=sys.stderr)
 
 
@@ -411,7 +411,7 @@ def start(
     (run,) = make_runs(
         default_store() if store is None else Path(store), [Planned(spec, corpus, test)]
     )
-    warn_of_idle_threads([spec])
+    print_cautions([spec])
     run.resume()
     return run
 
