@@ -35,6 +35,7 @@ WRITTEN = {
     "10_sequences": (),
     "11_votes": (),
     "12_frontier": (),
+    "13_starts": (),
 }
 NAMED_ALONE = (
     "http://www.w3.org/",
