@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
-from workbench.engines.options import make_options
+from workbench.engines.options import make_options, takes
 from workbench.kernels.simd.vectors import padded
 
 MOST_RESPONSIBILITIES = 3e9
@@ -21,9 +21,9 @@ class LeftOut(Exception):
 
 
 class Ours:
-    """One engine with its state, from a random start; alpha = beta = 0.1.
+    """One engine with its state, from a random start without a warm-up, whose sweeps are others; alpha = beta = 0.1.
 
-    ``given`` are options of the engine. ``cpu`` are the CPU seconds of the start.
+    ``given`` are options of the engine, and may say another start. ``cpu`` are the CPU seconds of the start.
     """
 
     def __init__(
@@ -38,7 +38,8 @@ class Ours:
         self.corpus, self.n_threads, self.seed = corpus, n_threads, seed
         self.engine = get_engine(name)
         self.model = self.engine.model(n_topics).for_data(corpus)
-        self.options = make_options(self.engine, given or {})
+        start = {"init": "dirichlet"} if takes(self.engine, "init", "dirichlet") else {}
+        self.options = make_options(self.engine, start | (given or {}))
         self.samples = self.engine.samples(corpus, self.options)
         self._refuse_what_is_too_large()
         began = time.process_time()

@@ -29,13 +29,16 @@ TITLE = "CPU seconds to a held-out perplexity"
 N_TOPICS, BURN_IN, N_TURNS = 10, 10, 20
 RESTARTED = {"restart_documents": True, "init": "noise"}
 OURS = {
-    "svb": ("svb", {}, 100),
-    "vb": ("vb", {}, 60),
+    "svb": ("svb", {"init": "dirichlet"}, 100),
+    "svb smooth": ("svb", {"init": "smooth"}, 100),
+    "vb": ("vb", {"init": "dirichlet"}, 60),
+    "vb smooth": ("vb", {"init": "smooth"}, 100),
     "vb restarted 2": ("vb", RESTARTED | {"n_inner": 2}, 60),
     "vb restarted 5": ("vb", RESTARTED | {"n_inner": 5}, 60),
     "vb restarted 20": ("vb", RESTARTED | {"n_inner": 20}, 40),
-    "cvb": ("cvb", {}, 60),
-    "cvb0": ("cvb0", {}, 100),
+    "cvb": ("cvb", {"init": "dirichlet"}, 60),
+    "cvb smooth": ("cvb", {"init": "smooth"}, 100),
+    "cvb0": ("cvb0", {"init": "noise"}, 100),
     "cgs": ("cgs", {}, 300),
     "svb-cgs": ("svb-cgs", {}, 300),
     "cvb-cgs": ("cvb-cgs", {}, 300),
