@@ -301,3 +301,17 @@ def test_a_level_learns_one_number_or_one_for_each_value_and_group():
     assert learnt["theta1"].shape == (2, 3) and len(set(learnt["theta1"].ravel())) == 6
     assert learnt["phi"].shape == (1, 1) and learnt["phi"][0, 0] != 0.1
     assert state.alphas.max() <= 1e3
+
+
+@pytest.mark.parametrize("engine", [ENGINE, ML], ids=["vb", "ml"])
+def test_a_warm_up_raises_every_prior_by_a_half_and_gives_it_back(engine):
+    corpus, network = simulated(12, 15, 20), learning(twins.lda(3, 0.4, 0.1))
+    smooth = make_options(ENGINE, {"warm_up": 2})
+    state, other = (begun(engine, corpus, network, smooth) for _ in range(2))
+    for step in (1, 2, 3):
+        raised = other._replace(alphas=other.alphas + 0.5) if step <= 2 else other
+        other = steps(engine, corpus, network, raised, 1, ONE_PASS, step)
+        other = other._replace(alphas=initial_alphas(network)) if step <= 2 else other
+        state = steps(engine, corpus, network, state, 1, smooth, step)
+        np.testing.assert_array_equal(state.n_wk, other.n_wk)
+        np.testing.assert_array_equal(state.n_own, other.n_own)
