@@ -4,6 +4,8 @@ import pytest
 from comparisons import ENGINES, tiny_corpus
 
 import workbench as wb
+from workbench.report import page
+from workbench.report.drawing import inline
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +30,7 @@ def undrawn(monkeypatch):
 
     for module in ("workbench.report.page", "workbench.report.figures"):
         monkeypatch.setattr(f"{module}.draw", draw)
+    monkeypatch.setattr(page, "inline", lambda svg, name, title, hover: inline(svg, name, title))
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from comparisons import made_up, tiny_comparison, tiny_corpus, tiny_run
 from measures.test_frontier import chains, settings
+from measures.test_gap import chain as gibbs_chain
+from measures.test_gap import tries
 from measures.test_mixtures import run_of
 from measures.test_overtaking import pair
 from scipy.stats import t
@@ -35,7 +37,7 @@ from workbench.measures import (
 from workbench.models.networks.network import Network
 from workbench.report.drawing import _figure
 from workbench.runs.afterwards.heldout_by_document import Scored
-from workbench.views.every import VIEWS
+from workbench.views.every import VIEWS, draw_view
 from workbench.views.picture import SideBySide
 
 pytest.importorskip("holoviews")
@@ -350,6 +352,31 @@ def costs(panels, _, about):
             sorted([x, end] for x, away in rows for end in around(away)),
         )
         yield {text.strip() for *_, text in panel.texts}, {"r=2, S=3", "cgs"}
+
+
+def stacked(panels, _, about):
+    (panel,), tried, of_chains = panels, about.runs[:-2], about.runs[-2:]
+    last = {run.attrs["name"]: float(run["test_perplexity"][-1]) for run in (*tried, *of_chains)}
+    states = [sqrt(a * b) for a, b in (run["test_perplexity_state"][1:] for run in of_chains)]
+    gained = [state - last[run.attrs["name"]] for state, run in beside(states, of_chains)]
+    best = last[max(tried, key=lambda run: run["bound"][-1]).attrs["name"]]
+    labels, hover = members(tried), about.picture.hover["Polygons"]
+    yield list(panel.y), [*labels]
+    yield draw_view("gap", tried), []
+    yield about.picture.caption.endswith("± one standard error over seeds."), True
+    for row, (label, group) in enumerate(labels.items()):
+        own, place, sides = [last[run.attrs["name"]] for run in group], panel.y[label], [0, 0]
+        parts = mean(own) - best, best - mean(states), mean(gained)
+        errors = error(own) if len(own) > 1 else None, error(states), error(gained)
+        yield panel.across(place), [sum(parts)]
+        for index, (part, spread) in enumerate(beside(parts, errors)):
+            low, bottom, high, top = panel.boxes[index * len(labels) + row]
+            sides[part < 0] += part
+            end = sides[part < 0]
+            yield (low, high, bottom + top), (*sorted([end - part, end]), 2 * place)
+            drawn = panel.across(place + 0.16 * (1 - index), True)
+            yield drawn, [] if spread is None else [end - spread, end + spread]
+            yield f" {part:.4g}" in hover[index][row], True
 
 
 def speedups(panels, _, about):
@@ -762,6 +789,12 @@ CHECKED = {
     "choose-k": (lambda: case(runs_by_k()), scores_by_k),
     "settings": (lambda: case(runs_by_k()), scores_by_k),
     "frontier": (lambda: case([*settings(), *chains()]), costs),
+    "gap": (
+        lambda: case(
+            [*tries(), gibbs_chain(5, (50, 12, 12)), gibbs_chain(7, (50, 12, 13), seed=1)]
+        ),
+        stacked,
+    ),
     "overtaking": (lambda: case([*pair(k=2), *pair(k=4, faster=8)]), speedups),
     "topic-numbers": (lambda: case([tiny_run("g-hdp")]), curves),
     "hyperparameters": (lambda: case([tiny_run("g-hdp")]), curves),

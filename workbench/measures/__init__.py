@@ -42,6 +42,7 @@ from workbench.measures.documents import (
 )
 from workbench.measures.exact import exact
 from workbench.measures.frontier import at_equal_cost, frontier, overtaking
+from workbench.measures.gap import gap
 from workbench.measures.groups import (
     group_differences,
     topics_by_group,
@@ -123,6 +124,7 @@ __all__ = [
     "find_documents",
     "finds_topics",
     "frontier",
+    "gap",
     "group_differences",
     "hyperparameters",
     "in_papers_order",

@@ -17,6 +17,7 @@ from workbench.views.comparison import (
 from workbench.views.every import VIEWS, draw_view, pictures
 from workbench.views.flow import topic_flow_view
 from workbench.views.frontier import frontier_view, jitter_view, overtaking_view
+from workbench.views.gap import gap_view
 from workbench.views.groups import (
     by_group_view,
     group_differences_view,
@@ -58,6 +59,7 @@ __all__ = [
     "draw_view",
     "final_perplexities",
     "frontier_view",
+    "gap_view",
     "group_differences_view",
     "jitter_view",
     "lineage_height",

@@ -31,6 +31,7 @@ from workbench.views.convergence import draw_convergence
 from workbench.views.correlations import correlation_controls, draw_correlations
 from workbench.views.flow import draw_flows
 from workbench.views.frontier import draw_frontier, draw_overtaking
+from workbench.views.gap import draw_gap
 from workbench.views.groups import (
     against_controls,
     draw_by_group,
@@ -100,6 +101,7 @@ VIEWS = [
     ),
     View("choose-k", "Choosing the number of topics", ("model.n_topics",), draw_choose_k),
     View("settings", "Settings and results", SCORED, draw_settings),
+    View("gap", "Gap to Gibbs sampling", ("test_perplexity bound",), draw_gap),
     View(
         "frontier", "Cost and distance from long Gibbs chains", SCORED, draw_frontier, course=True
     ),

@@ -1,0 +1,175 @@
+"""The gap in held-out perplexity between a variational engine and long Gibbs chains, in three parts."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import xarray as xr
+
+from workbench.engines import REFERENCE
+from workbench.measures.curves import mean_and_error
+from workbench.measures.selection import (
+    MeasureError,
+    Runs,
+    attributes,
+    each_run,
+    grouped,
+    labels_of,
+    spec_of,
+)
+from workbench.measures.starts import same_but_start
+from workbench.runs.spec import PRIORS, RunSpec
+
+PARTS = {
+    "start": "the engine's own optimum minus its best one",
+    "approximation": "the engine's best optimum minus the state of cgs",
+    "averaging": "the state of cgs minus its running average",
+}
+"""Part of a gap → which difference of perplexities it is."""
+
+
+def gap(runs: Runs) -> xr.Dataset:
+    """Return how far each variational engine's held-out perplexity is above that of Gibbs sampling, and why.
+
+    The gap of a label is O - A, in points of perplexity, and the sum of three parts:
+
+    - ``start``, O - B: what a bad optimum costs, compared with the best one that is known;
+    - ``approximation``, B - S: what the best optimum loses to a single state of the chain; it can be negative;
+    - ``averaging``, S - A: what a chain gains by averaging p(w|d) over its states, which no single optimum has.
+
+    O is the mean of the final perplexity over the runs of the label. B is the final perplexity of the run with the highest
+    final ``bound`` among all runs of the engine that differ in the seed, ``init``, ``warm_up`` and the counts they start from,
+    but in no other option. A and S are means over the finished runs of ``cgs``: A of the final running average, S of the
+    exponential of the mean log perplexity of the state over the iterations after burn-in, as a single state is noisy. Chains
+    that are scored by drawn topics (``scored="sampled"``) are left out.
+
+    Only runs on the same training and held-out tokens are compared, with the same number of topics, alpha and beta, both
+    fixed or learnt in both. Runs on several splits are compared separately for each split, and the parts averaged over the
+    runs of a label. Labels without ``bound`` or without ``cgs`` beside them are left out. So are hybrids: they record
+    no bound that ranks their optima, and their perplexity is itself an average. Different priors are not compared: the part
+    of a gap that better priors would close is not computed.
+
+    Parameters
+    ----------
+    runs : Dataset or list of Datasets
+        Runs with held-out tokens.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dims ``label`` and ``part``: ``gap`` and ``gap_error``. Dim ``label``: ``total``, the sum of the parts; ``n_runs``;
+        ``best_run``, the name of the run of B; ``reference``, the names of the runs of cgs. Names of several splits are joined
+        by "; "; those of all labels are in ``attrs``.
+
+        ``gap_error`` is a standard error over seeds, of ``start`` over the runs of the label, of the other parts over the runs
+        of ``cgs``; NaN for one run. B is one run and has none, so the errors hold for this B: with more tries it may change.
+
+    Raises
+    ------
+    MeasureError
+        If no run of a variational engine has a run of cgs to be compared with.
+    """
+    runs = each_run(runs)
+    scored = [
+        (label, spec_of(run), run)
+        for label, run in zip(labels_of(runs), runs, strict=True)
+        if "test_perplexity" in run
+    ]
+    chains = [(_problem(spec), run) for _, spec, run in scored if _is_reference(spec, run)]
+    references = {
+        problem: _reference([run for _, run in own])
+        for problem, own in grouped([problem for problem, _ in chains], chains).items()
+    }
+    tries = [
+        (label, same_but_start(spec), run)
+        for label, spec, run in scored
+        if "bound" in run and np.isfinite(run["bound"][-1]) and _problem(spec) in references
+    ]
+    if not tries:
+        engines = ", ".join(dict.fromkeys(spec_of(run).engine for run in runs))
+        raise MeasureError(
+            f"a gap is between a variational engine, whose runs record a bound, and a finished run of {REFERENCE} on the same "
+            f"split with the same number of topics and priors; got runs of {engines} without such a pair; run what is missing"
+        )
+    best = {
+        key: max((run for _, _, run in own), key=lambda run: float(run["bound"][-1]))
+        for key, own in grouped([key for _, key, _ in tries], tries).items()
+    }
+    rows = {}
+    for label, members in grouped([label for label, _, _ in tries], tries).items():
+        of_try = grouped([key for _, key, _ in members], [run for _, _, run in members])
+        numbers, errors, names = zip(
+            *(
+                _parts(own, best[key], *references[_problem(spec_of(own[0]))])
+                for key, own in of_try.items()
+            ),
+            strict=True,
+        )
+        weights = np.array([len(own) for own in of_try.values()]) / len(members)
+        spread = np.sqrt(weights**2 @ np.square(errors))
+        best_runs = _joined(best[key].attrs["name"] for key in of_try)
+        rows[label] = weights @ numbers, spread, len(members), best_runs, _joined(names)
+    numbers, errors, n_runs, best_runs, names = zip(*rows.values(), strict=True)
+    columns = {
+        "gap": (np.array(numbers), "part of the perplexity above the average of cgs", "perplexity"),
+        "gap_error": (np.array(errors), "its standard error over seeds", "perplexity"),
+        "total": (np.sum(numbers, 1), "perplexity above the average of cgs", "perplexity"),
+        "n_runs": (np.array(n_runs), "runs: seeds and splits"),
+        "best_run": (np.array(best_runs, object), "the engine's run with the highest bound"),
+        "reference": (np.array(names, object), "runs of cgs"),
+    }
+    return xr.Dataset(
+        {
+            name: (("label", "part")[: values.ndim], values, attributes(*about))
+            for name, (values, *about) in columns.items()
+        },
+        {"label": np.array(list(rows), object), "part": np.array(list(PARTS), object)},
+        {"best_run": _joined(best_runs), "reference": _joined(names)},
+    )
+
+
+def _is_reference(spec: RunSpec, run: xr.Dataset) -> bool:
+    """Return whether a run is a finished chain of cgs that is scored by posterior means."""
+    is_finished = run.attrs.get("state", "finished") == "finished"
+    return spec.engine == REFERENCE and is_finished and spec.options.get("scored") != "sampled"
+
+
+def _problem(spec: RunSpec) -> str:
+    """Return what runs must share to be compared, as text: data, number of topics, priors, and which of these are learnt."""
+    learnt = [spec.options.get(f"learn_{name}", "fixed") != "fixed" for name in PRIORS]
+    model = [spec.model.get(name) for name in ("name", "n_topics", *PRIORS)]
+    return repr((spec.train, spec.test, model, learnt))
+
+
+def _joined(names: Iterable[str]) -> str:
+    """Return names as one text, each once."""
+    return "; ".join(dict.fromkeys(names))
+
+
+def _reference(chains: list[xr.Dataset]) -> tuple[float, float, list[float], str]:
+    """Return the mean state and average of chains, the errors of the state and of their difference, and the chains' names."""
+    averages = np.array([float(run["test_perplexity_average"][-1]) for run in chains])
+    states = np.array([_state(run) for run in chains])
+    errors = [mean_and_error(states)[1], mean_and_error(states - averages)[1]]
+    names = _joined(run.attrs["name"] for run in chains)
+    return float(states.mean()), float(averages.mean()), errors, names
+
+
+def _state(chain: xr.Dataset) -> float:
+    """Return the exponential of the mean log perplexity of the state after burn-in; during burn-in, that of the last."""
+    states = chain["test_perplexity_state"].values
+    after = states[chain["iteration"].values > spec_of(chain).burn_in]
+    return float(np.exp(np.log(after if len(after) else states[-1:]).mean()))
+
+
+def _parts(
+    runs: list[xr.Dataset],
+    best: xr.Dataset,
+    state: float,
+    average: float,
+    errors: list[float],
+    names: str,
+) -> tuple[list[float], list[float], str]:
+    """Return the parts of the gap of a label's runs on one split, their errors, and the names of the chains."""
+    own, error = mean_and_error([float(run["test_perplexity"][-1]) for run in runs])
+    optimum = float(best["test_perplexity"][-1])
+    return [own - optimum, optimum - state, state - average], [error, *errors], names

@@ -1,0 +1,102 @@
+"""The gap between variational engines and long Gibbs chains, as stacked bars."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
+import xarray as xr
+
+from workbench.measures import MeasureError, gap
+from workbench.measures.gap import PARTS
+from workbench.views.elements import COLOURS, INK, axis, element, panel
+from workbench.views.picture import Picture, SideBySide, View
+
+HALF = 0.3
+"""Half of the height of a bar, in rows."""
+APART = 0.16
+"""Distance between error bars of a label, in rows."""
+COLUMNS = ("gap", "gap_error", "total", "n_runs", "best_run", "reference")
+
+
+def gap_view(table: xr.Dataset, title: str = ""):
+    """Draw the parts of each label's gap, from `workbench.measures.gap`, as a bar of parts end to end from 0.
+
+    Parts above zero go to the right, those below it to the left. Returns an overlay of a `VLine` at 0 and, for each part, a
+    named `Curve` for the legend and the `Polygons` of all labels; above them `Segments` of ± one standard error at the ends of
+    parts, and a `Scatter` of the totals.
+    """
+    x, y = axis("gap", "perplexity above the average of cgs"), axis("place", " ")
+    numbers, places = table["gap"].values, -np.arange(table.sizes["label"])
+    sides = np.cumsum(np.maximum(numbers, 0), 1), np.cumsum(np.minimum(numbers, 0), 1)
+    ends = np.where(numbers < 0, sides[1], sides[0])
+    drawn, lines = [element("VLine", 0, color=INK, linewidth=0.8, linestyle=":")], []
+    for index, part in enumerate(PARTS):
+        end, colour = ends[:, index], COLOURS[index]
+        begin, error = end - numbers[:, index], table["gap_error"].values[:, index]
+        bars = [
+            {"x": [a, b, b, a], "y": [place - HALF, place - HALF, place + HALF, place + HALF]}
+            for a, b, place in zip(begin, end, places, strict=True)
+        ]
+        heights = places + APART * (1 - index)
+        edges = [side[np.isfinite(error)] for side in (end - error, heights, end + error, heights)]
+        drawn += [
+            element("Curve", ([0, 0], [0, 0]), x, y, label=part, color=colour, linewidth=4),
+            element("Polygons", bars, ["x", "y"], facecolor=colour, edgecolor=INK, linewidth=0.4),
+        ]
+        dims = [x, y, "high", "same place"]
+        lines.append(element("Segments", tuple(edges), dims, color=INK, linewidth=1.0))
+    lines.append(
+        element(
+            "Scatter",
+            (table["total"].values, places),
+            x,
+            y,
+            color=INK,
+            marker="D",
+            s=14,
+            linewidth=0,
+            show_grid=True,
+        )
+    )
+    return panel(
+        [*drawn, *lines],
+        xlabel=x.label.replace(" the", "\nthe"),
+        ylabel=" ",
+        yticks=list(zip(places.tolist(), table["label"].values.tolist(), strict=True)),
+        ylim=(0.5 - len(places), 0.5),
+        padding=0.05,
+        title=title,
+    )
+
+
+def draw_gap(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Draw the parts of the gaps; nothing without runs of cgs beside those of a variational engine."""
+    with suppress(MeasureError):
+        table = gap(shown.runs)
+        rows = table.to_dataframe().reset_index()[["label", "part", *COLUMNS]]
+        about = "; ".join(f"{part} is {meaning}" for part, meaning in PARTS.items())
+        errors = " Thin lines at the ends of parts are ± one standard error over seeds."
+        errors *= bool(table["gap_error"].notnull().any())
+        yield view.picture(
+            "Parts of the final held-out perplexity above the running average of long Gibbs chains, means over the runs of a "
+            f"label: {about}. An engine's best optimum is that of its run with the highest bound among all its starts and "
+            "seeds. The state of cgs is the exponential of its mean log perplexity after burn-in. Parts above 0 are stacked to "
+            f"the right, those below 0 to the left; diamonds are their sums.{errors}",
+            [gap_view(table)],
+            list(rows),
+            rows.to_numpy(object).tolist(),
+            height=0.5 + 0.3 * table.sizes["label"],
+            hover={"Polygons": _texts(table)},
+        )
+
+
+def _texts(table: xr.Dataset) -> list[list[str]]:
+    """Return the hover text of each label's bar, for each part."""
+    cells = zip(PARTS, table["gap"].values.T, table["gap_error"].values.T, strict=True)
+    return [
+        [
+            f"{label}\n{part}: {number:.4g}" + (f" ± {error:.2g}" if np.isfinite(error) else "")
+            for label, number, error in zip(table["label"].values, numbers, errors, strict=True)
+        ]
+        for part, numbers, errors in cells
+    ]
