@@ -12,9 +12,9 @@ K3 = {"n_topics": 3, "alpha": 0.1, "beta": 0.1}
 PRIOR = {"n_topics": 2, "alpha": 0.5, "beta": 0.1}
 
 
-def chain(average, states=(50, 7, 9), seed=0, **about):
+def chain(average, states=(50, 60, 70, 7, 9), seed=0, **about):
     """A run of cgs with one iteration of burn-in."""
-    run = made_up("cgs", [9, 9, average], seed=seed, **{"burn_in": 1} | about)
+    run = made_up("cgs", [9, 9, 9, 9, average], seed=seed, **{"burn_in": 1} | about)
     return run.assign(test_perplexity_state=("iteration", np.array(states, float)))
 
 
@@ -44,7 +44,7 @@ def of(table, label) -> dict:
 
 
 def test_parts_add_up_and_the_best_start_is_that_of_the_highest_bound():
-    table = gap([*tries(), chain(5), chain(7, (50, 8, 8), seed=1)])
+    table = gap([*tries(), chain(5), chain(7, (50, 60, 70, 8, 8), seed=1)])
     labels = ["svb", "svb init=noise", "svb init=hard", "svb warm"]
     assert table["label"].values.tolist() == labels
     state = (np.sqrt(63) + 8) / 2
@@ -60,7 +60,7 @@ def test_parts_add_up_and_the_best_start_is_that_of_the_highest_bound():
 
 
 def test_errors_are_over_the_seeds_of_the_label_and_of_the_chains():
-    chains = [chain(5), chain(7, (50, 8, 8), seed=1)]
+    chains = [chain(5), chain(7, (50, 60, 70, 8, 8), seed=1)]
     errors = gap([*tries(), *chains])["gap_error"]
     states = np.array([np.sqrt(63), 8])
     chain_errors = [abs(np.diff(each)[0]) / 2 for each in (states, states - [5, 7])]
@@ -82,7 +82,7 @@ def test_errors_are_over_the_seeds_of_the_label_and_of_the_chains():
 def test_runs_of_other_data_numbers_of_topics_or_priors_are_not_mixed(about):
     own = [ended(14, -5), chain(5)]
     alone, other = gap(own), ended(10, -1, "cvb", **about)
-    both = gap([*own, other, chain(1, (50, 2, 2), seed=1, **about)])
+    both = gap([*own, other, chain(1, (50, 60, 70, 2, 2), seed=1, **about)])
     of_engine = {label.split(",")[0].split()[0]: of(both, label) for label in both["label"].values}
     assert of_engine["svb"] == of(alone, "svb")
     assert of_engine["cvb"] == pytest.approx({"start": 0, "approximation": 8, "averaging": 1})
@@ -105,7 +105,7 @@ def test_splits_of_a_label_are_compared_with_their_own_chains():
             *(ended(14 + 2 * seed, -5, seed=seed, **split[0]) for seed in (0, 1)),
             ended(22, -7, seed=2, **about, **split[1]),
             chain(5, **split[0]),
-            chain(7, (50, 8, 8), **about, **split[1]),
+            chain(7, (50, 60, 70, 8, 8), **about, **split[1]),
         ]
     )
     first, second = np.array([15 - 14, 14 - 63**0.5, 63**0.5 - 5]), np.array([0, 22 - 8, 8 - 7])

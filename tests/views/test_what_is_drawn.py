@@ -357,7 +357,7 @@ def costs(panels, _, about):
 def stacked(panels, _, about):
     (panel,), tried, of_chains = panels, about.runs[:-2], about.runs[-2:]
     last = {run.attrs["name"]: float(run["test_perplexity"][-1]) for run in (*tried, *of_chains)}
-    states = [sqrt(a * b) for a, b in (run["test_perplexity_state"][1:] for run in of_chains)]
+    states = [sqrt(a * b) for a, b in (run["test_perplexity_state"][3:] for run in of_chains)]
     gained = [state - last[run.attrs["name"]] for state, run in beside(states, of_chains)]
     best = last[max(tried, key=lambda run: run["bound"][-1]).attrs["name"]]
     labels, hover = members(tried), about.picture.hover["Polygons"]
@@ -791,7 +791,11 @@ CHECKED = {
     "frontier": (lambda: case([*settings(), *chains()]), costs),
     "gap": (
         lambda: case(
-            [*tries(), gibbs_chain(5, (50, 12, 12)), gibbs_chain(7, (50, 12, 13), seed=1)]
+            [
+                *tries(),
+                gibbs_chain(5, (50, 60, 70, 12, 12)),
+                gibbs_chain(7, (50, 60, 70, 12, 13), seed=1),
+            ]
         ),
         stacked,
     ),

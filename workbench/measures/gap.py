@@ -39,7 +39,8 @@ def gap(runs: Runs) -> xr.Dataset:
     O is the mean of the final perplexity over the runs of the label. B is the final perplexity of the run with the highest
     final ``bound`` among all runs of the engine that differ in the seed, ``init``, ``warm_up`` and the counts they start from,
     but in no other option. A and S are means over the finished runs of ``cgs``: A of the final running average, S of the
-    exponential of the mean log perplexity of the state over the iterations after burn-in, as a single state is noisy. Chains
+    exponential of the mean log perplexity of the state over the second half of the iterations after burn-in, as a single state
+    is noisy, and early ones are still far away. Chains
     that are scored by drawn topics (``scored="sampled"``) are left out.
 
     Only runs on the same training and held-out tokens are compared, with the same number of topics, alpha and beta, both
@@ -155,10 +156,11 @@ def _reference(chains: list[xr.Dataset]) -> tuple[float, float, list[float], str
 
 
 def _state(chain: xr.Dataset) -> float:
-    """Return the exponential of the mean log perplexity of the state after burn-in; during burn-in, that of the last."""
+    """Return the exponential of the mean log perplexity of the state over the second half of the records after burn-in."""
     states = chain["test_perplexity_state"].values
     after = states[chain["iteration"].values > spec_of(chain).burn_in]
-    return float(np.exp(np.log(after if len(after) else states[-1:]).mean()))
+    late = after[len(after) // 2 :] if len(after) else states[-1:]
+    return float(np.exp(np.log(late).mean()))
 
 
 def _parts(

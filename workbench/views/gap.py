@@ -80,8 +80,9 @@ def draw_gap(view: View, shown: SideBySide) -> Iterator[Picture]:
         yield view.picture(
             "Parts of the final held-out perplexity above the running average of long Gibbs chains, means over the runs of a "
             f"label: {about}. An engine's best optimum is that of its run with the highest bound among all its starts and "
-            "seeds. The state of cgs is the exponential of its mean log perplexity after burn-in. Parts above 0 are stacked to "
-            f"the right, those below 0 to the left; diamonds are their sums.{errors}",
+            "seeds. The state of cgs is the exponential of its mean log perplexity over the second half of its iterations "
+            "after burn-in. Parts above 0 are stacked to the right, those below 0 to the left; diamonds are their sums."
+            f"{errors}",
             [gap_view(table)],
             list(rows),
             rows.to_numpy(object).tolist(),
