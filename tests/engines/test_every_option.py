@@ -22,8 +22,8 @@ from workbench.runs.spec import RunSpec, make_spec
 pytestmark = pytest.mark.slow
 
 
-def other_values(field) -> list:
-    """Values of an option that are not its default."""
+def other_values(field, given) -> list:
+    """Values of an option that are not the given one."""
     default, found = field.default, field.metadata["choices"]
     if not found:
         found = (
@@ -31,17 +31,19 @@ def other_values(field) -> list:
             if field.metadata["whole"]
             else (default / 2 + 0.07, 2 * default, default + 0.1)
         )
-    return [value for value in found if value != default]
+    return [value for value in found if value != given]
 
 
 def combinations(engine):
-    """Rows (option → choice) in which an option may matter: the defaults, then every pair of choices, with counts also at 1."""
+    """Rows (option → choice) in which an option may matter: defaults, nothing sampled, every pair, with counts also at 1."""
     counts = {
         name: 1
         for name, field in options_of(engine).items()
         if field.metadata["whole"] and not field.metadata["choices"]
     }
     yield {}
+    if "r" in options_of(engine):
+        yield {"r": 0}
     for row in every_pair_of_choices(engine):
         yield from (row | more for more in ({}, counts, *({name: 1} for name in counts)))
 
@@ -90,7 +92,7 @@ def test_every_option_changes_a_bit_of_some_run(name):
             numbers(row | {option: value}) not in (None, numbers(row))
             for row in combinations(engine)
             if numbers(row) is not None
-            for value in other_values(field)
+            for value in other_values(field, row.get(option, field.default))
         )
 
     without_effect = [
