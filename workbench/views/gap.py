@@ -8,7 +8,7 @@ import xarray as xr
 
 from workbench.measures import MeasureError, gap
 from workbench.measures.gap import PARTS
-from workbench.views.elements import COLOURS, INK, axis, element, panel
+from workbench.views.elements import COLOURS, INK, axis, coloured, element, panel
 from workbench.views.picture import Picture, SideBySide, View
 
 HALF = 0.3
@@ -34,14 +34,14 @@ def gap_view(table: xr.Dataset, title: str = ""):
         end, colour = ends[:, index], COLOURS[index]
         begin, error = end - numbers[:, index], table["gap_error"].values[:, index]
         bars = [
-            {"x": [a, b, b, a], "y": [place - HALF, place - HALF, place + HALF, place + HALF]}
-            for a, b, place in zip(begin, end, places, strict=True)
+            {"x": [a, b, b, a], "y": [low, low, low + 2 * HALF, low + 2 * HALF], "colour": colour}
+            for a, b, low in zip(begin, end, places - HALF, strict=True)
         ]
         heights = places + APART * (1 - index)
         edges = [side[np.isfinite(error)] for side in (end - error, heights, end + error, heights)]
         drawn += [
             element("Curve", ([0, 0], [0, 0]), x, y, label=part, color=colour, linewidth=4),
-            element("Polygons", bars, ["x", "y"], facecolor=colour, edgecolor=INK, linewidth=0.4),
+            coloured("Polygons", bars, ["x", "y"], [], edgecolor=INK, linewidth=0.4),
         ]
         dims = [x, y, "high", "same place"]
         lines.append(element("Segments", tuple(edges), dims, color=INK, linewidth=1.0))
