@@ -56,6 +56,8 @@ def test_parts_add_up_and_the_best_start_is_that_of_the_highest_bound():
     np.testing.assert_allclose(table["total"], table["gap"].sum("part"))
     assert table["n_runs"].values.tolist() == [2, 1, 1, 1]
     assert table.attrs == {"best_run": "svb-11", "reference": "cgs-0-t0; cgs-1-t0"}
+    running = ended(1, -1, seed=2).assign_attrs(unfinished="iteration 3 of 9")
+    assert gap([*tries(), running, chain(5), chain(7, (50, 60, 70, 8, 8), seed=1)]).equals(table)
     assert table["gap"].attrs["units"] and all(each.attrs["long_name"] for each in table.values())
 
 
@@ -117,7 +119,7 @@ def test_splits_of_a_label_are_compared_with_their_own_chains():
     "runs",
     [
         [ended(14, -5)],
-        [ended(14, -5), chain(5).assign_attrs(state="running")],
+        [ended(14, -5), chain(5).assign_attrs(unfinished="iteration 5 of 9")],
         [ended(14, -5), chain(5, options={"scored": "sampled"})],
         [chain(5), made_up("svb-cgs", [9])],
         [ended(14, np.nan), chain(5)],

@@ -16,6 +16,7 @@ def test_a_start_that_ends_lower_by_more_than_the_spread_is_told():
     assert starts_behind([*best, *worse]) == [
         "svb from init=dirichlet stays 7,000 nats below its best known bound: begin from init=smooth"
     ]
+    assert not starts_behind([*best, *(run.assign_attrs(unfinished="1 of 2") for run in worse)])
     assert not starts_behind([*best, *(ended(-100.2 - seed, seed, "noise") for seed in (0, 1))])
 
 

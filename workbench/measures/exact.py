@@ -394,8 +394,8 @@ def run_start(corpus: Corpus, model: LDA, engine_name: str, seed: int) -> StartR
                 co_assignments + _co_assignment(corpus, options, state),
                 n + 1,
             )
-        moved = np.max(np.abs(predictive - previous))
-        if not samples and step > warm_up_of(options) + 1 and moved <= CONVERGED:
+        may_end = not samples and step > warm_up_of(options) + 1
+        if may_end and np.max(np.abs(predictive - previous)) <= CONVERGED:
             break
         previous = predictive
     if not samples:

@@ -40,8 +40,8 @@ def gap(runs: Runs) -> xr.Dataset:
     final ``bound`` among all runs of the engine that differ in the seed, ``init``, ``warm_up`` and the counts they start from,
     but in no other option. A and S are means over the finished runs of ``cgs``: A of the final running average, S of the
     exponential of the mean log perplexity of the state over the second half of the iterations after burn-in, as a single state
-    is noisy, and early ones are still far away. Chains
-    that are scored by drawn topics (``scored="sampled"``) are left out.
+    is noisy, and early ones are still far away. Chains that are scored by drawn topics (``scored="sampled"``) and runs that
+    have not finished are left out.
 
     Only runs on the same training and held-out tokens are compared, with the same number of topics, alpha and beta, both
     fixed or learnt in both. Runs on several splits are compared separately for each split, and the parts averaged over the
@@ -73,9 +73,9 @@ def gap(runs: Runs) -> xr.Dataset:
     scored = [
         (label, spec_of(run), run)
         for label, run in zip(labels_of(runs), runs, strict=True)
-        if "test_perplexity" in run
+        if "test_perplexity" in run and not run.attrs.get("unfinished")
     ]
-    chains = [(_problem(spec), run) for _, spec, run in scored if _is_reference(spec, run)]
+    chains = [(_problem(spec), run) for _, spec, run in scored if _is_reference(spec)]
     references = {
         problem: _reference([run for _, run in own])
         for problem, own in grouped([problem for problem, _ in chains], chains).items()
@@ -128,10 +128,9 @@ def gap(runs: Runs) -> xr.Dataset:
     )
 
 
-def _is_reference(spec: RunSpec, run: xr.Dataset) -> bool:
-    """Return whether a run is a finished chain of cgs that is scored by posterior means."""
-    is_finished = run.attrs.get("state", "finished") == "finished"
-    return spec.engine == REFERENCE and is_finished and spec.options.get("scored") != "sampled"
+def _is_reference(spec: RunSpec) -> bool:
+    """Return whether a run is a chain of cgs that is scored by posterior means."""
+    return spec.engine == REFERENCE and spec.options.get("scored") != "sampled"
 
 
 def _problem(spec: RunSpec) -> str:

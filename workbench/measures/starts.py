@@ -27,11 +27,15 @@ def same_but_start(spec: RunSpec) -> str:
 def starts_behind(runs: Runs) -> list[str]:
     """Return a sentence for each start whose bounds stay below those of the engine's best start by more than their spread.
 
-    Runs with a ``bound`` are compared that differ only in where they begin and in the seed of inference, at their last
+    Finished runs with a ``bound`` are compared that differ only in where they begin and in the seed of inference, at their last
     iterations. The spread is the standard deviation between seeds, 0 for one.
     """
     sentences = []
-    bounded = [run for run in each_run(runs) if "bound" in run]
+    bounded = [
+        run
+        for run in each_run(runs)
+        if "bound" in run and np.isfinite(run["bound"][-1]) and not run.attrs.get("unfinished")
+    ]
     specs = [spec_of(run) for run in bounded]
     for tried in grouped(map(same_but_start, specs), zip(specs, bounded, strict=True)).values():
         by_start = grouped(
