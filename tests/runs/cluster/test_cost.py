@@ -62,8 +62,10 @@ def test_a_hybrid_moves_both_in_each_phase(in_shards):
 
 @pytest.mark.slow
 def test_fit_on_a_cluster_prints_its_cost_first(in_shards, one_worker, capsys, monkeypatch):
+    asked = {"n_iterations": 2, "init": "dirichlet", "client": one_worker.address}
+
     def said(**more) -> str:
-        wb.fit(in_shards, "svb", N_TOPICS, n_iterations=2, client=one_worker.address, **more)
+        wb.fit(in_shards, "svb", N_TOPICS, **asked, **more)
         return capsys.readouterr().err.splitlines()[0]
 
     short = said()
@@ -72,7 +74,7 @@ def test_fit_on_a_cluster_prints_its_cost_first(in_shards, one_worker, capsys, m
     assert ", about " in (long := said()) and (
         "have something to do" in long or "take longer than computing" in long
     )
-    wb.fit(in_shards, "svb", N_TOPICS, n_iterations=2, client=one_worker.address, progress=False)
+    wb.fit(in_shards, "svb", N_TOPICS, **asked, progress=False)
     assert capsys.readouterr().err == ""
 
 
