@@ -27,9 +27,11 @@ N_ITERATIONS, BEFORE = 200, 100
 CASES = (
     ("docstrings", 10),
     ("kos", 10),
+    ("reuters395", 10),
     ("docstrings", 40),
-    ("nips", 10),
     ("kos", 40),
+    ("nips", 10),
+    ("kos", 100),
     ("nips", 40),
 )
 """Corpus and number of topics."""
