@@ -156,6 +156,8 @@ class StepContext(NamedTuple):
     # for a part of a corpus: is any token of the whole corpus sampled?
     samples: bool | None = None
     warm: bool = False  # whether the run began from the counts of another run
+    # for `retune`: the settings that were turned -> their values before
+    changed: Mapping = MappingProxyType({})
     # (name, make) -> make(), computed once per part of the corpus and then cached
     derived: Callable = lambda name, make: make()
     # (name, make) -> make(), computed once for all parts until their next meeting
@@ -170,6 +172,11 @@ class StepContext(NamedTuple):
         """Return the key of a stream of uniforms in this step; see `workbench.kernels.uniforms`."""
         key = np.uint64(draw_key(self.seed, stream, chain, self.step))
         return key_from(key, dict(self.before).get(stream, 0)) if self.before else key
+
+
+def kept(data: Data, model: Model, options: Options, state: State, context: StepContext) -> tuple:
+    """Return the state unchanged: the default `retune`, for states that hold no setting."""
+    return state, {}
 
 
 class WarmStart(NamedTuple):
@@ -215,6 +222,9 @@ class Engine(NamedTuple):
     predict: Callable[..., np.ndarray]
     # theta (document, topic) of unseen documents
     fold_in: Callable[[Learnt, Options, Corpus, StepContext], np.ndarray] | None
+    # (data, model, options, state, context) -> (state, {}): the state for the model and options in which the settings
+    # ``context.changed`` were turned, before the step of the context
+    retune: Callable[[Data, Model, Options, State, StepContext], tuple[State, dict]] = kept
     # (model, arrays of the last snapshot by name, topics) -> what `fold_in` needs
     learnt: Callable[[Model, Mapping[str, np.ndarray], Any], Learnt] = lambda model, last, topics: (
         topics

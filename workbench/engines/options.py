@@ -114,7 +114,7 @@ def _shared_options(engines: tuple[str, ...]) -> dict[str, tuple[Field, tuple[st
             values = [
                 field.metadata[name]
                 for name in field.metadata
-                if name not in ("help", "label", "late", "before")
+                if name not in ("help", "label", "late", "before", "live")
             ]
             alike.setdefault((field.name, field.default, *values), (field, []))[1].append(engine)
     made: dict[str, tuple[Field, tuple[str, ...]]] = {}

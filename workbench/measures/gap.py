@@ -157,7 +157,7 @@ def _reference(chains: list[xr.Dataset]) -> tuple[float, float, list[float], str
 def _state(chain: xr.Dataset) -> float:
     """Return the exponential of the mean log perplexity of the state over the second half of the records after burn-in."""
     states = chain["test_perplexity_state"].values
-    after = states[chain["iteration"].values > spec_of(chain).burn_in]
+    after = states[chain["iteration"].values > spec_of(chain).end_of_burn_in]
     late = after[len(after) // 2 :] if len(after) else states[-1:]
     return float(np.exp(np.log(late).mean()))
 

@@ -360,7 +360,7 @@ def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str
         return {}
     if run["test_perplexity"].equals(run["test_perplexity_state"]):
         return dict.fromkeys(RECORDED, AuditEntry(note=NOT_AVERAGED)) | {STATE: entries[STATE]}
-    is_after_burn_in = run["iteration"].values > topics.spec.burn_in
+    is_after_burn_in = run["iteration"].values > topics.spec.end_of_burn_in
     logs = np.log(run["test_perplexity_state"].values[is_after_burn_in])
     errors = perplexity_errors(run)
     if len(logs) > 1:

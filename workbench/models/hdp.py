@@ -16,8 +16,8 @@ from workbench.models.variables import VARIABLES, Variable
 
 TINY = 1e-8
 """Smallest allowed concentration, shape or rate."""
-POSITIVE = {"low": TINY, "high": LARGEST_PRIOR}
-"""The range of concentrations, shapes and rates."""
+POSITIVE = {"low": TINY, "high": LARGEST_PRIOR, "live": True}
+"""The range of concentrations, shapes and rates, which can be turned while a run runs."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class LDA(TopicModel):
 
     warm_starts = True
     takes = ("n_topics", "alpha", "beta")
+    live = ("alpha", "beta")
 
     n_topics: int = 10
     alpha: float | tuple[float, ...] = 0.1

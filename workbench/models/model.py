@@ -7,7 +7,7 @@ of held-out data are recorded with the perplexities.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -99,6 +99,8 @@ class Model:
     """Whether runs have iterations with recorded times and states; False for imported models."""
     takes: ClassVar[tuple[str, ...]] = ()
     """Names of the general settings of a run that the model uses, such as ``n_topics``."""
+    live: ClassVar[tuple[str, ...]] = ()
+    """Those of them that can be turned while a run runs; options say so themselves."""
     scores: ClassVar[tuple[Scores, ...]] = ()
     """Scores of held-out data in addition to perplexities."""
     nonparametric: ClassVar[bool] = False
@@ -118,6 +120,10 @@ class Model:
     def settings(self) -> dict:
         """Return the settings for a run's spec, without the options."""
         return {name: getattr(self, name) for name in self.takes}
+
+    def turned(self, **settings: float) -> Self:
+        """Return the model with other values of some live settings."""
+        return replace(self, **settings)
 
     @property
     def network_name(self) -> str:

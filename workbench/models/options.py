@@ -26,6 +26,7 @@ def option(
     otherwise: Callable | None = None,
     size: bool = False,
     label: str = "",
+    live: bool = False,
 ):
     """Return a dataclass field that declares an option: its default, meaning and range of values.
 
@@ -35,7 +36,7 @@ def option(
     A ``late`` option was added when runs without it existed: while it has the value that they had (``before``, or else the
     default), it is left out of the hash of a spec, so that these runs keep their names. A renamed option is still read, and
     hashed, by its ``former`` name. A ``size`` is a number of states or dimensions, which a server may limit. ``label`` is its
-    label in forms, by default its name in words.
+    label in forms, by default its name in words. A ``live`` option can be turned while a run runs.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {
@@ -54,6 +55,7 @@ def option(
         "example": "",
     }
     about |= {"late": late, "before": default if before is None else before, "former": former}
+    about["live"] = live
     return field(default=default, metadata=about)
 
 

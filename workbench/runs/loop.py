@@ -19,6 +19,7 @@ from workbench.errors import Interrupted, Terminated
 from workbench.models import Variable
 from workbench.models.model import Model
 from workbench.records import Records
+from workbench.runs.interventions import values_of
 from workbench.runs.parts.laying_out import LaidOut, Whole
 from workbench.runs.recorded import (
     CLOCKS,
@@ -61,6 +62,10 @@ class Control:
 
     stopping = wants_rest  # whether a stop is requested
 
+    def asked(self) -> bool:
+        """Return whether settings were asked to be turned since the last call."""
+        return False
+
     def interrupt(self, number: int = signal.SIGINT) -> None:
         """Request a stop, as Ctrl-C or another signal does."""
         self.received = number
@@ -82,6 +87,38 @@ def initial_position(spec: RunSpec, data: Whole | LaidOut) -> Position:
     return Position(0, state, average, 0.0, 0.0, 0, data.rows)
 
 
+def take_effect(
+    spec: RunSpec,
+    data: Whole | LaidOut,
+    position: Position,
+    sink: MemorySink | RunWriter,
+    control: Control,
+) -> tuple[RunSpec, Position]:
+    """Turn the settings whose time has come before the next step; return the spec with what was asked for, and the position.
+
+    What is asked for takes effect after all that the run has recorded or planned, so that a run that is computed again from
+    a checkpoint makes the same steps. The running average begins anew.
+    """
+    iteration = position.iteration + 1
+    if iteration > max(sink.iteration, spec.held_after) and control.asked():
+        spec = sink.intervene(iteration)
+    before, now = spec.at(position.iteration), spec.at(iteration)
+    if now is before or now.interventions == before.interventions:
+        return spec, position
+    changes = {
+        name for made in now.interventions[len(before.interventions) :] for name in made.changes
+    }
+    context = StepContext(
+        spec.seed,
+        iteration,
+        spec.n_threads,
+        warm=spec.start is not None,
+        changed=values_of(before, changes),
+    )
+    state = data.retune(now, position.state, context)
+    return spec, position._replace(state=state, average=data.average_anew())
+
+
 def iterate(
     spec: RunSpec,
     data: Whole | LaidOut,
@@ -96,6 +133,7 @@ def iterate(
     iteration with a snapshot gets a row, and so does one that a step marks as an event. A stop in the middle of a long step
     raises `Stopped`.
     """
+    data.use(spec.at(position.iteration))
     load_kernels(data.engine, data.model, data.options)
     trail = _Trail(spec, sink, position.iteration)
     resting, settled = control.stopping(), trail.settled()
@@ -106,19 +144,22 @@ def iterate(
         and not settled
         and not (resting and control.stopping())
     ):
+        spec, position = take_effect(spec, data, position, sink, control)
         position, info = advance(spec, data, position, control)
+        now = spec.at(position.iteration)
         context = StepContext(spec.seed, position.iteration, spec.n_threads)
         average, scores, predicted = data.score(
-            position.state, position.average, position.iteration > spec.burn_in, context
+            position.state, position.average, position.iteration > now.end_of_burn_in, context
         )
         position = position._replace(average=average)
         resting = position.iteration == spec.n_iterations or control.wants_rest()
         is_snapshot = resting or position.iteration % spec.snapshot_every == 0
-        if info.pop("event", False) or is_snapshot or position.iteration % spec.record_every == 0:
+        event = info.pop("event", False) or 0 < now.held_after == position.iteration - 1
+        if event or is_snapshot or position.iteration % spec.record_every == 0:
             numbers = scores | data.further_scores(predicted)
             row = measure(data, position, numbers, info, context)
             sink.record(row)
-            settled = trail.settles_with(row)
+            settled = trail.settles_with(row, now)
             resting = resting or settled
         if resting or is_snapshot:
             sink.snapshot(position.iteration, data.counts(position.state))
@@ -133,21 +174,23 @@ def iterate(
 
 
 class _Trail:
-    """The recorded values that a run's stop rule examines; empty without a rule."""
+    """The recorded values that a run's stop rule examines, since settings were last turned; empty without a rule."""
 
     def __init__(self, spec: RunSpec, sink: MemorySink | RunWriter, iteration: int):
-        self._rule, self._spec = spec.rule, spec
+        self._rule, now = spec.rule, spec.at(iteration)
         trail = sink.trail(self._rule.watched, iteration) if self._rule else []
-        self._seen = [point for point in trail if self._counts(point[0])]
+        self._seen = [point for point in trail if self._counts(point[0], now)]
 
-    def _counts(self, iteration: int) -> bool:
-        return (
-            iteration > self._rule.begins_after(self._spec.burn_in, self._spec.warm_up)
-            and iteration % self._spec.record_every == 0
-        )
+    def _counts(self, iteration: int, spec: RunSpec) -> bool:
+        begins = spec.held_after + self._rule.begins_after(spec.burn_in, spec.warm_up)
+        return iteration > begins and iteration % spec.record_every == 0
 
-    def settles_with(self, row: Row) -> bool:
-        if not self._rule or not self._counts(row.iteration):
+    def settles_with(self, row: Row, spec: RunSpec) -> bool:
+        """Return whether the rule ends the run with a row, which was computed with the settings of the spec."""
+        if not self._rule:
+            return False
+        self._seen = [point for point in self._seen if self._counts(point[0], spec)]
+        if not self._counts(row.iteration, spec):
             return False
         self._seen = [*self._seen[-WINDOW:], (row.iteration, row.numbers[self._rule.watched])]
         return self.settled()
@@ -218,6 +261,7 @@ class MemorySink:
         self._recorded = recorded(spec)
         self._n_topics = self._recorded.sizes.get("topic", 0)
         self._rows: list[Row] = []
+        self.iteration = 0
         self._snapshots: dict[int, dict] = {}
         self.settled: int | None = None
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Data
+from workbench.engines.options import options_of
 from workbench.models import VARIABLES, Priors, Variable
 from workbench.models.model import Estimate
+from workbench.runs.interventions import values_of
 from workbench.runs.scoring import Average
 from workbench.runs.spec import RunSpec
 
@@ -231,7 +233,7 @@ def attributes(
 def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
     """Return rows (iteration, column) from `Recorded.values` as a Dataset of per-iteration variables.
 
-    Topics that did not exist yet may be NaN in the rows; they become 0.
+    Topics that did not exist yet may be NaN in the rows; they become 0. Settings that the spec turns are variables too.
     """
     import xarray as xr
 
@@ -255,7 +257,32 @@ def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
     coords = {"iteration": ("iteration", iteration, {"long_name": "iteration"})}
     if vectors:
         coords["topic"] = np.arange(of_topics.shape[1] // len(vectors))
+    data = turned_settings(RunSpec.from_json(attrs["spec"]), iteration) | data
     return xr.Dataset(data, coords, attrs)
+
+
+def turned_settings(spec: RunSpec, iteration: np.ndarray) -> dict[str, tuple]:
+    """Return the settings that a run turned, in each iteration, as xarray variables by name.
+
+    An alpha is (iteration, topic), as a learnt one is; that of a network, which is of levels, is left out.
+    """
+    begins = [0, *(made.iteration for made in spec.interventions)]
+    segment = np.searchsorted(begins, iteration, side="right") - 1
+    names = dict.fromkeys(name for made in spec.interventions for name in made.changes)
+    engine, data = spec.parts()[0], {}
+    for name in names:
+        about = VARIABLES.get(name)
+        values = [values_of(spec.at(begin), [name])[name] for begin in begins]
+        if about and "topic" in about.dims:
+            values = [getattr(spec.at(begin).parts()[1], "alphas", None) for begin in begins]
+        if values[0] is not None:
+            dims, attrs = (
+                (about.dims, about.attrs)
+                if about
+                else (("iteration",), {"long_name": options_of(engine)[name].metadata["help"]})
+            )
+            data[name] = dims, np.asarray(values, float)[segment], attrs
+    return data
 
 
 def model_of(run: xr.Dataset):

@@ -44,12 +44,15 @@ from workbench.engines.options import MOST_NAMED, named_options, options_of, spl
 from workbench.errors import Got, InputError, Named, nearest, shown
 from workbench.models.model import Model
 from workbench.models.options import OptionError
+from workbench.runs.interventions import Intervention, interventions_of, planned, turned
 from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, names
 from workbench.runs.stopping import WATCHED, StopRule
 
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
 PRIORS = ("alpha", "beta")
+MOST_TOLD = 2
+"""Largest number of interventions that the label of a run tells."""
 LACKING = {
     "bound": "has no bound to stop on; stop on perplexity",
     "steps": "counts no steps to stop on; set its iterations",
@@ -75,6 +78,7 @@ class RunSpec(RunSettings):
     reading : how the training data were read and counted, see `workbench.data.reading`
     shards : number of shards of a corpus in several, since the order of sums depends on it
     module : the module of the engine if it is not in this package
+    interventions : settings that are turned while the run runs, by iteration
     """
 
     corpus: str
@@ -91,6 +95,7 @@ class RunSpec(RunSettings):
     reading: dict | None = None
     shards: int | None = None
     module: str | None = None
+    interventions: tuple[Intervention, ...] = ()
     warm_start: WarmStart | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -109,6 +114,10 @@ class RunSpec(RunSettings):
             identity["shards"] = self.shards
         if self.module:
             identity["module"] = self.module
+        if self.interventions:
+            identity["interventions"] = [
+                (made.iteration, _plain(made.changes)) for made in self.interventions
+            ]
         return hashlib.sha256(_json(identity).encode()).hexdigest()
 
     @cached_property
@@ -118,7 +127,10 @@ class RunSpec(RunSettings):
             return engine, engine.model(self.model), engine.options()
         try:
             beliefs, options = split_options(engine, _restored(self.options))
-            return engine, engine.model(**_restored(self.model), **beliefs), options
+            model = engine.model(**_restored(self.model), **beliefs)
+            for made in self.interventions:
+                model, options = turned(model, options, made.changes)
+            return engine, model, options
         except (InputError, TypeError) as error:  # settings of another version
             sentence = (
                 f"the run has settings that {self.engine} does not take here ({error}); {WRITER}"
@@ -131,9 +143,27 @@ class RunSpec(RunSettings):
         return {name: value for name, value in vars(self).items() if name != "_parts"}
 
     def parts(self, data: Data | None = None) -> tuple:
-        """Return (engine, model, options); with ``data``, the model also has what the data determine, such as authors."""
+        """Return (engine, model, options) after all interventions.
+
+        With ``data``, the model also has what the data determine, such as authors.
+        """
         engine, model, options = self._parts
         return engine, model if data is None else model.for_data(data), options
+
+    def at(self, iteration: int) -> RunSpec:
+        """Return the spec with the settings that hold at an iteration: without the interventions after it."""
+        made = tuple(each for each in self.interventions if each.iteration <= iteration)
+        return self if made == self.interventions else replace(self, interventions=made)
+
+    @property
+    def held_after(self) -> int:
+        """The iteration after which the settings hold: that before the last intervention; 0 without one."""
+        return self.interventions[-1].iteration - 1 if self.interventions else 0
+
+    @property
+    def end_of_burn_in(self) -> int:
+        """The iteration after which p(w|d) is averaged, and burn-in is over; it begins anew with each intervention."""
+        return self.held_after + self.burn_in
 
     @property
     def length(self) -> int | None:
@@ -172,11 +202,10 @@ class RunSpec(RunSettings):
 
     def settings(self) -> dict:
         """Return all settings as a dict, except ``warm_start``, which JSON cannot represent."""
-        return {
-            name: value
-            for name, value in asdict(replace(self, warm_start=None)).items()
-            if name != "warm_start"
-        }
+        made = [(each.iteration, _plain(each.changes), *each[2:]) for each in self.interventions]
+        values = asdict(replace(self, warm_start=None, interventions=()))
+        del values["warm_start"], values["interventions"]
+        return values | ({"interventions": made} if made else {})
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
@@ -198,6 +227,7 @@ class RunSpec(RunSettings):
             **{name: fields_by_name.get(name, default) for name, default in _defaults(cls).items()}
         )
         _check_types(spec)
+        spec = replace(spec, interventions=interventions_of(spec.interventions))
         if spec.module or not is_known(spec.engine):
             OF_RUNS[spec.engine] = spec.module or ""
         engine = get_engine(spec.engine)
@@ -242,6 +272,13 @@ class RunSpec(RunSettings):
                 described.append(
                     f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
                 )
+        described += [
+            f"{name}={value:g} from {made.iteration}"
+            for made in self.interventions[-MOST_TOLD:]
+            for name, value in made.changes.items()
+        ]
+        if len(self.interventions) > MOST_TOLD:
+            described.append(f"turned {len(self.interventions)} times")
         return " ".join(filter(None, [*described, "warm" * bool(self.start)]))
 
 
@@ -316,12 +353,14 @@ def make_spec(
     start: tuple[WarmStart, dict] | None = None,
     model: Model | str | None = None,
     sizes: dict | None = None,
+    interventions: Iterable = (),
     **settings,
 ) -> RunSpec:
     """Return the validated spec of a run on a training corpus, with all defaults filled in.
 
     ``start`` is from `execution.fit.warm_start_from`. ``alpha`` and ``beta`` are for models that have them, by default 0.1
-    each; ``model`` and ``sizes`` for the engines of networks, see `workbench.models.networks.network.Network.of`. The other
+    each; ``model`` and ``sizes`` for the engines of networks, see `workbench.models.networks.network.Network.of`.
+    ``interventions`` are pairs (iteration, {setting: value}) of settings that are turned while the run runs. The other
     settings are those of `RunSettings`. Raises SpecError, ModelError or OptionError.
     """
     chosen = get_engine(engine)
@@ -382,6 +421,7 @@ def make_spec(
         **checked(settings),
     )
     _check_rule(spec, chosen)
+    spec = replace(spec, interventions=planned(spec, interventions))
     if name is None:
         stem = re.sub(r"[^A-Za-z0-9._+=-]+", "-", train.name).strip("-.") or "corpus"
         size = "".join(map(str, model.size_label or ())).lower()

@@ -136,7 +136,7 @@ def state_and_average(runs: Runs, against: str = "iteration", title: str = ""):
 
 def _past_burn_in(run: xr.Dataset):
     """Return the run without burn-in iterations; unchanged if there are no later ones."""
-    burn_in, iteration = spec_of(run).burn_in, run["iteration"].values
+    burn_in, iteration = spec_of(run).end_of_burn_in, run["iteration"].values
     return run.isel(iteration=iteration > burn_in) if (iteration > burn_in + 1).any() else run
 
 

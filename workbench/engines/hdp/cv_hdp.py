@@ -133,15 +133,8 @@ def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
     return mean | variance | {"gamma": Array((corpus.n_pairs, padded(n_topics)))}
 
 
-def init(
-    corpus: Corpus,
-    model: HDP,
-    options: Options,
-    context: StepContext,
-    warm_start: WarmStart | None = None,
-) -> State:
-    """Return the initial state: responsibilities at random with equal topic weights (spec 6), or from another run's counts."""
-    n_topics, n_words = model.n_topics, corpus.n_words
+def first_concentrations(model: HDP) -> tuple:
+    """Return alpha_total and top_concentration as they begin: under their Gamma priors, or fixed."""
     alpha = (
         posteriors.gamma_posterior(model.a_alpha, model.b_alpha)
         if model.learn_alpha
@@ -152,6 +145,19 @@ def init(
         if model.learn_gamma
         else fixed(model.top_concentration)
     )
+    return alpha, top
+
+
+def init(
+    corpus: Corpus,
+    model: HDP,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
+    """Return the initial state: responsibilities at random with equal topic weights (spec 6), or from another run's counts."""
+    n_topics, n_words = model.n_topics, corpus.n_words
+    alpha, top = first_concentrations(model)
     n_learnt = n_words if model.learn_tau else 0
     state = State(
         **zeros(arrays(corpus, n_topics)),
@@ -302,6 +308,19 @@ def bound(corpus: Corpus, model: HDP, options: Options, state: State) -> float:
     return joint + weighted_entropy(corpus.counts, state.gamma) - divergence
 
 
+def retune(
+    corpus: Corpus, model: HDP, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
+    """Return the state with those fixed concentrations that were turned; Gamma priors act from the next step on."""
+    alpha, top = first_concentrations(model)
+    turned = {
+        "alpha_total": ("alpha", alpha),
+        "top_concentration": ("top", top),
+        "beta_total": ("beta", fixed(model.beta_total)),
+    }
+    return state._replace(**dict(turned[name] for name in turned if name in context.changed)), {}
+
+
 def watch(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
     n_k = state.mean_k[: state.n_topics]
     return {
@@ -387,6 +406,7 @@ def engine(name: str = "cv-hdp") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_cvb0,

@@ -251,6 +251,14 @@ def _alphas(state: State) -> np.ndarray:
     return row
 
 
+def retune(
+    corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext
+) -> tuple[State, dict]:
+    """Return the state with those fixed concentrations that were turned; Gamma priors act from the next step on."""
+    turned = [name for name in ("alpha_total", "top_concentration") if name in context.changed]
+    return state._replace(**{name: getattr(model, name) for name in turned}), {}
+
+
 @over_parts
 def watch(
     corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext | None = None
@@ -342,6 +350,7 @@ def engine(name: str = "g-hdp") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_gibbs,

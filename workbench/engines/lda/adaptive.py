@@ -42,7 +42,7 @@ from workbench.engines.engine import (
 from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hybrid_state import CvbState, SvbState, threshold_of
-from workbench.engines.lda.hyperparameters import learning
+from workbench.engines.lda.hyperparameters import learning, retune
 from workbench.engines.lda.partition import idle_alone, partition_option
 from workbench.engines.lda.responsibilities import (
     Entropy,
@@ -129,9 +129,10 @@ class Options:
         infinite=True,
         former="r",
         label="Budget as r",
+        live=True,
     )
     budget: float = option(
-        0.0, "budget of a sweep as a share of the tokens; 0 = as budget_r", low=0, high=1
+        0.0, "budget of a sweep as a share of the tokens; 0 = as budget_r", low=0, high=1, live=True
     )
     refresh: int = option(
         5,
@@ -566,6 +567,7 @@ def engine(name: str = NAME) -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_gibbs,

@@ -39,6 +39,7 @@ from workbench.engines.lda.hyperparameters import (
     SufficientStatistics,
     learn,
     learning,
+    retune,
     watched,
 )
 from workbench.engines.lda.partition import (
@@ -326,6 +327,7 @@ def engine(name: str = "cgs") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_gibbs,

@@ -53,6 +53,7 @@ from workbench.engines.lda.hyperparameters import (
     learn,
     learning,
     learnt,
+    retune,
     watched,
 )
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
@@ -395,6 +396,7 @@ def engine(name: str = "cvb") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_cvb0,

@@ -62,6 +62,7 @@ from workbench.engines.lda.hybrid_state import (
 from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.partition import DOCUMENTS, idle_alone, partition_option
 from workbench.engines.lda.responsibilities import warms_up
+from workbench.engines.lda.retuning import retune_with
 from workbench.engines.lda.split import Split
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
@@ -78,6 +79,7 @@ def r_option():
         low=0,
         infinite=True,
         label="r",
+        live=True,
     )
 
 
@@ -497,6 +499,7 @@ def engine(name: str = "svb-cgs") -> Engine:
         init=over_parts(partial(first_state, part=part)),
         step=step_with(part),
         watch=watch,
+        retune=retune_with(part, chains_of),
         counts=counts,
         predict=predict,
         fold_in=by_gibbs,

@@ -84,10 +84,13 @@ def initial(
     chains = [
         cgs.initial_chain(corpus, model, split, context, s, warm_start) for s in range(n_chains)
     ]
-    mean = part.initial_mean(corpus, model, options, split, context, warm_start)
-    state = SvbState if part is svb else CvbState
+    return joined(part.initial_mean(corpus, model, options, split, context, warm_start), chains)
+
+
+def joined(mean: svb.State | cvb.State, chains: list[cgs.State]) -> State:
+    """Return the state of a hybrid from that of its variational engine and those of its chains."""
     drawn = map(stacked, list(zip(*chains, strict=True))[:4])
-    return state(*mean[:-2], *drawn, *mean[-2:])
+    return (SvbState if isinstance(mean, svb.State) else CvbState)(*mean[:-2], *drawn, *mean[-2:])
 
 
 def drawn_counts(state: State) -> tuple:

@@ -25,6 +25,7 @@ from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, 
 from workbench.errors import Named
 from workbench.kernels.lda.polya import real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
+from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
 WAYS = ("fixed", "maximised", "sampled")
@@ -216,6 +217,15 @@ def learn(
 def watched(options: Options, state: State) -> dict:
     """Return the current values of alpha and beta by name, if learnt."""
     return {name: getattr(state, name) for name in learnt(options)}
+
+
+def retune(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
+    """Return the state with those priors of the model that were turned while the run runs; counts stay."""
+    turned = {"alpha": model.alphas, "beta": model.beta}
+    new = {name: turned[name] for name in turned if name in context.changed}
+    return state._replace(**new), {}
 
 
 def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> Polya:

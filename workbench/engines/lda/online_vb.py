@@ -40,7 +40,7 @@ from workbench.engines.engine import (
 )
 from workbench.engines.lda import vb
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import learn, learning, watched
+from workbench.engines.lda.hyperparameters import learn, learning, retune, watched
 from workbench.engines.lda.responsibilities import init_option
 from workbench.engines.lda.svb import counts, predict, sufficient_statistics
 from workbench.errors import Got, Named
@@ -76,6 +76,7 @@ class OwnOptions:
         "delay tau0 of the learning rate (tau0 + t)^-kappa",
         low=1,
         label="Learning-rate delay τ0",
+        live=True,
     )
     kappa: float = option(
         0.7,
@@ -83,6 +84,7 @@ class OwnOptions:
         low=0.5,
         high=1,
         label="Learning-rate exponent κ",
+        live=True,
     )
     total_documents: int = option(
         0,
@@ -323,6 +325,7 @@ def engine(name: str = "online-vb") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_variational_bayes,

@@ -41,6 +41,7 @@ from workbench.engines.lda.hyperparameters import (
     SufficientStatistics,
     learn,
     learning,
+    retune,
     watched,
 )
 from workbench.engines.lda.responsibilities import (
@@ -371,6 +372,7 @@ def engine(name: str = "svb") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_variational_bayes,

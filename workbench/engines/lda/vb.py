@@ -40,7 +40,7 @@ from workbench.engines.engine import (
     zeros,
 )
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, watched
+from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, retune, watched
 from workbench.engines.lda.likelihoods import Dirichlet
 from workbench.engines.lda.responsibilities import (
     Entropy,
@@ -299,6 +299,7 @@ def engine(name: str = "vb") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_variational_bayes,

@@ -305,6 +305,18 @@ def learning_levels(network: Network) -> list[Level]:
     ]
 
 
+def retune(
+    corpus: Corpus, network: Network, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
+    """Return the state with those priors of the network that are not learnt; counts stay."""
+    alphas, learning = state.alphas.copy(), learning_levels(network)
+    given = alphas_of(network, initial_alphas(network))
+    for level in prior_levels(network):
+        if level not in learning:
+            alphas_of(network, alphas)[level.name][...] = given[level.name]
+    return state._replace(alphas=alphas), {}
+
+
 def learns(network: Network, options: Options, step: int) -> bool:
     """Return whether any prior is updated after this step."""
     due = (

@@ -48,6 +48,7 @@ from workbench.engines.networks.compiled import (
     initial_alphas,
     learn,
     owners_of,
+    retune,
     watched,
 )
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of, predict
@@ -284,6 +285,7 @@ def engine(name: str = "network-cvb0") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_variational_bayes,

@@ -40,6 +40,7 @@ from workbench.engines.networks.compiled import (
     initial_alphas,
     learn,
     owners_of,
+    retune,
     watched,
 )
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
@@ -349,6 +350,7 @@ def engine(name: str = "network-gibbs") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=fold_in.predict,
         fold_in=by_variational_bayes,

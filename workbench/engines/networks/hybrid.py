@@ -50,6 +50,7 @@ from workbench.engines.networks.compiled import (
     counts_of,
     learn,
     owners_of,
+    retune,
     watched,
 )
 from workbench.engines.networks.fold_in import (
@@ -297,6 +298,7 @@ def engine(name: str = "network-hybrid") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_variational_bayes,

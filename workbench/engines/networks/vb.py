@@ -52,6 +52,7 @@ from workbench.engines.networks.compiled import (
     initial_alphas,
     learn,
     owners_of,
+    retune,
     watched,
 )
 from workbench.engines.networks.fold_in import (
@@ -439,6 +440,7 @@ def engine(name: str = "network-vb") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=by_variational_bayes,

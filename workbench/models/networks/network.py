@@ -65,6 +65,7 @@ class Network(TopicModel):
 
     is_network = True
     takes = ("n_topics", "alpha", "beta", "model", "sizes")
+    live = ("alpha", "beta")
 
     name: str
     variables: tuple[Variable, ...]
@@ -324,6 +325,7 @@ class Network(TopicModel):
             levels,
         )
 
+    turned = with_priors
     simulate = simulate
     priors = equivalent_priors
     estimates = posterior_means

@@ -60,6 +60,7 @@ class GaussianTopics(TopicModel):
 
     warm_starts = True
     takes = ("n_topics", "beta")
+    live = ("beta",)
 
     n_topics: int = 10
     beta: float = 0.1

@@ -13,7 +13,8 @@ from types import FrameType
 from workbench.errors import Interrupted, Terminated
 from workbench.runs.loop import Control, Stopped
 from workbench.runs.store.layout import StoreError
-from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, requested
+from workbench.runs.store.status import INTERVENTIONS, PAUSED, RUNNING, STOPPED, requested
+from workbench.runs.store.turning import pending
 
 LOOK_EVERY, BEAT_EVERY = 0.1, 1.0
 """Seconds between two reads of the requested state, and between two heartbeats."""
@@ -32,6 +33,7 @@ class StoreControl(Control):
         self._path, self._beat = path, beat
         self._wanted, self._state, self._wanted_since = RUNNING, RUNNING, None
         self._deleted: StoreError | None = None
+        self._asked, self._looked_at = False, None
         self._ended = threading.Event()
         self._thread = threading.Thread(
             target=self._monitor, name="workbench-heartbeat", daemon=True
@@ -67,6 +69,10 @@ class StoreControl(Control):
     def stopping(self) -> bool:
         return self._wanted == STOPPED
 
+    def asked(self) -> bool:
+        asked, self._asked = self._asked, False
+        return asked
+
     def rest(self) -> None:
         if self._wanted != PAUSED:
             return
@@ -84,6 +90,9 @@ class StoreControl(Control):
     def _read(self) -> None:
         wanted = requested(self._path) or RUNNING
         self._wanted = wanted if self.received is None else STOPPED
+        written = modified(self._path / INTERVENTIONS)
+        if written != self._looked_at:
+            self._looked_at, self._asked = written, bool(pending(self._path))
 
     def _monitor(self) -> None:
         beaten = time.monotonic()
@@ -98,6 +107,15 @@ class StoreControl(Control):
                     except StoreError as error:
                         self._deleted = error
                         return
+
+
+def modified(file: Path) -> tuple | None:
+    """Return what changes whenever a file is replaced; None if there is none."""
+    try:
+        about = file.stat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_mtime_ns
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -33,9 +34,11 @@ from workbench.runs.store.status import (
     requested,
     set_end,
 )
+from workbench.runs.store.turning import ask, pending
 from workbench.runs.store.writer import create_run, remove_run
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 ENDING = 1.5
@@ -92,6 +95,34 @@ class Run(RunReader):
     def label(self, topic: int, text: str) -> Notes:
         """Set the label of a topic, a Dataset's ``topic_label``, or remove it with ""; return all notes."""
         return label_topic(self.path, self.dataset(), topic, text)
+
+    @property
+    def interventions(self) -> pd.DataFrame:
+        """The settings that were turned while the run ran: iteration, setting, value, who, when; NaN: not yet taken."""
+        import pandas as pd
+
+        made = [*self.spec.interventions, *pending(self.path)]
+        rows = [
+            (each.iteration or math.nan, name, value, each.who, each.when)
+            for each in made
+            for name, value in each.changes.items()
+        ]
+        return pd.DataFrame(rows, columns=["iteration", "setting", "value", "who", "when"])
+
+    def retune(self, **changes: float) -> dict[str, float]:
+        """Ask the run to turn live settings, as ``retune(r=2, alpha=0.05)``, before its next step; return at once.
+
+        Its chain goes on from the same counts, and its running average begins anew. A paused or stopped run takes them when it
+        is resumed. Returns the values as they were understood.
+
+        Raises
+        ------
+        OptionError
+            For a setting that cannot be turned while the run runs, or an invalid value.
+        StoreError
+            The run has finished, or its folder cannot be written.
+        """
+        return ask(self.path, changes)
 
     def pause(self) -> None:
         """Request a pause after the present step, and return at once."""

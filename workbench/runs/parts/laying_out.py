@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -56,7 +57,20 @@ class Whole:
 
     def __init__(self, spec: RunSpec, train: Data, test: Data | None = None):
         self.train, self.test = train, test
-        self.engine, self.model, self.options = spec.parts(train)
+        self.use(spec.at(0))
+
+    def use(self, spec: RunSpec) -> None:
+        """Go on with the model and the options of a spec, which differ from those before in live settings."""
+        self.engine, self.model, self.options = spec.parts(self.train)
+
+    def retune(self, spec: RunSpec, state: State, context: StepContext) -> State:
+        """Go on with the settings of a spec; return the state under them."""
+        self.use(spec)
+        return self.engine.retune(self.train, self.model, self.options, state, context)[0]
+
+    def average_anew(self) -> Average:
+        """Return a running average without an iteration."""
+        return initial_average(self.test)
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:
         """Return the initial state and the initial running average."""
@@ -123,16 +137,37 @@ class LaidOut:
         crew: Callable = Here,
     ):
         self.train, self.test, self.places = train, test, places_of(train)
-        self.engine, self.model, self.options = spec.parts(train)
+        self.engine, self.model, self.options = spec.at(0).parts(train)
         self._n_rows = {"document": train.n_documents, "token": train.n_tokens}
         self._own = row_fields(self.engine.state)
-        self._samples = any(self.engine.samples(part, self.options) for part in train.parts())
+        self._samples = self._samples_any()
         self._scratch = (
             None if scratch is None else tempfile.TemporaryDirectory(".partial", "rows-", scratch)
         )
         folder = self._scratch and self._scratch.name
         corpora = sent(train), None if test is None else sent(test)
-        self.crew = crew(Setting(spec, *corpora, folder, self._samples), self.places)
+        self.crew = crew(Setting(spec.at(0), *corpora, folder, self._samples), self.places)
+
+    def _samples_any(self) -> bool:
+        return any(self.engine.samples(part, self.options) for part in self.train.parts())
+
+    def use(self, spec: RunSpec, changed: Mapping = MappingProxyType({})) -> None:
+        """Go on with the model and the options of a spec, which differ from those before in the settings ``changed``."""
+        self.engine, self.model, self.options = spec.parts(self.train)
+        self._samples = self._samples_any()
+        self.crew.collect("use", spec, self._samples, dict(changed))
+
+    def retune(self, spec: RunSpec, state: State, context: StepContext) -> State:
+        """Go on with the settings of a spec; return the state under them."""
+        self.use(spec, context.changed)
+        if not hasattr(self.engine.retune, "phases"):  # it changes no array of documents
+            return self.engine.retune(self.train, self.model, self.options, state, context)[0]
+        return self._through(Call("retune", context.step), state, context)[0]
+
+    def average_anew(self) -> Average:
+        """Return a running average without an iteration; the parts begin theirs."""
+        self.crew.collect("average_anew")
+        return initial_average(None)
 
     @property
     def rows(self) -> LaidOut:

@@ -157,6 +157,20 @@ class Part:
         self._held: dict = {}
         self._derived = Derived(folder and folder / "derived")
         self._waiting: Generator | None = None
+        self._changed: dict = {}
+
+    def use(self, spec: RunSpec, samples: bool, changed: dict) -> None:
+        """Go on with the model and the options of a spec; ``changed``: the settings that were turned, and their old values."""
+        self._setting = self._setting._replace(spec=spec, samples=samples)
+        self.engine, self._model, self._options = spec.parts(opened(self._setting.train))
+        if changed:  # what was derived for the old settings is not for these
+            self._derived = Derived(self._folder and self._folder / "derived")
+        self._changed = changed
+
+    def average_anew(self) -> None:
+        """Begin the running average of the part's held-out tokens anew."""
+        if test := self.corpus("test"):
+            self.put_average(initial_average(test))
 
     def corpus(self, which: str = "train") -> Corpus | None:
         """Return the part's training ("train") or test ("test") documents.
@@ -195,6 +209,7 @@ class Part:
             tuple(before),
             samples=samples,
             warm=spec.start is not None,
+            changed=self._changed,
             derived=self._derived.get,
             once=once,
         )
@@ -211,8 +226,7 @@ class Part:
         """
         phase, arguments = phase_of(self.engine, call), [self.corpus(), self._model, self._options]
         if shared is None:
-            if test := self.corpus("test"):
-                self.put_average(initial_average(test))
+            self.average_anew()
             arguments += context, self._of_documents(warm_start)
         else:
             arguments += self.state(shared), context
@@ -319,7 +333,7 @@ class Part:
 class Call(NamedTuple):
     """Which phase of which engine function to compute over all parts, and at which step."""
 
-    function: str  # "init", "step" or "watch"
+    function: str  # "init", "step", "watch" or "retune"
     step: int  # 0 for "init", else the iteration
     phase: int = 0
 

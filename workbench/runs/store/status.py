@@ -8,10 +8,12 @@ the run, or of the queue in which it waits, shows whether a process computes it.
 import contextlib
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.data.saving import replacing
+from workbench.runs.interventions import interventions_of
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
 from workbench.runs.store.committed import Stored
@@ -30,6 +32,8 @@ KILLED_FOR_MEMORY = "oom_kill"
 """Entry of /proc/vmstat with the number of processes that Linux has killed for lack of memory since it started."""
 
 
+INTERVENTIONS = "interventions.json"
+"""The file with the settings that were turned while the run ran; see `workbench.runs.store.turning`."""
 ALWAYS = ("status.json", "end.json", "kernels.json")
 """Files that a run always has."""
 
@@ -104,12 +108,15 @@ def set_state(path: Path, state: str, **more) -> None:
 
 
 def read_spec(path: Path, about: dict | None = None) -> RunSpec:
-    """Return a run's spec, with the current number of iterations and stop rule.
+    """Return a run's spec, with the current number of iterations and stop rule, and the settings turned while it ran.
 
     about : the attributes from `about_run`; by default they are read
     """
     ending = read_ending(path, about)
-    return ending.spec.lasting(ending.reaches, ending.rule)
+    spec = ending.spec.lasting(ending.reaches, ending.rule)
+    log = read_json(path / INTERVENTIONS).get("log", [])
+    made = interventions_of([entry for entry in log if entry[0] is not None])
+    return replace(spec, interventions=(*spec.interventions, *made)) if made else spec
 
 
 class Ending(NamedTuple):

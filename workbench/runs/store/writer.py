@@ -11,6 +11,7 @@ import math
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,16 +40,19 @@ from workbench.runs.store.places import DATA
 from workbench.runs.store.provenance import record_provenance, versions
 from workbench.runs.store.status import (
     FAILED,
+    INTERVENTIONS,
     KILLED_FOR_MEMORY,
     PAUSED,
     RUNNING,
     STOPPED,
     killed_for_memory,
+    read_ending,
     read_spec,
     replace_json,
     set_end,
     settle,
 )
+from workbench.runs.store.turning import take
 
 GROWING_CAPACITY = 128
 """Minimum number of topics in the initial arrays of an engine that adds topics, so that they have few chunks."""
@@ -67,14 +71,16 @@ def create_run(
 ) -> Path:
     """Create the folder of a run atomically, unless it exists; return its path.
 
-    A run of the same name and hash is reopened, with the number of iterations and stop rule of the spec. Raises StoreError if
-    another run has that name, or the store cannot be written or locked.
+    A run of the same name and hash is reopened, with the number of iterations and stop rule of the spec. If people turned
+    settings of that run, it is no longer what the spec gives, and the new run is NAME-2. Raises StoreError if another run has
+    that name, or the store cannot be written or locked.
     budget : bytes of counts, before compression, above which every other old snapshot is deleted
     """
-    path = Path(store) / spec.name
+    path = _not_turned(Path(store) / spec.name)
     if not path.exists():
+        spec = replace(spec, name=path.name)
         _make_run(path, spec, train, test, budget)
-    if read_spec(path).hash != spec.hash:
+    if read_ending(path).spec.hash != spec.hash:
         raise StoreError(
             f"a run named '{spec.name}' with other settings exists in {store}; choose another name or remove it"
         )
@@ -83,6 +89,15 @@ def create_run(
     except OSError as error:
         raise _unwritable(path.parent, error) from error
     return path
+
+
+def _not_turned(path: Path) -> Path:
+    """Return the path, or that of NAME-2, NAME-3 and so on, if people turned settings of the runs of these names."""
+    free, number = path, 1
+    while (free / INTERVENTIONS).exists():
+        number += 1
+        free = path.with_name(f"{path.name}-{number}")
+    return free
 
 
 def _unwritable(store: Path, error: OSError) -> StoreError:
@@ -452,6 +467,14 @@ class RunWriter:
     def settle(self, iteration: int) -> None:
         settle(self.path, iteration, self.spec.rule)
         self.spec = read_spec(self.path)
+
+    def intervene(self, iteration: int) -> RunSpec:
+        """Write down that what people asked for takes effect with an iteration; return the spec with it."""
+        self._check_there()
+        take(self.path, iteration)
+        self._flush_due = 0.0  # they wait for its first row
+        self.spec = read_spec(self.path)
+        return self.spec
 
     def flush(self) -> None:
         """Write the buffered rows, then the commit counter."""

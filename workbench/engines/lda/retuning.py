@@ -1,0 +1,76 @@
+"""The state of a hybrid after its threshold r was turned while the run runs: some pairs change sides.
+
+A token that was sampled, and still is, keeps its topic. All else is made anew from the total counts n, as a run that starts
+from the counts of another makes it (`kernels.lda.initial_topics`): a pair that is averaged from now on has the responsibility
+~ (alpha_k + n_dk) (beta + n_wk) / (W beta + n_k), and a token that is sampled from now on a topic that is drawn from it.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from types import ModuleType
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import (
+    Meeting,
+    Options,
+    Phase,
+    State,
+    StepContext,
+    WarmStart,
+    arrays_of,
+    step_of,
+)
+from workbench.engines.lda import cgs
+from workbench.engines.lda.hybrid_state import joined, part_of, split_of, totals
+from workbench.engines.lda.hyperparameters import retune
+from workbench.kernels.uniforms import TOPICS
+from workbench.models import LDA
+
+
+def retune_with(part: ModuleType, chains_of: Callable) -> Callable:
+    """Return the `retune` of a hybrid whose variational engine is the module ``part``.
+
+    chains_of : (corpus, options, context) -> the number of chains
+    """
+
+    def work(
+        corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+    ) -> Generator:
+        state, _ = retune(corpus, model, options, state, context)
+        if "r" not in context.changed:
+            return state, {}
+        split, was_sampled = split_of(corpus, options), _sampled_before(corpus, options, context)
+        given = replace(model, alpha=tuple(map(float, state.alpha)), beta=float(state.beta))
+        live, n_before = slice(model.n_topics), len(state.topics)
+        starts = [_start_of(state, s, live) for s in range(n_before)]
+        chains = []
+        for s in range(chains_of(corpus, options, context)):
+            start, kept = starts[s % n_before], state.topics[s % n_before]
+            drawn = cgs.initial_topics(corpus, given, context.key(TOPICS, s), start)
+            topics = np.where(was_sampled, kept, drawn)
+            chains.append(
+                cgs.initial_chain(corpus, given, split, context, s, start._replace(topics=topics))
+            )
+        n_dk, n_kw = (
+            np.mean(counts, axis=0)
+            for counts in zip(*((each.n_dk, each.n_kw) for each in starts), strict=True)
+        )
+        mean = part.initial_mean(corpus, given, options, split, context, WarmStart(n_kw, n_dk))
+        made = joined(mean, chains)
+        return (yield Meeting(made, arrays_of(made, *part_of(made).COUNTS, "n_wk", "n_k")))[0], {}
+
+    return step_of(Phase(work, lambda options: True))
+
+
+def _sampled_before(corpus: Corpus, options: Options, context: StepContext) -> np.ndarray:
+    """Return which tokens (token,) were sampled before r was turned."""
+    before = split_of(corpus, replace(options, r=context.changed["r"]))
+    return np.repeat(before.sampled, corpus.counts)
+
+
+def _start_of(state: State, s: int, live: slice) -> WarmStart:
+    """Return the total counts of chain ``s`` as those of a run from which another starts."""
+    n_dk, n_wk, _ = totals(state, s)
+    return WarmStart(n_wk[:, live].T, n_dk[:, live])

@@ -1,0 +1,160 @@
+"""Interventions: settings of a run that are turned while it runs, and the iteration from which on each holds.
+
+A run is its spec and the log of its interventions: together they give the same bits again. What a step is computed with are the
+settings of `RunSpec.at` its iteration.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.engines.engine import Engine, Options
+from workbench.engines.options import named_options, options_of
+from workbench.errors import Got, Named, nearest, shown
+from workbench.models.model import Model
+from workbench.models.options import OptionError, checked_option
+
+if TYPE_CHECKING:
+    from workbench.runs.spec import RunSpec
+
+
+class Intervention(NamedTuple):
+    """Settings that were turned before a step, by name."""
+
+    iteration: int  # the first that is computed with them
+    changes: dict[str, float]
+    who: str = ""
+    when: str = ""  # ISO 8601, UTC
+
+
+def live_settings(engine: Engine) -> tuple[str, ...]:
+    """Return the names of the settings that can be turned while a run of the engine runs."""
+    options = [name for name, field in options_of(engine).items() if field.metadata["live"]]
+    return (*engine.model.live, *options)
+
+
+def turned(model: Model, options: Options, changes: Mapping) -> tuple[Model, Options]:
+    """Return the model and the options with other values of live settings."""
+    of_engine = {field.name for field in fields(options)}
+    return (
+        model.turned(**{name: value for name, value in changes.items() if name not in of_engine}),
+        replace(options, **{name: value for name, value in changes.items() if name in of_engine}),
+    )
+
+
+def values_of(spec: RunSpec, names: Iterable[str]) -> dict[str, float]:
+    """Return the values of live settings under a spec, by name."""
+    _, model, options = spec.parts()
+    return {name: getattr(options, name, getattr(model, name, math.nan)) for name in names}
+
+
+def checked_changes(spec: RunSpec, changes: Mapping) -> dict[str, float]:
+    """Return changes of live settings of a run, with values as numbers.
+
+    Raises
+    ------
+    OptionError
+        For no change, a setting that the engine lacks or that is not live, one that the run learns, or a value out of range.
+    """
+    engine, model, options = spec.parts()
+    live, about = live_settings(engine), named_options(engine)
+    if not isinstance(changes, Mapping) or not changes:
+        raise OptionError(
+            f"give a setting and its new value; of {engine.name} these can be turned while it runs: {_listed(live)}"
+        )
+    values = {}
+    for given, value in changes.items():
+        name = about[given].name if given in about else given
+        if name not in live:
+            raise _not_live(engine, str(name), live)
+        how = model.hyperparameters(options).get(name, "fixed")
+        if how != "fixed":
+            raise OptionError(
+                f"{name} of this run is {how}, so a value would not last; fit another run with it fixed"
+            )
+        values[name] = (
+            checked_option(engine.name, about[name], value)
+            if name in about
+            else _number(name, value)
+        )
+    turned(model, options, values)  # raises for what the model or other options rule out
+    return values
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, (str, numbers.Real)) else math.nan
+    except ValueError:
+        number = math.nan
+    if isinstance(value, bool) or not math.isfinite(number):
+        raise OptionError.must_be(name, "a number greater than 0", value)
+    return number
+
+
+def _not_live(engine: Engine, name: str, live: tuple[str, ...]) -> OptionError:
+    """Return the error that a setting cannot be turned, with the way on."""
+    there = f"these can be turned while it runs: {_listed(live)}"
+    if name in options_of(engine) or name in engine.model.takes:
+        return OptionError(
+            Named(name),
+            f" of {engine.name} is fixed once a run has begun; fit another with it, from this run with start=; {there}",
+        )
+    near = nearest(name, live)
+    hint = f"did you mean '{near}'?" if near else there
+    return OptionError(f"{engine.name} has no setting '{shown(name)}'; {hint}")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def planned(spec: RunSpec, given: object) -> tuple[Intervention, ...]:
+    """Return the interventions that a run of the spec is to make, sorted by iteration.
+
+    given : (iteration, changes) pairs or `Intervention` objects
+
+    Raises
+    ------
+    OptionError
+    """
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise OptionError(
+            "interventions are pairs (iteration, {setting: value}), as [(50, {'r': 2})]", Got(given)
+        )
+    for item in sorted(map(tuple, given), key=lambda item: item[0]):
+        iteration, changes, *about = item
+        iteration = OptionError.whole("the iteration of an intervention", iteration, 1)
+        made = Intervention(iteration, checked_changes(spec, changes), *about)
+        spec = replace(spec, interventions=(*spec.interventions, made))
+    return spec.interventions
+
+
+def interventions_of(stored: object) -> tuple[Intervention, ...]:
+    """Return interventions from JSON, or () for None.
+
+    Raises
+    ------
+    OptionError
+        For what `RunSpec.to_json` cannot have written.
+    """
+    try:
+        made = tuple(
+            Intervention(
+                int(iteration),
+                {str(name): float(value) for name, value in dict(changes).items()},
+                *map(str, about),
+            )
+            for iteration, changes, *about in stored or ()
+        )
+        if all(a.iteration <= b.iteration for a, b in pairwise(made)):
+            return made
+    except (TypeError, ValueError):
+        pass
+    raise OptionError(
+        f"the interventions of a run are a list in their order; got {stored!r}; it is damaged"
+    )

@@ -1,0 +1,93 @@
+"""The log of the settings that people turn while a run runs: ``interventions.json`` in its folder.
+
+Any process appends what it asks for; its iteration is null until the worker of the run takes it, at the next step, and writes
+the iteration down before that step. The file is replaced as a whole under a lock, so a request is in it or not, and is taken
+once. What has taken effect is part of the run's spec (`status.read_spec`).
+"""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from workbench.runs.interventions import Intervention, checked_changes
+from workbench.runs.store.layout import StoreError
+from workbench.runs.store.status import (
+    FINISHED,
+    INTERVENTIONS,
+    read_json,
+    read_spec,
+    read_status,
+    replace_json,
+)
+
+LOCK_TIMEOUT = 5.0
+"""Seconds to wait for another writer, which needs milliseconds."""
+
+
+def pending(path: Path) -> list[Intervention]:
+    """Return what was asked for and not yet taken by the run in a folder, in order; the iterations are 0."""
+    return [
+        Intervention(0, changes, *about)
+        for iteration, changes, *about in read_json(path / INTERVENTIONS).get("log", [])
+        if iteration is None
+    ]
+
+
+def ask(path: Path, changes: Mapping, who: str | None = None) -> dict[str, float]:
+    """Ask the run in a folder to turn some settings before its next step; return them as they were understood.
+
+    Raises
+    ------
+    OptionError
+        For a setting that cannot be turned, or an invalid value.
+    StoreError
+        The run has finished, or its folder cannot be written.
+    """
+    status = read_status(path)
+    if status["state"] == FINISHED:
+        raise StoreError(
+            f"run '{path.name}' has finished at iteration {status['iteration']}, so nothing of it can be turned; "
+            "resume it with more iterations first, or fit another run from it with start="
+        )
+    spec = read_spec(path)
+    for asked in pending(path):
+        made = asked._replace(iteration=spec.held_after + 1)
+        spec = replace(spec, interventions=(*spec.interventions, made))
+    values = checked_changes(spec, changes)
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    entry = [None, values, who if who is not None else _user(), when]
+    _change(path, lambda log: [*log, entry])
+    return values
+
+
+def take(path: Path, iteration: int) -> None:
+    """Write down that all that was asked for takes effect with the step of an iteration."""
+    _change(path, lambda log: [[first or iteration, *rest] for first, *rest in log])
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return ""
+
+
+def _change(path: Path, change: Callable[[list], list]) -> None:
+    file = path / INTERVENTIONS
+    try:
+        with FileLock(f"{file}.lock", timeout=LOCK_TIMEOUT):
+            replace_json(file, {"log": change(read_json(file).get("log", []))})
+    except Timeout:
+        raise StoreError(
+            f"settings of run '{path.name}' are being turned by another process; try again"
+        ) from None
+    except OSError as error:
+        raise StoreError(
+            f"cannot turn a setting of run '{path.name}': {error.strerror} ({file}); make {path} writable"
+        ) from error
