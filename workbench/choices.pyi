@@ -181,6 +181,7 @@ class FitSettings(Options, total=False):
     name: str | None
     model: Model | str | None
     sizes: dict | None
+    interventions: Iterable
     n_iterations: int
     burn_in: int
     record_every: int
@@ -221,6 +222,7 @@ class StartSettings(Options, total=False):
     name: str | None
     model: Model | str | None
     sizes: dict | None
+    interventions: Iterable
     n_iterations: int
     burn_in: int
     record_every: int
@@ -254,6 +256,7 @@ class CompareSettings(Options, total=False):
     name: str | None
     model: Model | str | None
     sizes: dict | None
+    interventions: Iterable
     n_iterations: int
     burn_in: int
     record_every: int
@@ -299,6 +302,7 @@ class SweepSettings(Options, total=False):
     name: str | None
     model: Model | str | None
     sizes: dict | None
+    interventions: Iterable
     n_iterations: int
     burn_in: int
     record_every: int

@@ -51,6 +51,7 @@ PANELS = {
         stored.runs,
         stored.show,
         stored.pause,
+        stored.retune,
         stored.stop,
         stored.remove,
         stored.note,

@@ -23,6 +23,7 @@ from workbench.cli.flags import (
     load_documents,
     load_training_data,
     parse_options,
+    parse_turns,
     settings_of,
     split_pairs,
     with_settings,
@@ -45,6 +46,14 @@ def fit(
         ),
     ] = 1,
     test: Test = None,
+    turn: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--turn",
+            metavar="ITERATION:NAME=VALUE",
+            help="Turn a setting before an iteration, as 50:r=2,alpha=0.05; may be repeated.",
+        ),
+    ] = None,
     scheduler: Parts = None,
     **flags,
 ) -> int:
@@ -84,6 +93,7 @@ def fit(
             here=True,
             name=name,
             test=test,
+            interventions=parse_turns(turn),
         )
         json, progress, corpora = (
             flags["json"],

@@ -247,6 +247,17 @@ def parse_options(
     )
 
 
+def parse_turns(texts: list[str] | None) -> list[tuple[int, dict[str, str]]]:
+    """Parse flags such as ``50:r=2,alpha=0.05`` into interventions: (iteration, values by setting)."""
+    wanted, turns = "a setting is turned as iteration:name=value, as in --turn 50:r=2", []
+    for text in texts or []:
+        iteration, _, pairs = text.partition(":")
+        if not iteration.strip().isdecimal():
+            raise InputError(wanted, Got(text), field="interventions", value=text)
+        turns.append((int(iteration), dict(split_pairs(pairs.split(","), wanted, "interventions"))))
+    return turns
+
+
 def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:
     """Parse flags such as ``super=5`` into sizes by name; return None if there are none."""
     sizes = split_pairs(

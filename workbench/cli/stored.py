@@ -1,4 +1,4 @@
-"""Commands about runs: topics, documents, runs, show, pause, stop, remove, note, label, figures, report, export, import."""
+"""Commands about runs: topics, documents, runs, show, pause, retune, stop, remove, note, label, figures, report, export, import."""
 
 import math
 import os
@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 import workbench as wb
-from workbench.cli.flags import FORMATS, Formats, Json, Read, RunName, RunNames, Store
+from workbench.cli.flags import (
+    FORMATS,
+    Formats,
+    Json,
+    Read,
+    RunName,
+    RunNames,
+    Store,
+    split_pairs,
+)
 from workbench.cli.printing import (
     print_facts,
     print_files,
@@ -273,6 +282,24 @@ def pause(run: RunNames, store: Store = None, json: Json = False) -> None:
 def stop(run: RunNames, store: Store = None, json: Json = False) -> None:
     """Stop runs after their current step; they can be resumed."""
     _request([find(name, store) for name in run], "stop", json)
+
+
+def retune(
+    run: RunName,
+    settings: Annotated[
+        list[str], typer.Argument(metavar="NAME=VALUE…", help="As r=2 alpha=0.05.")
+    ],
+    store: Store = None,
+    json: Json = False,
+) -> None:
+    """Turn priors, r and other live settings of a run while it runs; its chain goes on from the same counts."""
+    wanted = "a setting is turned as name=value, as in r=2"
+    found = find(run, store)
+    values = found.retune(**dict(split_pairs(settings, wanted, "settings")))
+    said = ", ".join(f"{name}={value:g}" for name, value in values.items())
+    say(f"asked {found.name} for {said}")
+    if json:
+        print_runs([summary(found)], json)
 
 
 def _request(runs: list, what: str, json: bool) -> None:

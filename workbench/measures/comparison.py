@@ -377,4 +377,6 @@ def _sampled(run: xr.Dataset) -> np.ndarray | None:
     """
     if "test_perplexity" not in run or run["test_perplexity"].equals(run["test_perplexity_state"]):
         return None
-    return run["test_perplexity_state"].values[run["iteration"].values > spec_of(run).end_of_burn_in]
+    return run["test_perplexity_state"].values[
+        run["iteration"].values > spec_of(run).end_of_burn_in
+    ]

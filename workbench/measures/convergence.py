@@ -204,7 +204,9 @@ def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
 def _seconds(run: xr.Dataset, cut: xr.Dataset) -> float:
     """Return the CPU seconds between the end of burn-in, interpolated, and the last iteration of ``cut``."""
     iteration, spent = ([0, *run[name].values] for name in ("iteration", "cpu_time"))
-    return float(cut["cpu_time"].values[-1] - np.interp(spec_of(run).end_of_burn_in, iteration, spent))
+    return float(
+        cut["cpu_time"].values[-1] - np.interp(spec_of(run).end_of_burn_in, iteration, spent)
+    )
 
 
 def _effective(draws: np.ndarray) -> float:

@@ -286,7 +286,10 @@ def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
 
 def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
     """Return the mean number of non-empty topics after burn-in; during burn-in, the last number."""
-    counts, after = quantity(run, "n_active_topics").values, run["iteration"].values > spec.end_of_burn_in
+    counts, after = (
+        quantity(run, "n_active_topics").values,
+        run["iteration"].values > spec.end_of_burn_in,
+    )
     return float(counts[after].mean() if after.any() else counts[-1])
 
 

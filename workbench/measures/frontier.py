@@ -219,7 +219,9 @@ def log_perplexity(run: xr.Dataset) -> np.ndarray:
 
 def _jitter(run: xr.Dataset) -> float:
     """Return the standard deviation of a run's log perplexity over the second half of the iterations after burn-in."""
-    late = run["test_perplexity_state"].values[run["iteration"].values > spec_of(run).end_of_burn_in]
+    late = run["test_perplexity_state"].values[
+        run["iteration"].values > spec_of(run).end_of_burn_in
+    ]
     late = np.log(late[len(late) // 2 :])
     return float(late.std(ddof=1)) if len(late) > 1 else np.nan
 

@@ -30,12 +30,13 @@ def commands(specs: list[RunSpec], stores: Stores | None = None) -> list[str]:
 
     Data are named or read again as the spec records; where it does not, they are taken from the store of the run.
 
-    A run that was continued with further documents has a separate command, `workbench update …`. Runs of one command share
-    corpus, model, length, split and seeds, and no two of their engines have different values of one option.
+    A run that was continued with further documents has a separate command, `workbench update …`, and so has one whose settings
+    were turned while it ran. Runs of one command share corpus, model, length, split and seeds, and no two of their engines have
+    different values of one option.
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
     stores = stores or {}
-    separate = [spec for spec in specs if _stream(spec) or not spec.length]
+    separate = [spec for spec in specs if _stream(spec) or not spec.length or spec.interventions]
     specs = [spec for spec in specs if spec not in separate]
     # the priors of the first run of each
     shared = {id(spec): _shared(spec, stores.get(spec.hash)) for spec in specs}
@@ -223,6 +224,9 @@ def _command(
     )
     for name, value in options.items():
         words += ["--option", f"{name}={_value(value)}"]
+    for made in spec.interventions:
+        turned = ",".join(f"{setting}={_value(value)}" for setting, value in made.changes.items())
+        words += ["--turn", f"{made.iteration}:{turned}"]
     return ("" if is_stored else environment(spec)) + shlex.join(words)
 
 

@@ -116,12 +116,14 @@ def _listed(names: Iterable[str]) -> str:
 def planned(spec: RunSpec, given: object) -> tuple[Intervention, ...]:
     """Return the interventions that a run of the spec is to make, sorted by iteration.
 
-    given : (iteration, changes) pairs or `Intervention` objects
+    given : (iteration, changes) pairs, `Intervention` objects, or the run or spec that made them
 
     Raises
     ------
     OptionError
     """
+    given = getattr(given, "spec", given)  # of a Run
+    given = getattr(given, "interventions", given)
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise OptionError(
             "interventions are pairs (iteration, {setting: value}), as [(50, {'r': 2})]", Got(given)

@@ -191,6 +191,9 @@ def fit(
         ``stop_tolerance`` in ten iterations, or, for HDP engines, after ``stop_tolerance`` steps (the number of topics, summed
         over iterations). Off by default.
 
+    interventions : list of (int, dict), or a Run, optional
+        Settings to turn while the run runs: ``[(50, {"r": 2})]`` computes iteration 50 and those after it with r = 2. Of a
+        `Run`, what was turned while it ran. The running average begins anew with each.
     model : Network, dict, name or path, optional
         For the engines of networks: a shipped one ("lda", "author-topic", "pachinko", "hpam1", "hpam2"), a
         `workbench.models.networks.network.Network`, or a file (.toml, .json). ``n_topics`` is then the size of its variable
