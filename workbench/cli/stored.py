@@ -1,4 +1,4 @@
-"""Commands about runs: topics, documents, runs, show, pause, retune, stop, remove, note, label, figures, report, export, import."""
+"""Commands about runs that are stored: what they are, what steers them, and what is made of them."""
 
 import math
 import os
