@@ -6,6 +6,7 @@ import pytest
 from workbench.dashboard.compare.curve import Curve
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.grouping import GROUPINGS, Mean, mean_lines
+from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import RunMonitor
@@ -58,7 +59,7 @@ def test_runs_that_only_the_seed_tells_apart_are_one_line_and_keep_their_slot_as
 
 
 def test_all_that_is_chosen_is_compared_and_of_the_newest_whole_groups(reading_of):
-    card = FigureCard(Handover())
+    card = FigureCard(Handover(), LiveStrip(lambda: None))
     readable = {
         f"{k}-{seed}": reading_of(f"{k}-{seed}", n_topics=k, seed=seed)
         for k in range(1, 41)

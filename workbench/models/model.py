@@ -121,6 +121,10 @@ class Model:
         """Return the settings for a run's spec, without the options."""
         return {name: getattr(self, name) for name in self.takes}
 
+    def live_value(self, name: str) -> float:
+        """Return the value of a live setting; the mean of a prior with several values."""
+        return float(np.mean(getattr(self, name)))
+
     def turned(self, **settings: float) -> Self:
         """Return the model with other values of some live settings."""
         return replace(self, **settings)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.engines.engine import Engine, Options
 from workbench.engines.options import named_options, options_of
-from workbench.errors import Got, Named, nearest, shown
+from workbench.errors import Got, InputError, Named, nearest, shown
 from workbench.models.model import Model
 from workbench.models.options import OptionError, checked_option
 
@@ -50,7 +50,24 @@ def turned(model: Model, options: Options, changes: Mapping) -> tuple[Model, Opt
 def values_of(spec: RunSpec, names: Iterable[str]) -> dict[str, float]:
     """Return the values of live settings under a spec, by name."""
     _, model, options = spec.parts()
-    return {name: getattr(options, name, getattr(model, name, math.nan)) for name in names}
+    return {
+        name: getattr(options, name) if hasattr(options, name) else model.live_value(name)
+        for name in names
+    }
+
+
+def turnable(spec: RunSpec) -> dict[str, float]:
+    """Return the settings of a run that can be turned, with their present values: not those that it learns."""
+    values = values_of(spec, live_settings(spec.parts()[0]))
+    return {name: value for name, value in values.items() if _can_turn(spec, name, value)}
+
+
+def _can_turn(spec: RunSpec, name: str, value: float) -> bool:
+    try:
+        checked_changes(spec, {name: value * 1.01 or 0.01})
+    except InputError:
+        return False
+    return True
 
 
 def checked_changes(spec: RunSpec, changes: Mapping) -> dict[str, float]:

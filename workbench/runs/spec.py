@@ -51,8 +51,6 @@ from workbench.runs.stopping import WATCHED, StopRule
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
 PRIORS = ("alpha", "beta")
-MOST_TOLD = 2
-"""Largest number of interventions that the label of a run tells."""
 LACKING = {
     "bound": "has no bound to stop on; stop on perplexity",
     "steps": "counts no steps to stop on; set its iterations",
@@ -272,13 +270,12 @@ class RunSpec(RunSettings):
                 described.append(
                     f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
                 )
-        described += [
-            f"{name}={value:g} from {made.iteration}"
-            for made in self.interventions[-MOST_TOLD:]
-            for name, value in made.changes.items()
-        ]
-        if len(self.interventions) > MOST_TOLD:
-            described.append(f"turned {len(self.interventions)} times")
+        if len(self.interventions) == 1:
+            (made,) = self.interventions
+            described += [f"{name}={made.changes[name]:g}" for name in made.changes]
+            described.append(f"from {made.iteration}")
+        elif self.interventions:  # two runs that were turned differently never have the same label
+            described.append(f"turned {len(self.interventions)} times ({self.hash[:4]})")
         return " ".join(filter(None, [*described, "warm" * bool(self.start)]))
 
 

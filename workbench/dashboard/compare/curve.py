@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from bokeh.core.properties import value
 from bokeh.events import Reset
-from bokeh.models import ColumnDataSource, Scatter, Span
+from bokeh.models import ColumnDataSource, HoverTool, Scatter, Span
 
 from workbench.dashboard.compare.charts import AXES, CHARTS, MEASURES
 from workbench.dashboard.compare.grouping import NOTHING, Line, telling_labels
@@ -22,6 +22,7 @@ from workbench.dashboard.compare.slots import (
     FADED,
     GLYPHS,
     STRANDS,
+    TURNED,
     Look,
     Scales,
     Slot,
@@ -29,6 +30,7 @@ from workbench.dashboard.compare.slots import (
     crossings,
     drawn_from,
     plot,
+    turns,
 )
 from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
@@ -97,7 +99,11 @@ class Curve:
         looks = {"fill_color": "colour", "line_color": None, "size": 10, "marker": "diamond"}
         source = ColumnDataSource(none, name="crossings")
         self._crossings = drawn_from(source, Scatter(x=x, y=y, **looks))
+        marks = ColumnDataSource(turns([], FIRST[1]), name="turns")
+        upright = {"marker": "dash", "angle": math.pi / 2, "size": 26, "line_width": 1.5}
+        self._turns = drawn_from(marks, Scatter(x=x, y=y, line_color="colour", **upright))
         self._legend, self._hover = add_legend(self.figure)
+        self.figure.add_tools(HoverTool(renderers=[self._turns], tooltips=TURNED))
         self.draw()
         for bounds in (self.figure.x_range, self.figure.y_range):
             bounds.on_change("end", self._moved)
@@ -127,7 +133,7 @@ class Curve:
         """Add to the figure what was made since, at once: the browser lays a figure out for each change of its glyphs."""
         parts = [pair for slot in self.slots for pair in slot.parts.items()]
         parts.sort(key=lambda pair: ORDER.index(pair[0][0]))
-        renderers = [*(part for _, part in parts), self._crossings]
+        renderers = [*(part for _, part in parts), self._turns, self._crossings]
         if renderers != self.figure.renderers:
             self.figure.renderers = renderers
             self._legend.items = [slot.item for slot in self.slots]
@@ -243,6 +249,7 @@ class Curve:
             slot.item.update(visible=any(map(self._has, own)))
         self._add_new()
         self._draw_target(x, columns[0])
+        self._draw_turns(x, columns[0])
         self.figure.xaxis[0].update(axis_label=x_label)
         self.figure.yaxis[0].update(axis_label=y_label)
         self._fit(x, columns)
@@ -266,6 +273,21 @@ class Curve:
             yield ("points", 0), {"x": x, "y": columns[0]}
         elif np.isfinite(slot.source.data[columns[0]]).any():
             yield ("level", 0), {"y": columns[0]}
+
+    def _draw_turns(self, x: str, y: str) -> None:
+        """Mark on the line of each run where settings were turned."""
+        lines = [
+            (self._readings[slot.line.key], slot.colour)
+            for slot in self.slots
+            if len(slot.line.names) == 1 and slot.line.key in self._readings
+        ]
+        self._turns.glyph.update(x=x, y=y)
+        known, data = self._turns.data_source, turns(lines, y)
+        if any(
+            list(data[name]) != list(known.data[name])
+            for name in ("iteration", "said", "colour", y)
+        ):
+            known.data = data
 
     def _draw_target(self, x: str, y: str) -> None:
         """Draw the horizontal line at the target, and a mark where each curve is first at or below it."""

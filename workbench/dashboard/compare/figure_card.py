@@ -14,7 +14,9 @@ from workbench.dashboard.compare.charts import (
 from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
 from workbench.dashboard.compare.files import curve_picture, report_file
 from workbench.dashboard.compare.grouping import GROUPINGS, MOST, NEWEST, mean_lines, whole_lines
+from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.shared.downloads import Handover, picture_downloads
+from workbench.dashboard.shared.form import Fold
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import (
@@ -33,10 +35,10 @@ NEWEST_DATA = "That of the newest run"
 
 
 class FigureCard:
-    """The live figure with the choices of what it shows and the download buttons."""
+    """The live figure with the choices of what it shows, sliders that turn settings of its runs, and the download buttons."""
 
-    def __init__(self, handover: Handover):
-        self.curve = Curve()
+    def __init__(self, handover: Handover, live: LiveStrip):
+        self.curve, self.live = Curve(), live
         self.axis = _choice("Axis", AXES, self.curve.axis)
         self.chart = styled(
             pn.widgets.Select(
@@ -142,6 +144,7 @@ class FigureCard:
         self._left_out = len(wanted) - len(compared) if self.means or self.picked is not None else 0
         self._beyond, self._empty = [readable[name] for name in beyond], not readable
         self.curve.show(readable)
+        self.live.show(readable[name] for name in self.curve.colours())
         self._describe()
 
     def toggled(self, name: str) -> list[str]:
@@ -261,18 +264,24 @@ class FigureCard:
 
     def view(self) -> pn.Column:
         """Return the card."""
+        choices = column(
+            labelled(self.span),
+            labelled(self.lines),
+            labelled(self.until),
+            self.smoothing,
+            self.log,
+            kind="wb-bar",
+        )
+        # a hidden bar would be seen: its style sets how it is displayed
+        folded = column(choices, kind="wb-stack", visible=False)
+        fold = Fold("View", lambda event: folded.param.update(visible=bool(event.new)))
         return column(
             column(
                 labelled(self.chart, self.measure), labelled(self.axis), self._data, kind="wb-bar"
             ),
-            column(
-                labelled(self.span),
-                labelled(self.lines),
-                labelled(self.until),
-                self.smoothing,
-                self.log,
-                kind="wb-bar",
-            ),
+            fold,
+            folded,
+            self.live.view,
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0),
             self.meaning,
             *self.files.row("Download", "download the figure"),

@@ -13,6 +13,7 @@ from workbench.dashboard.compare.curve import N_SLOTS
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.files import FORMS, runs_file
 from workbench.dashboard.compare.history import Lineage, moves_of, priors_of
+from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.compare.looking import RunsCard, looked_at
 from workbench.dashboard.compare.preview import Preview
 from workbench.dashboard.compare.results import Results
@@ -63,7 +64,8 @@ class ComparePage:
             Settings(self.start, self.look_at_data, self.look_at_columns, self._write_link),
             Preview(self._leave_out),
         )
-        self.figure = FigureCard(self.handover)
+        live = LiveStrip(lambda: self._take(self._monitor.latest()), self._monitor.look_now)
+        self.figure = FigureCard(self.handover, live)
         self.table = RunTable(on_draw=self.draw, empty=READING, topics="topics?run=")
         self.results = Results(self.handover)
         self.heading = text(RUNS, css_classes=["wb-mid"])

@@ -27,6 +27,7 @@ from bokeh.plotting import figure
 
 from workbench.dashboard.compare.grouping import NO_ROWS, NOTHING, Mean
 from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import FIGURE_CSS, LEGEND_CSS
 from workbench.measures.curves import smoothed
 from workbench.views.elements import GREY
@@ -69,6 +70,7 @@ recommended estimate @test_perplexity{0.0} · state @test_perplexity_state{0.0}<
 average @test_perplexity_average{0.0} · training @train_perplexity{0.0}<br>
 here $snap_y{0,0.[0000]} · @n_active_topics{0} topics with a token</div>
 """
+TURNED = '<div class="wb-tip"><b>from iteration @iteration{0,0}</b><br>@said</div>'
 
 
 def plot() -> figure:
@@ -275,3 +277,18 @@ def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -
     return _columns(np.concatenate([NO_ROWS, *(rows for rows, _ in found)])) | {
         "colour": [colour for rows, colour in found if len(rows)]
     }
+
+
+def turns(lines: list[tuple[Reading, str]], column: str) -> dict:
+    """Return the first row of each line (reading, colour) after each intervention, with the colour and what was turned."""
+    rows, colours, said = [NO_ROWS], [], []
+    for reading, colour in lines:
+        drawn = reading.numbers[np.isfinite(reading.numbers[:, COLUMNS.index(column)])]
+        for made in reading.spec.interventions if reading.spec else ():
+            if len(found := drawn[drawn[:, 0] >= made.iteration][:1]):
+                rows.append(found)
+                colours.append(colour)
+                said.append(
+                    ", ".join(f"{name} = {value:g}" for name, value in made.changes.items())
+                )
+    return _columns(np.concatenate(rows)) | {"colour": colours, "said": said}

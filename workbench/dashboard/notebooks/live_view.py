@@ -16,6 +16,7 @@ from tornado.ioloop import PeriodicCallback
 
 from workbench.dashboard.compare.charts import AXES, MEASURES, names_by_label
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
+from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.notebooks.setup import Cell
@@ -144,7 +145,10 @@ class LiveView:
     def make(self) -> None:
         """Make the figure, the table and the buttons anew, since a Bokeh figure can be displayed only once."""
         self.curve, self.table = Curve(), RunTable(on_draw=self.draw, chosen=list(self._picked))
-        self.steering = Steering(self.table, self.follow)
+        self.steering, self.live = (
+            Steering(self.table, self.follow),
+            LiveStrip(self.tick, who="a notebook"),
+        )
         self.awaited = text(sizing_mode="stretch_width", visible=False)
         self.tick()
         self._look()
@@ -153,6 +157,7 @@ class LiveView:
             column(*buttons, labelled(self.measure), labelled(self.axis), kind="wb-bar"),
             self.steering.said,
             self.awaited,
+            self.live.view,
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0),
             self.table.tools,
             self.table,
@@ -183,6 +188,7 @@ class LiveView:
         }
         self.curve.assign([name for name in self._picked if name in readable])
         self.curve.show(readable)
+        self.live.show(readable[name] for name in self.curve.colours())
         self._send()
         self.table.colours = self.curve.colours()
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
 
 import panel as pn
-import param
-from bokeh.models import CategoricalSlider
-from panel.widgets.select import SingleSelectBase
 
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.starting import Started, mark_busy, start_runs
@@ -16,6 +12,7 @@ from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.setup import Cell
 from workbench.dashboard.shared.background import in_background, in_notebook, sentence_of
+from workbench.dashboard.shared.form import Steps
 from workbench.dashboard.shared.shell import button, column, in_form, text
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.execution.run import default_store
@@ -150,13 +147,3 @@ class Tune:
         shown = self.view._repr_mimebundle_(include, exclude)
         self.watch.follow()
         return shown
-
-
-class Steps(SingleSelectBase):
-    """A slider over values with names, which screen readers read out; for Panel's own slider they read only positions."""
-
-    tooltips = param.Boolean(default=False)
-
-    _allows_values: ClassVar = False
-    _rename: ClassVar = {"options": "categories"}
-    _widget_type: ClassVar = CategoricalSlider

@@ -5,6 +5,8 @@ from typing import ClassVar
 
 import panel as pn
 import param
+from bokeh.models import CategoricalSlider
+from panel.widgets.select import SingleSelectBase
 
 from workbench.dashboard.shared.shell import LAYOUT_CSS, Box, Toggles, in_form, styled, text
 from workbench.numbers import capital
@@ -73,6 +75,29 @@ class Fold(Toggles):
         title = f"{self.title}: {content}" if content else self.title
         if self.options != [title]:
             self.param.update(options=[title], value=[title] if self.is_open else [])
+
+
+class Steps(SingleSelectBase):
+    """A slider over values with names, which screen readers read out; for Panel's own slider they read only positions.
+
+    ``value_throttled`` is the value at which it was let go.
+    """
+
+    tooltips = param.Boolean(default=False)
+    value_throttled = param.Parameter()
+
+    _allows_values: ClassVar = False
+    _rename: ClassVar = {"options": "categories"}
+    _widget_type: ClassVar = CategoricalSlider
+
+    def _process_property_change(self, props: dict) -> dict:
+        let_go = props.pop("value_throttled", None)
+        params = super()._process_property_change(props)
+        return params if let_go is None else params | {"value_throttled": self._items[let_go]}
+
+    def _process_param_change(self, params: dict) -> dict:
+        params.pop("value_throttled", None)  # only the browser sets it
+        return super()._process_param_change(params)
 
 
 class Fields(dict):

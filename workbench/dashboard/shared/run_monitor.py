@@ -128,7 +128,7 @@ class Follower:
             else _notes_of(path)
         )
         if (status, written) != (known.status, known.notes):
-            known = known._replace(spec=spec, status=status, notes=written)
+            known = known._replace(spec=spec, label=spec.label(), status=status, notes=written)
         self.reading, self._stamps = known, stamps
         return known
 
@@ -139,7 +139,7 @@ class RunMonitor:
     def __init__(self, store: Path):
         self.store = store
         self._followers: dict[tuple, Follower] = {}
-        self._listing, self._asked = Listing(0, ()), 0.0
+        self._listing, self._asked, self._n_looks = Listing(0, ()), 0.0, 0
         self._lock, self._thread = threading.Lock(), None
         self._hurry, self._looked = threading.Event(), threading.Event()
         self.progress: tuple[int, int] | None = None
@@ -164,6 +164,13 @@ class RunMonitor:
     def look_soon(self) -> None:
         """Let the thread read the store at once, because a run was just changed."""
         self._hurry.set()
+
+    def look_now(self) -> None:
+        """Let the thread read the store at once, and return when it has, or after `FIRST_LOOK` seconds."""
+        n_before, until = self._n_looks, time.monotonic() + FIRST_LOOK
+        self.look_soon()
+        while self._n_looks == n_before and time.monotonic() < until:
+            time.sleep(0.01)
 
     def look(self) -> Listing:
         """Read the store now, in this thread, and return the listing; if that is slow, the newest runs are listed first."""
@@ -200,6 +207,7 @@ class RunMonitor:
         if not same:
             self._listing = Listing(self._listing.version + 1, tuple(readings))
         self._looked.set()
+        self._n_looks += 1
         return self._listing
 
     def _follow(self) -> None:

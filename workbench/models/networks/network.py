@@ -326,6 +326,13 @@ class Network(TopicModel):
         )
 
     turned = with_priors
+
+    def live_value(self, name: str) -> float:
+        """Return the mean prior of the Dirichlet levels above the last (alpha), or of the last (beta), that are not learnt."""
+        levels = self.levels[:-1] if name == "alpha" else self.levels[-1:]
+        fixed = [each for each in levels if each.kind == "dirichlet" and each.learn == "none"]
+        return float(np.mean([np.mean(each.prior) for each in fixed])) if fixed else math.nan
+
     simulate = simulate
     priors = equivalent_priors
     estimates = posterior_means

@@ -109,11 +109,11 @@ class Run(RunReader):
         ]
         return pd.DataFrame(rows, columns=["iteration", "setting", "value", "who", "when"])
 
-    def retune(self, **changes: float) -> dict[str, float]:
+    def retune(self, who: str | None = None, **changes: float) -> dict[str, float]:
         """Ask the run to turn live settings, as ``retune(r=2, alpha=0.05)``, before its next step; return at once.
 
         Its chain goes on from the same counts, and its running average begins anew. A paused or stopped run takes them when it
-        is resumed. Returns the values as they were understood.
+        is resumed. ``who`` asks, by default the user. Returns the values as they were understood.
 
         Raises
         ------
@@ -122,7 +122,7 @@ class Run(RunReader):
         StoreError
             The run has finished, or its folder cannot be written.
         """
-        return ask(self.path, changes)
+        return ask(self.path, changes, who)
 
     def pause(self) -> None:
         """Request a pause after the present step, and return at once."""

@@ -47,6 +47,8 @@ from workbench.runs.store.writer import RunWriter, lock_run
 
 SLOTS = max(4, os.cpu_count() or 1)
 """Limit of workers of a store that compute at a time on a machine; further workers wait."""
+NICE = 5
+"""By how much the priority of a worker is below that of the process that started it, on POSIX systems."""
 ATTACHED = "attached"
 """Argument of a worker that ends with the process that started it."""
 
@@ -218,6 +220,8 @@ def end_with_parent() -> None:
 def main() -> int:
     path, *fd = sys.argv[1:]
     path = Path(path)
+    if hasattr(os, "nice"):  # pages and notebooks answer while runs use all processors
+        os.nice(NICE)
     if ATTACHED in fd:
         fd.remove(ATTACHED)
         end_with_parent()

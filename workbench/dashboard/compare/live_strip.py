@@ -1,0 +1,168 @@
+"""Sliders that turn settings of the drawn runs while these run: r, priors, and what else their engines have."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from pathlib import Path
+
+import panel as pn
+
+from workbench.dashboard.compare.wording import label_of
+from workbench.dashboard.shared.background import in_background, sentence_of
+from workbench.dashboard.shared.form import Fold, Steps
+from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.shell import column, in_form, message, text
+from workbench.engines.options import named_options
+from workbench.errors import InputError
+from workbench.runs.execution.run import Run
+from workbench.runs.interventions import turnable
+from workbench.runs.spec import RunSpec
+from workbench.runs.store.status import ALIVE, RUNNING
+
+SPLITS = {"0": 0.0, "1": 1.0, "2": 2.0, "3": 3.0, "5": 5.0, "10": 10.0, "∞": float("inf")}
+"""Values of r on its slider: the largest count in a document of words that are sampled."""
+FIRST = ("r", "alpha", "beta")
+"""The settings whose sliders are not folded."""
+LOG = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+"""Values of priors and other positive settings on their sliders: two in each decade."""
+N_EVEN = 11
+"""Number of values of a setting with two bounds."""
+PATIENCE, LOOK_EVERY = 2.0, 0.02
+"""Seconds to wait for the first iteration with a new value, and between two looks for it."""
+
+
+class LiveStrip:
+    """A slider for each setting that a drawn run at work can turn; letting it go turns it in all of them that have it.
+
+    ``who`` is written in the log of the runs. When the first iteration with a new value is there, ``look()`` is called in a
+    thread, then ``shown()`` in the session.
+    """
+
+    def __init__(
+        self,
+        shown: Callable[[], None],
+        look: Callable[[], None] = lambda: None,
+        who: str = "a page",
+    ):
+        self._then, self._look, self._who, self._document = shown, look, who, pn.state.curdoc
+        self._sliders: dict[str, Steps] = {}
+        self._runs: dict[str, list[Reading]] = {}  # setting → the runs at work that have it
+        self._shown: tuple = ()
+        self.said = text(sizing_mode="stretch_width", visible=False)
+        self._first, self._rest = (column(kind="wb-fields wb-sliders") for _ in range(2))
+        self._fold = Fold("More live settings", self._unfold)
+        self._hint = text()
+        # a hidden grid would be seen: its style sets how it is displayed
+        self._folded = column(self._rest, kind="wb-stack", visible=False)
+        parts = self._hint, self._first, self._fold, self._folded, self.said
+        self.view = column(*parts, kind="wb-stack", visible=False)
+
+    def show(self, drawn: Iterable[Reading]) -> None:
+        """Show the sliders of these runs, as far as they are at work, with the values of the first that has each setting."""
+        if policy().read_only:
+            return
+        at_work = [one for one in drawn if one.spec is not None and one.state in ALIVE]
+        values = {one.name: _turnable(one.spec.to_json()) for one in at_work}
+        known = [*FIRST, *(name for each in values.values() for name in each)]
+        names = [
+            name for name in dict.fromkeys(known) if any(name in each for each in values.values())
+        ]
+        self._runs = {name: [one for one in at_work if name in values[one.name]] for name in names}
+        shown = tuple(
+            (name, tuple(one.name for one in runs), values[runs[0].name][name])
+            for name, runs in self._runs.items()
+        )
+        if shown == self._shown:
+            return
+        self._shown = shown
+        for name, runs in self._runs.items():
+            self._set(name, runs, values[runs[0].name][name])
+        self._first.objects = [self._sliders[name] for name in names if name in FIRST]
+        self._rest.objects = [self._sliders[name] for name in names if name not in FIRST]
+        self.view.visible, self._fold.visible = bool(names), bool(self._rest.objects)
+        self._hint.object = message(self._whose())
+        self._unfold()
+
+    def _unfold(self, event=None) -> None:
+        self._folded.visible = self._fold.is_open and bool(self._rest.objects)
+
+    def _whose(self) -> str:
+        """Return a sentence on which runs the sliders act."""
+        settings: dict[tuple, list[str]] = {}
+        for name, runs in self._runs.items():
+            engines = tuple(dict.fromkeys(one.spec.engine for one in runs))
+            settings.setdefault(engines, []).append(label_of(name))
+        parts = [f"{', '.join(names)} of {', '.join(of)}" for of, names in settings.items()]
+        return f"Live, while they run: {'; '.join(parts)}."
+
+    def _set(self, name: str, runs: list[Reading], value: float) -> None:
+        """Make the slider of a setting, or bring it up to date."""
+        label, options = label_of(name), steps_of(runs[0].spec, name, value)
+        if name not in self._sliders:
+            self._sliders[name] = made = in_form(Steps(label=label, options=options, value=value))
+            made.param.watch(partial(self._turn, name), "value_throttled")
+        else:
+            self._sliders[name].param.update(options=options, value=value)
+
+    def _turn(self, name: str, event) -> None:
+        runs = self._runs.get(name, [])
+
+        def then(refused: list[Exception], error: Exception | None) -> None:
+            problems = [error] if error is not None else refused
+            self.said.say(" ".join(map(sentence_of, problems)), "bad")
+            self._then()
+
+        def work() -> list[Exception]:
+            refused = turn([one.path for one in runs], {name: event.new}, self._who)
+            self._look()
+            return refused
+
+        in_background(self._document, work, then)
+
+
+def turn(paths: list[Path], changes: dict[str, float], who: str = "") -> list[InputError]:
+    """Turn settings in runs, and wait shortly for the first iteration with them; return the errors of those that refused."""
+    refused, waiting = [], []
+    for path in paths:
+        run = Run(path)
+        try:
+            n_before = len(run.spec.interventions)
+            run.retune(who=who, **changes)
+            waiting += [(run, n_before)] if run.state == RUNNING else []
+        except InputError as error:
+            refused.append(error)
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and not all(_has_begun(*each) for each in waiting):
+        time.sleep(LOOK_EVERY)
+    return refused
+
+
+def _has_begun(run: Run, n_before: int) -> bool:
+    """Return whether an iteration with a later intervention is committed, or the run has ended."""
+    made = run.spec.interventions[n_before:]
+    rows = run.rows() if made else ()
+    return (bool(len(rows)) and rows[-1, 0] >= made[0].iteration) or run.state != RUNNING
+
+
+@lru_cache(maxsize=64)
+def _turnable(spec: str) -> dict[str, float]:
+    return turnable(RunSpec.from_json(spec))
+
+
+def steps_of(spec: RunSpec, name: str, value: float) -> dict[str, float]:
+    """Return the values on the slider of a setting by their names, the present value among them."""
+    if name == "r":
+        steps = SPLITS
+    else:
+        about = named_options(spec.parts()[0]).get(name)
+        low, high = (about.metadata[end] for end in ("low", "high")) if about else (None, None)
+        even = high is not None and high <= 1.0
+        values = [low + (high - low) * i / (N_EVEN - 1) for i in range(N_EVEN)] if even else LOG
+        steps = {f"{step:g}": step for step in values}
+    if value in steps.values():
+        return steps
+    both = [*steps.items(), (f"{value:g}", value)]
+    return dict(sorted(both, key=lambda item: item[1]))
