@@ -11,6 +11,7 @@ from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import Policy, set_policy
 from workbench.dashboard.shared.run_monitor import Reading, RunMonitor
 from workbench.runs.execution.fit import fit
+from workbench.runs.spec import RunSpec
 from workbench.runs.store.notes import Notes
 
 NONE = Notes()
@@ -128,6 +129,8 @@ def reading_of(tmp_path):
             engine=label.split()[0],
             n_topics=n_topics,
             length=10 if course else None,
+            interventions=(),
+            to_json=RunSpec("kos", "train", test, "cgs", model).to_json,
             parts=lambda: (None, SimpleNamespace(nonparametric=False), None),
         )
         told = {

@@ -28,6 +28,7 @@ def desk(tmp_path, monkeypatch):
             latest=lambda patience=0.0: listings[-1],
             looked=lambda: True,
             look_soon=lambda: None,
+            look_now=lambda: None,
             progress=None,
         ),
     )

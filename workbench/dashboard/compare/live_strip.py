@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import Field
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import panel as pn
 
@@ -65,21 +67,22 @@ class LiveStrip:
         if policy().read_only:
             return
         at_work = [one for one in drawn if one.spec is not None and one.state in ALIVE]
-        values = {one.name: _turnable(one.spec.to_json()) for one in at_work}
-        known = [*FIRST, *(name for each in values.values() for name in each)]
-        names = [
-            name for name in dict.fromkeys(known) if any(name in each for each in values.values())
-        ]
-        self._runs = {name: [one for one in at_work if name in values[one.name]] for name in names}
+        sliders = {one.name: sliders_of(one.spec.to_json()) for one in at_work}
+        known = dict.fromkeys([*FIRST, *(name for each in sliders.values() for name in each)])
+        runs_by_name = {
+            name: [one for one in at_work if name in sliders[one.name]] for name in known
+        }
+        self._runs = {name: runs for name, runs in runs_by_name.items() if runs}
+        names = list(self._runs)
         shown = tuple(
-            (name, tuple(one.name for one in runs), values[runs[0].name][name])
+            (name, tuple(one.name for one in runs), sliders[runs[0].name][name].value)
             for name, runs in self._runs.items()
         )
         if shown == self._shown:
             return
         self._shown = shown
         for name, runs in self._runs.items():
-            self._set(name, runs, values[runs[0].name][name])
+            self._set(name, sliders[runs[0].name][name])
         self._first.objects = [self._sliders[name] for name in names if name in FIRST]
         self._rest.objects = [self._sliders[name] for name in names if name not in FIRST]
         self.view.visible, self._fold.visible = bool(names), bool(self._rest.objects)
@@ -98,14 +101,14 @@ class LiveStrip:
         parts = [f"{', '.join(names)} of {', '.join(of)}" for of, names in settings.items()]
         return f"Live, while they run: {'; '.join(parts)}."
 
-    def _set(self, name: str, runs: list[Reading], value: float) -> None:
+    def _set(self, name: str, slider: Slider) -> None:
         """Make the slider of a setting, or bring it up to date."""
-        label, options = label_of(name), steps_of(runs[0].spec, name, value)
-        if name not in self._sliders:
-            self._sliders[name] = made = in_form(Steps(label=label, options=options, value=value))
-            made.param.watch(partial(self._turn, name), "value_throttled")
-        else:
-            self._sliders[name].param.update(options=options, value=value)
+        about = {"options": slider.steps, "value": slider.value}
+        if name in self._sliders:
+            self._sliders[name].param.update(**about)
+            return
+        self._sliders[name] = made = in_form(Steps(label=label_of(name), **about))
+        made.param.watch(partial(self._turn, name), "value_throttled")
 
     def _turn(self, name: str, event) -> None:
         runs = self._runs.get(name, [])
@@ -147,22 +150,31 @@ def _has_begun(run: Run, n_before: int) -> bool:
     return (bool(len(rows)) and rows[-1, 0] >= made[0].iteration) or run.state != RUNNING
 
 
+class Slider(NamedTuple):
+    """The present value of a live setting, and the values of its slider by their names, of which it is one."""
+
+    value: float
+    steps: dict[str, float]
+
+
 @lru_cache(maxsize=64)
-def _turnable(spec: str) -> dict[str, float]:
-    return turnable(RunSpec.from_json(spec))
+def sliders_of(spec: str) -> dict[str, Slider]:
+    """Return by name the sliders of the settings that a run can turn, from its spec as JSON."""
+    run = RunSpec.from_json(spec)
+    about = named_options(run.parts()[0])
+    return {
+        name: Slider(value, _steps(name, about.get(name), value))
+        for name, value in turnable(run).items()
+    }
 
 
-def steps_of(spec: RunSpec, name: str, value: float) -> dict[str, float]:
-    """Return the values on the slider of a setting by their names, the present value among them."""
-    if name == "r":
-        steps = SPLITS
-    else:
-        about = named_options(spec.parts()[0]).get(name)
+def _steps(name: str, about: Field | None, value: float) -> dict[str, float]:
+    steps = SPLITS
+    if name != "r":
         low, high = (about.metadata[end] for end in ("low", "high")) if about else (None, None)
         even = high is not None and high <= 1.0
         values = [low + (high - low) * i / (N_EVEN - 1) for i in range(N_EVEN)] if even else LOG
         steps = {f"{step:g}": step for step in values}
     if value in steps.values():
         return steps
-    both = [*steps.items(), (f"{value:g}", value)]
-    return dict(sorted(both, key=lambda item: item[1]))
+    return dict(sorted([*steps.items(), (f"{value:g}", value)], key=lambda item: item[1]))
