@@ -137,15 +137,16 @@ def test_sliders_start_runs_that_are_drawn_below_after_hidden_output_and_after_t
     notebook.execute(0)
     start = notebook.execute(1).get_by_role("button", name="Start", exact=True)
     start.wait_for()
-    page.get_by_role("slider").first.press("ArrowRight")
+    page.get_by_label("Iterations").fill("40000")
     start.click()
-    until(lambda: max(page.evaluate(POINTS), default=0) > 0, "the run of the sliders is drawn", 90)
+    until(lambda: max(page.evaluate(POINTS), default=0) > 0, "the run of the form is drawn", 90)
     run = next(run for run in open_runs(lab[2]) if run.name != "long")
-    assert (run.spec.engine, run.spec.options["r"], run.spec.corpus) == (
-        "svb-cgs",
-        2,
-        "bars:n_documents=200:seed=1",
-    )
+    assert (run.spec.engine, run.spec.corpus) == ("svb-cgs", "bars:n_documents=200:seed=1")
+    page.get_by_role("slider", name="r").press("ArrowRight")
+    until(lambda: len(run.interventions), "the slider turned r while the run ran", 30)
+    assert run.interventions[["setting", "value", "who"]].values.tolist() == [
+        ["r", 2, "a notebook"]
+    ]
     page.reload()
     again = Notebook(page)
     again.execute(1).get_by_role("button", name="Start", exact=True).click()

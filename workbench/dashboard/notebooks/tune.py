@@ -1,45 +1,55 @@
-"""Sliders in a notebook cell for r, K and the priors of a run, a Start button, and the live view of the started runs."""
+"""A form and sliders in a notebook cell: Start begins runs, and the sliders turn r, priors and more while these run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import panel as pn
 
 from workbench.corpus import Corpus
+from workbench.dashboard.compare.fields import field_of
 from workbench.dashboard.compare.starting import Started, mark_busy, start_runs
-from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.setup import Cell
 from workbench.dashboard.shared.background import in_background, in_notebook, sentence_of
-from workbench.dashboard.shared.form import Steps
+from workbench.dashboard.shared.form import Fields, Form
 from workbench.dashboard.shared.shell import button, column, in_form, text
 from workbench.engines import ENGINES, get_engine
+from workbench.records import Records
 from workbench.runs.execution.run import default_store
 from workbench.runs.execution.worker import SLOTS
-from workbench.runs.request import RunRequest, request_fields
+from workbench.runs.request import RunRequest, written
 from workbench.runs.settings import DEFAULT_HYBRID
 from workbench.runs.spec import SpecError
 
-PRIORS = {f"{value:g}": value for value in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)}
-"""Values of alpha and beta on their sliders: two in each decade."""
-SPLITS = {"0": 0, "1": 1, "2": 2, "3": 3, "5": 5, "10": 10, "∞": "inf"}
-"""Values of r on its slider: the largest count in a document of words that are sampled."""
+SETTINGS = (
+    "n_topics",
+    "r",
+    "alpha",
+    "beta",
+    "init",
+    "learn_alpha",
+    "n_iterations",
+    "seed",
+    "seeds",
+)
+"""The settings in the form, as far as a chosen engine has them."""
 
 
 def tune(
-    corpus: Corpus | str | Path,
-    engine: str = DEFAULT_HYBRID,
+    corpus: Corpus | Records | str | Path,
+    engines: str | Iterable[str] = DEFAULT_HYBRID,
     store: str | Path | None = None,
 ) -> Tune:
-    """Return sliders for a notebook cell; each press of Start starts a run in the store and draws it live below.
+    """Return a form for a notebook cell; Start begins runs, drawn live below, with sliders that turn settings of theirs.
 
     Parameters
     ----------
-    corpus : Corpus, name or path
-        A tenth of its tokens is held out, the same for every run, so that the curves can be compared.
-    engine : str
-        Engine chosen first; the menu has the others.
+    corpus : Corpus, Records, name or path
+        A tenth of its tokens or cells is held out, the same for every run, so that the curves can be compared.
+    engines : str or several
+        Engines chosen first; the field has the others that infer from such data.
     store : path, optional
         Store for the runs; default ``WORKBENCH_STORE`` or ``./runs``.
 
@@ -48,82 +58,56 @@ def tune(
     ValueError
         There is no such engine, or this is no notebook.
     """
-    get_engine(engine)
+    chosen = [engines] if isinstance(engines, str) else [*engines]
+    for engine in chosen:
+        get_engine(engine)
     if not in_notebook():
         raise SpecError(
-            "sliders need a notebook, and this is none; in a terminal see workbench sweep --help"
+            "sliders need a notebook, and this is none; in a terminal see workbench retune --help"
         )
-    return Tune(corpus, engine, default_store() if store is None else Path(store))
+    return Tune(corpus, chosen, default_store() if store is None else Path(store))
 
 
 class Tune:
-    """The sliders, with the live view below them."""
+    """The form, with the live view and its sliders below it."""
 
-    def __init__(self, corpus: Corpus | str | Path, engine: str, store: Path):
-        self._corpus, self._store, known = corpus, store, request_fields()
-        self.engine = in_form(
-            pn.widgets.Select(label="Engine", options=list(ENGINES), value=engine)
+    def __init__(self, corpus: Corpus | Records | str | Path, engines: list[str], store: Path):
+        self._corpus, self._store = corpus, store
+        kind = Records if isinstance(corpus, Records) else get_engine(engines[0]).model.data
+        in_parts = getattr(corpus, "n_parts", 1) > 1
+        able = [each for each in map(get_engine, ENGINES) if each.in_parts or not in_parts]
+        offered = [engine.name for engine in able if engine.model.data is kind]
+        self.engines = in_form(
+            pn.widgets.MultiChoice(label="Engines", options=offered, value=engines)
         )
-        self.sliders = {
-            "r": in_form(Steps(label="r", options=SPLITS, value=1)),
-            "n_topics": in_form(
-                pn.widgets.IntSlider(
-                    label=label_of("n_topics"),
-                    start=2,
-                    end=100,
-                    value=known["n_topics"].default,
-                )
-            ),
-        } | {
-            name: in_form(Steps(label=label_of(name), options=PRIORS, value=known[name].default))
-            for name in ("alpha", "beta")
-        }
-        self.numbers = {
-            name: in_form(
-                pn.widgets.IntInput(
-                    label=label_of(name),
-                    value=known[name].default,
-                    step=1,
-                    description=known[name].field.metadata["help"],
-                )
-            )
-            for name in ("n_iterations", "seed")
-        }
+        self.fields = Fields(field_of)
+        self.form = Form(self.fields)
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.watch = LiveView([])
-        self.engine.param.watch(self._show_sliders, "value")
+        self.engines.param.watch(self._show_fields, "value")
         self.start.on_click(self._start)
-        self._show_sliders()
+        self._show_fields()
         self._lay_out()
 
     def _lay_out(self) -> None:
-        fields = column(
-            self.engine, *self.sliders.values(), *self.numbers.values(), kind="wb-fields wb-sliders"
-        )
         self.watch.card.visible = bool(self.watch.names)
         self.view = Cell(
-            column(fields, self.start, self.said, kind="wb-card"), self.watch.card, kind="wb-main"
+            column(self.engines, self.form, self.start, self.said, kind="wb-card"),
+            self.watch.card,
+            kind="wb-main",
         )
 
-    def _show_sliders(self, event=None) -> None:
-        """Show the sliders for the settings that the engine has."""
-        used = RunRequest(engines=(self.engine.value,)).used_fields()
-        for name, slider in self.sliders.items():
-            slider.visible = name in used
+    def _show_fields(self, event=None) -> None:
+        """Show the settings that the chosen engines have."""
+        used = RunRequest(corpus=self._corpus, engines=tuple(self.engines.value)).used_fields()
+        self.form.show([key for key, one in used.items() if one.field.name in SETTINGS])
 
     def request(self) -> RunRequest:
-        """Return the request that the sliders describe."""
-        slid = {name: slider.value for name, slider in self.sliders.items() if slider.visible}
-        engine, options = self.engine.value, {"r": slid.pop("r")} if "r" in slid else {}
-        return RunRequest(
-            corpus=self._corpus,
-            engines=(engine,),
-            options={engine: options},
-            jobs=SLOTS,
-            **slid,
-            **{name: field.value for name, field in self.numbers.items()},
-        )
+        """Return the request that the form describes."""
+        texts = {name: written(self.fields[name].value) for name in self.form.seen}
+        texts |= {"engines": ",".join(self.engines.value), "jobs": str(SLOTS)}
+        return RunRequest.from_query(texts, self._corpus)
 
     def _start(self, event) -> None:
         mark_busy(self.start, True)
