@@ -59,7 +59,7 @@ def test_runs_that_only_the_seed_tells_apart_are_one_line_and_keep_their_slot_as
 
 
 def test_all_that_is_chosen_is_compared_and_of_the_newest_whole_groups(reading_of):
-    card = FigureCard(Handover(), LiveStrip(lambda: None))
+    card = FigureCard(Handover(), LiveStrip(print))
     readable = {
         f"{k}-{seed}": reading_of(f"{k}-{seed}", n_topics=k, seed=seed)
         for k in range(1, 41)

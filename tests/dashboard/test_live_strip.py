@@ -35,7 +35,7 @@ def names(fields) -> list[str]:
 
 
 def test_the_sliders_are_the_settings_that_some_run_at_work_can_turn(run_of):
-    strip = LiveStrip(lambda: None)
+    strip = LiveStrip(print)
     strip.show([run_of("cgs", "finished"), run_of("svb-cgs", "stopped", r=2.0)])
     assert not strip.view.visible
     strip.show(
@@ -58,20 +58,20 @@ def test_what_a_run_learns_has_no_slider():
 
 def test_a_server_to_look_at_has_no_sliders(run_of, ruled):
     ruled(read_only=True)
-    strip = LiveStrip(lambda: None)
+    strip = LiveStrip(print)
     strip.show([run_of("cgs")])
     assert not strip.view.visible
 
 
 def test_letting_a_slider_go_turns_the_setting_in_the_runs_that_have_it(run_of, monkeypatch):
     asked, shown = [], []
-    monkeypatch.setattr(live_strip, "turn", lambda *given: asked.append(given) or [])
-    strip, runs = LiveStrip(lambda: shown.append(1)), [run_of("cgs"), run_of("svb-cgs")]
+    monkeypatch.setattr(live_strip, "turn", lambda *given: asked.append(given) or ([], []))
+    strip, runs = LiveStrip(shown.append), [run_of("cgs"), run_of("svb-cgs")]
     strip.show(runs)
     strip._first.objects[0].value = 5.0  # on its way
     assert not asked
     strip._first.objects[0].value_throttled = 5.0
-    assert asked == [([runs[1].path], {"r": 5.0}, "a page")] and shown == [1]
+    assert asked == [([runs[1].path], {"r": 5.0}, "a page")] and shown == [[]]
 
 
 def test_turn_asks_each_run_and_returns_what_refused(store):
@@ -79,7 +79,7 @@ def test_turn_asks_each_run_and_returns_what_refused(store):
     paths = [
         create_run(store, make_spec(small, engine, 2), small, None) for engine in ("cgs", "svb-cgs")
     ]
-    refused = turn(paths, {"r": 3}, "me")
+    _, refused = turn(paths, {"r": 3}, "me")
     assert len(refused) == 1 and "cgs has no setting 'r'" in str(refused[0])
     assert [len(Run(path).interventions) for path in paths] == [0, 1]
     assert Run(paths[1]).interventions["who"].tolist() == ["me"]
@@ -97,3 +97,23 @@ def test_the_curve_marks_where_settings_were_turned(run_of):
     data = curve._turns.data_source.data
     assert np.array_equal(data["iteration"], [4]) and data["said"] == ["alpha = 0.5, beta = 0.01"]
     assert data["colour"] == [curve.colours()["cgs"]]
+
+
+def test_a_branch_and_undo_are_started_for_the_runs_they_make_sense_for(run_of, monkeypatch):
+    acted = []
+    monkeypatch.setattr(
+        live_strip,
+        "branches",
+        lambda paths, act: acted.append([p.name for p in paths]) or (paths, []),
+    )
+    shown = []
+    strip = LiveStrip(shown.append)
+    turned = run_of("svb-cgs", interventions=(Intervention(3, {"r": 2.0}),))
+    strip.show([run_of("cgs")])
+    assert strip.undo.disabled
+    strip.show([run_of("cgs"), turned])
+    strip.undo.clicks += 1
+    assert acted == [["svb-cgs"]] and shown == [[turned.path]]
+    strip.in_branch.value = strip.in_branch.options
+    strip._first.objects[1].value_throttled = 1.0
+    assert acted[1:] == [["cgs", "svb-cgs"]]

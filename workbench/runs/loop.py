@@ -101,7 +101,7 @@ def take_effect(
     """
     iteration = position.iteration + 1
     if iteration > max(sink.iteration, spec.held_after) and control.asked():
-        spec = sink.intervene(iteration)
+        spec = sink.intervene(position)
     before, now = spec.at(position.iteration), spec.at(iteration)
     if now is before or now.interventions == before.interventions:
         return spec, position

@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import panel as pn
 
+from workbench.dashboard.compare.starting import check_waiting
 from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.form import Fold, Steps
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.shell import column, in_form, message, text
+from workbench.dashboard.shared.shell import Toggles, button, column, in_form, message, styled, text
 from workbench.engines.options import named_options
 from workbench.errors import InputError
 from workbench.runs.execution.run import Run
@@ -28,6 +29,7 @@ SPLITS = {"0": 0.0, "1": 1.0, "2": 2.0, "3": 3.0, "5": 5.0, "10": 10.0, "∞": f
 """Values of r on its slider: the largest count in a document of words that are sampled."""
 FIRST = ("r", "alpha", "beta")
 """The settings whose sliders are not folded."""
+IN_BRANCH = "In a branch"
 LOG = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 """Values of priors and other positive settings on their sliders: two in each decade."""
 N_EVEN = 11
@@ -40,26 +42,31 @@ class LiveStrip:
     """A slider for each setting that a drawn run at work can turn; letting it go turns it in all of them that have it.
 
     ``who`` is written in the log of the runs. When the first iteration with a new value is there, ``look()`` is called in a
-    thread, then ``shown()`` in the session.
+    thread, then ``shown(paths)`` in the session, with the folders of the branches that were started.
     """
 
     def __init__(
         self,
-        shown: Callable[[], None],
+        shown: Callable[[list[Path]], None],
         look: Callable[[], None] = lambda: None,
         who: str = "a page",
     ):
         self._then, self._look, self._who, self._document = shown, look, who, pn.state.curdoc
         self._sliders: dict[str, Steps] = {}
-        self._runs: dict[str, list[Reading]] = {}  # setting → the runs at work that have it
+        self._at_work: list[Reading] = []  # the drawn runs that are at work
+        self._runs: dict[str, list[Reading]] = {}  # setting → those of them that have it
         self._shown: tuple = ()
         self.said = text(sizing_mode="stretch_width", visible=False)
         self._first, self._rest = (column(kind="wb-fields wb-sliders") for _ in range(2))
         self._fold = Fold("More live settings", self._unfold)
         self._hint = text()
+        self.in_branch = styled(Toggles(label="Where the sliders act", options=[IN_BRANCH]))
+        self.undo = button("Undo", disabled=True)
+        self.undo.on_click(lambda event: self._act(self._at_work, Run.undo))
         # a hidden grid would be seen: its style sets how it is displayed
         self._folded = column(self._rest, kind="wb-stack", visible=False)
-        parts = self._hint, self._first, self._fold, self._folded, self.said
+        bar = column(self._hint, self.in_branch, self.undo, kind="wb-bar")
+        parts = bar, self._first, self._fold, self._folded, self.said
         self.view = column(*parts, kind="wb-stack", visible=False)
 
     def show(self, drawn: Iterable[Reading]) -> None:
@@ -67,6 +74,8 @@ class LiveStrip:
         if policy().read_only:
             return
         at_work = [one for one in drawn if one.spec is not None and one.state in ALIVE]
+        self._at_work = at_work
+        self.undo.disabled = not any(one.spec.interventions for one in at_work)
         sliders = {one.name: sliders_of(one.spec.to_json()) for one in at_work}
         known = dict.fromkeys([*FIRST, *(name for each in sliders.values() for name in each)])
         runs_by_name = {
@@ -111,23 +120,54 @@ class LiveStrip:
         made.param.watch(partial(self._turn, name), "value_throttled")
 
     def _turn(self, name: str, event) -> None:
-        runs = self._runs.get(name, [])
+        runs, changes = self._runs.get(name, []), {name: event.new}
+        if self.in_branch.value:
+            self._act(runs, lambda run: run.branch(**changes))
+        else:
+            self._do(partial(turn, [one.path for one in runs], changes, self._who))
 
-        def then(refused: list[Exception], error: Exception | None) -> None:
-            problems = [error] if error is not None else refused
-            self.said.say(" ".join(map(sentence_of, problems)), "bad")
-            self._then()
+    def _act(self, runs: list[Reading], act: Callable[[Run], Run]) -> None:
+        """Start a branch of each run."""
+        chosen = [one for one in runs if act is not Run.undo or one.spec.interventions]
+        self._do(partial(branches, [one.path for one in chosen], act))
 
-        def work() -> list[Exception]:
-            refused = turn([one.path for one in runs], {name: event.new}, self._who)
+    def _do(self, work: Callable[[], tuple[list[Path], list[InputError]]]) -> None:
+        """Do ``work`` in a thread, say what was refused, and show what was computed."""
+
+        def then(found: tuple | None, error: Exception | None) -> None:
+            started, refused = found or ([], [error])
+            self.said.say(" ".join(map(sentence_of, refused)), "bad")
+            self._then(started)
+
+        def task() -> tuple:
+            found = work()
             self._look()
-            return refused
+            return found
 
-        in_background(self._document, work, then)
+        in_background(self._document, task, then)
 
 
-def turn(paths: list[Path], changes: dict[str, float], who: str = "") -> list[InputError]:
-    """Turn settings in runs, and wait shortly for the first iteration with them; return the errors of those that refused."""
+def branches(paths: list[Path], act: Callable[[Run], Run]) -> tuple[list[Path], list[InputError]]:
+    """Start a branch of each run; return the folders of the branches, and the errors of the runs that refused."""
+    policy().check_change()
+    started, refused = [], []
+    for path in paths:
+        try:
+            check_waiting(path.parent, 1)
+            started.append(act(Run(path)).path)
+        except InputError as error:
+            refused.append(error)
+    return started, refused
+
+
+def turn(
+    paths: list[Path], changes: dict[str, float], who: str = ""
+) -> tuple[list[Path], list[InputError]]:
+    """Turn settings in runs, and wait shortly for the first iteration with them.
+
+    Returns [], the folders of branches, and the errors of the runs that refused.
+    """
+    policy().check_change()
     refused, waiting = [], []
     for path in paths:
         run = Run(path)
@@ -140,7 +180,7 @@ def turn(paths: list[Path], changes: dict[str, float], who: str = "") -> list[In
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until and not all(_has_begun(*each) for each in waiting):
         time.sleep(LOOK_EVERY)
-    return refused
+    return [], refused
 
 
 def _has_begun(run: Run, n_before: int) -> bool:

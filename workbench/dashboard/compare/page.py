@@ -64,7 +64,7 @@ class ComparePage:
             Settings(self.start, self.look_at_data, self.look_at_columns, self._write_link),
             Preview(self._leave_out),
         )
-        live = LiveStrip(lambda: self._take(self._monitor.latest()), self._monitor.look_now)
+        live = LiveStrip(self._turned, self._monitor.look_now)
         self.figure = FigureCard(self.handover, live)
         self.table = RunTable(on_draw=self.draw, empty=READING, topics="topics?run=")
         self.results = Results(self.handover)
@@ -194,8 +194,7 @@ class ComparePage:
         """Start the runs of the form, and draw them if runs were chosen for the figure."""
 
         def draw(started: list) -> None:
-            if self.figure.picked is not None:
-                self._pick([*(run.name for run in started), *self.figure.picked][:N_SLOTS])
+            self._draw_too([run.path for run in started])
 
         self._starts.begin(
             request.n_runs(),
@@ -204,6 +203,16 @@ class ComparePage:
             self.settings.refuse,
             draw,
         )
+
+    def _draw_too(self, started: list[Path]) -> None:
+        """Draw runs that were just started, if runs were chosen for the figure."""
+        if started and self.figure.picked is not None:
+            self._pick([*(path.name for path in started), *self.figure.picked][:N_SLOTS])
+
+    def _turned(self, started: list[Path]) -> None:
+        """Show what was computed since settings were turned, and the branches that were started."""
+        self._draw_too(started)
+        self._take(self._monitor.latest())
 
     def look_at_data(self, request: RunRequest) -> None:
         """Show a preview of the corpus of the form; the page stays usable while the corpus is read."""

@@ -147,7 +147,7 @@ class LiveView:
         self.curve, self.table = Curve(), RunTable(on_draw=self.draw, chosen=list(self._picked))
         self.steering, self.live = (
             Steering(self.table, self.follow),
-            LiveStrip(self.tick, who="a notebook"),
+            LiveStrip(self._turned, who="a notebook"),
         )
         self.awaited = text(sizing_mode="stretch_width", visible=False)
         self.tick()
@@ -175,6 +175,12 @@ class LiveView:
         gone = self._ticks.is_running() and not self.card.is_shown
         if gone or not any(reading.state in ALIVE for reading in readings):
             self._ticks.stop()
+
+    def _turned(self, started: list[Path]) -> None:
+        """Show the branches that were started, and what was computed since settings were turned."""
+        for path in started:
+            self.add(path)
+        self.tick()
 
     def _read(self, path: Path) -> Reading:
         try:

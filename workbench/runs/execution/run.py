@@ -17,6 +17,7 @@ from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.worker import launch
 from workbench.runs.progress import decimals
 from workbench.runs.spec import SpecError
+from workbench.runs.store.branching import branch, branch_before
 from workbench.runs.store.layout import CAPACITY, StoreError
 from workbench.runs.store.notes import Notes, annotate, label_topic, read_notes
 from workbench.runs.store.places import default_store, is_run, run_paths
@@ -34,7 +35,7 @@ from workbench.runs.store.status import (
     requested,
     set_end,
 )
-from workbench.runs.store.turning import ask, pending
+from workbench.runs.store.turning import ask, pending, user_name
 from workbench.runs.store.writer import create_run, remove_run
 
 if TYPE_CHECKING:
@@ -124,6 +125,26 @@ class Run(RunReader):
         """
         return ask(self.path, changes, who)
 
+    def branch(self, **changes: float) -> Run:
+        """Start a run that goes on from the present state with settings turned, as ``branch(r=2)``, and return it.
+
+        It has the bits of this run up to now, so that both can be compared; this run is left as it is.
+
+        Raises
+        ------
+        OptionError, StoreError
+        """
+        return _resumed(branch(self.path, changes, user_name()))
+
+    def undo(self) -> Run:
+        """Start a run that goes on from the state before settings of this one were last turned, and return it.
+
+        Raises
+        ------
+        StoreError
+        """
+        return _resumed(branch_before(self.path))
+
     def pause(self) -> None:
         """Request a pause after the present step, and return at once."""
         request(self.path, PAUSED)
@@ -196,6 +217,12 @@ class Run(RunReader):
         if not spec.length:
             return f"imported from {spec.model['program']}"
         return f"{status['state']}, iteration {status['iteration']:,} of {status['n_iterations']:,}"
+
+
+def _resumed(path: Path) -> Run:
+    run = Run(path)
+    run.resume()
+    return run
 
 
 def warn_of_other_kernels(runs: list[Run]) -> None:

@@ -146,6 +146,8 @@ def get_warm_start(store: Path, name: str) -> WarmStart:
 
 ABOUT = ("iteration", "elapsed", "cpu_time", "updates")
 PARTS = "parts-"
+CHECKPOINT, BEFORE = "checkpoint.npz", "before.npz"
+"""The files of a run's last position, and of its position before settings were last turned."""
 T = TypeVar("T")
 
 
@@ -194,6 +196,11 @@ def read_checkpoint(path: Path, engine: Engine) -> Position | None:
         )
 
     return _read(path, position)
+
+
+def iteration_of_checkpoint(path: Path) -> int | None:
+    """Return the iteration of a checkpoint file; None if it is missing or damaged."""
+    return _read(path, lambda file: int(file["iteration"]))
 
 
 def read_average(path: Path) -> tuple[int, Average] | None:

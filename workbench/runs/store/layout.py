@@ -13,6 +13,7 @@
                   parts-<iteration>/<group>.npz     for a corpus in shards: document arrays of the checkpoint
                   rows-<random>.partial/            present document arrays, if memory does not hold them
                   checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
+                  interventions.json  before.npz   settings turned while the run ran, and the position before the last
 
 A chunk of counts has at most 2^20 numbers, unless one row has more. Every chunk ends with its CRC-32C, every JSON file of a run
 and the attributes of the group contain checksums, and the other files are archives with checksums: damaged data raise an error

@@ -49,21 +49,26 @@ def ask(path: Path, changes: Mapping, who: str | None = None) -> dict[str, float
     StoreError
         The run has finished, or its folder cannot be written.
     """
-    status = read_status(path)
-    if status["state"] == FINISHED:
-        raise StoreError(
-            f"run '{path.name}' has finished at iteration {status['iteration']}, so nothing of it can be turned; "
-            "resume it with more iterations first, or fit another run from it with start="
-        )
+    refuse_finished(path)
     spec = read_spec(path)
     for asked in pending(path):
         made = asked._replace(iteration=spec.held_after + 1)
         spec = replace(spec, interventions=(*spec.interventions, made))
     values = checked_changes(spec, changes)
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    entry = [None, values, who if who is not None else _user(), when]
+    entry = [None, values, who if who is not None else user_name(), when]
     _change(path, lambda log: [*log, entry])
     return values
+
+
+def refuse_finished(path: Path) -> None:
+    """Raise StoreError if the run in a folder has finished."""
+    status = read_status(path)
+    if status["state"] == FINISHED:
+        raise StoreError(
+            f"run '{path.name}' has finished at iteration {status['iteration']}, so nothing of it can be turned; "
+            "resume it with more iterations first, or fit another run from it with start="
+        )
 
 
 def take(path: Path, iteration: int) -> None:
@@ -71,7 +76,8 @@ def take(path: Path, iteration: int) -> None:
     _change(path, lambda log: [[first or iteration, *rest] for first, *rest in log])
 
 
-def _user() -> str:
+def user_name() -> str:
+    """Return the name of the user of this process; "" if it has none."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):

@@ -23,7 +23,14 @@ from workbench.data.saving import partial_of
 from workbench.errors import InputError
 from workbench.runs.recorded import Position, Row, recorded
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.archive import CORPORA, WARM_STARTS, put_warm_start, write_checkpoint
+from workbench.runs.store.archive import (
+    BEFORE,
+    CHECKPOINT,
+    CORPORA,
+    WARM_STARTS,
+    put_warm_start,
+    write_checkpoint,
+)
 from workbench.runs.store.committed import Committed, Stored
 from workbench.runs.store.layout import (
     CAPACITY,
@@ -456,7 +463,7 @@ class RunWriter:
         began = time.monotonic()
         if now or began >= self._checkpoint_due:
             self.flush()  # raises if the folder was deleted
-            write_checkpoint(self.path / "checkpoint.npz", position)
+            write_checkpoint(self.path / CHECKPOINT, position)
             ended = time.monotonic()
             self._checkpoint_due = ended + max(CHECKPOINT_EVERY, (ended - began) / CHECKPOINT_SHARE)
 
@@ -468,10 +475,12 @@ class RunWriter:
         settle(self.path, iteration, self.spec.rule)
         self.spec = read_spec(self.path)
 
-    def intervene(self, iteration: int) -> RunSpec:
-        """Write down that what people asked for takes effect with an iteration; return the spec with it."""
+    def intervene(self, position: Position) -> RunSpec:
+        """Write down that what people asked for takes effect after a position, and keep that; return the spec with it."""
         self._check_there()
-        take(self.path, iteration)
+        if position.rows is None:
+            write_checkpoint(self.path / BEFORE, position)
+        take(self.path, position.iteration + 1)
         self._flush_due = 0.0  # they wait for its first row
         self.spec = read_spec(self.path)
         return self.spec

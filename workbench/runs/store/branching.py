@@ -1,0 +1,131 @@
+"""A second run from the present state of another, with a setting turned; and from its state before it was turned last.
+
+A branch has the spec of the run with all interventions planned, so it is what a fit with these settings from the beginning
+gives, bit for bit. The rows, the last snapshot and the checkpoint are copied, so that it goes on at once.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from workbench.data.saving import partial_of
+from workbench.runs.interventions import Intervention, checked_changes
+from workbench.runs.recorded import Row
+from workbench.runs.spec import RunSpec
+from workbench.runs.store.archive import BEFORE, CHECKPOINT, corpora_of, iteration_of_checkpoint
+from workbench.runs.store.committed import Stored
+from workbench.runs.store.layout import StoreError
+from workbench.runs.store.status import read_spec
+from workbench.runs.store.turning import refuse_finished
+from workbench.runs.store.writer import RunWriter, create_run
+
+
+def branch(path: Path, changes: Mapping, who: str = "") -> Path:
+    """Make a run that goes on from the present state of the run in a folder with settings turned; return its folder.
+
+    Raises
+    ------
+    OptionError
+        For a setting that cannot be turned, or an invalid value.
+    StoreError
+        The run has finished, is over a corpus in shards, or a folder cannot be written.
+    """
+    refuse_finished(path)
+    spec = read_spec(path)
+    values = checked_changes(spec, changes)
+    # before the rows, which then reach as far at least
+    checkpoint = _held(path, CHECKPOINT, spec)
+    stored = Stored(path)
+    rows = stored.rows(stored.committed())
+    reached = int(rows[-1, 0]) if len(rows) else 0
+    made = Intervention(max(reached, spec.held_after) + 1, values, who)
+    branched = replace(spec, interventions=(*spec.interventions, made))
+    return _begun(path, branched, stored, rows, checkpoint)
+
+
+def branch_before(path: Path) -> Path:
+    """Make a run that goes on from the state before settings were last turned in the run in a folder; return its folder.
+
+    Raises
+    ------
+    StoreError
+        Nothing was turned, the state before is not there, or the run is over a corpus in shards.
+    """
+    spec = read_spec(path)
+    if not spec.interventions:
+        raise StoreError(f"nothing was turned in run '{path.name}', so nothing can be undone")
+    checkpoint, last = _held(path, BEFORE, spec), spec.held_after
+    if iteration_of_checkpoint(checkpoint) != last:
+        checkpoint.unlink(missing_ok=True)
+        raise StoreError(
+            f"the state of run '{path.name}' before iteration {last + 1} is not there; fit it without the last intervention"
+        )
+    stored = Stored(path)
+    rows = stored.rows(stored.committed())
+    return _begun(path, spec.at(last), stored, rows[rows[:, 0] <= last], checkpoint)
+
+
+def _held(path: Path, name: str, spec: RunSpec) -> Path:
+    """Return a file in the store that stays the checkpoint which a run has now; there may be none."""
+    if spec.shards:
+        raise StoreError(
+            f"run '{path.name}' is over a corpus in shards, of which there are no branches; turn the setting in it"
+        )
+    held = partial_of(path.with_name(f"{path.name}-branch"))
+    try:
+        os.link(path / name, held)
+    except FileNotFoundError:
+        pass
+    except OSError:  # a file system without links
+        shutil.copyfile(path / name, held)
+    return held
+
+
+def _begun(path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoint: Path) -> Path:
+    """Make the run of a spec with these rows, the last snapshot before their end, and a checkpoint; return its folder."""
+    try:
+        spec = replace(spec, name=f"{path.name}-{spec.hash[:4]}")
+        new = create_run(path.parent, spec, *corpora_of(path.parent, spec))
+        with RunWriter(new) as writer:
+            if writer.n_rows or not len(rows):
+                return new  # it is there already, or there is nothing to copy
+            for row in np.nan_to_num(rows) if len(stored.recorded.vectors) else rows:
+                writer.record(_row(stored, row))
+            _copy_snapshot(stored, int(rows[-1, 0]), writer)
+            writer.flush()
+        if checkpoint.exists():
+            os.replace(checkpoint, new / CHECKPOINT)
+        return new
+    finally:
+        checkpoint.unlink(missing_ok=True)
+
+
+def _row(stored: Stored, values: np.ndarray) -> Row:
+    names, vectors = stored.recorded.names, stored.recorded.vectors
+    of_topics = values[1 + len(names) :]
+    return Row(
+        int(values[0]),
+        dict(zip(names, values[1:], strict=False)),
+        {name: of_topics[at :: len(vectors)] for at, name in enumerate(vectors)},
+    )
+
+
+def _copy_snapshot(stored: Stored, reached: int, writer: RunWriter) -> None:
+    """Copy the last snapshot up to an iteration."""
+    committed = stored.committed()
+    iterations = stored.iterations(committed)
+    slots = np.flatnonzero((iterations > 0) & (iterations <= reached))
+    if len(slots):
+        writer.snapshot(
+            int(iterations[slots[-1]]),
+            {
+                name: array[(slots[-1], *map(slice, stored.shape(name, committed.n_topics)))]
+                for name, array in stored.counts.items()
+            },
+        )
