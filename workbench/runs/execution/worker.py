@@ -21,6 +21,7 @@ from workbench.corpus import Corpus
 from workbench.errors import DataError, InputError
 from workbench.runs.execution.control import StoreControl, ending_cleanly
 from workbench.runs.execution.memory_check import Planned, check_room, give_back_freed, laid_out
+from workbench.runs.execution.spare import KEY, hand_over, key, next_run
 from workbench.runs.loop import OnIteration, Stopped, initial_position, iterate
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.parts.laying_out import LaidOut, Whole
@@ -49,6 +50,8 @@ SLOTS = max(4, os.cpu_count() or 1)
 """Limit of workers of a store that compute at a time on a machine; further workers wait."""
 NICE = 5
 """By how much the priority of a worker is below that of the process that started it, on POSIX systems."""
+SIGNALLED = 128
+"""The exit status of a process that a signal has ended, without the number of the signal."""
 ATTACHED = "attached"
 """Argument of a worker that ends with the process that started it."""
 
@@ -157,7 +160,7 @@ def start_process(
             stdin=stdin,
             stdout=file,
             stderr=file,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), KEY: key()},
             start_new_session=True,
             pass_fds=(lock.fd,),
         )
@@ -174,7 +177,8 @@ def launch(path: Path) -> None:
         try:
             request(path, RUNNING)
             set_state(path, WAITING, queue=None, message="")
-            spawn("worker", path, lock.fd, log=path / "worker.log", lock=lock)
+            if not hand_over(path, lock):
+                spawn("worker", path, lock.fd, log=path / "worker.log", lock=lock)
         except OSError as error:
             raise StoreError(
                 f"cannot start run '{path.name}': {error.strerror} ({error.filename or path}); "
@@ -219,19 +223,28 @@ def end_with_parent() -> None:
 
 def main() -> int:
     path, *fd = sys.argv[1:]
-    path = Path(path)
     if hasattr(os, "nice"):  # pages and notebooks answer while runs use all processors
         os.nice(NICE)
-    if ATTACHED in fd:
+    attached = ATTACHED in fd
+    if attached:
         fd.remove(ATTACHED)
         end_with_parent()
+    status = compute(Path(path), int(fd[0]) if fd else None)
+    while not attached and status < SIGNALLED and (given := next_run()):
+        write_to(given[0] / "worker.log")
+        status = compute(*given)
+    return status
+
+
+def compute(path: Path, fd: int | None) -> int:
+    """Compute a run to its end, with the open file of its lock if the process was given one; return the exit status."""
     try:
-        lock = Lock.inherited(path / "lock", int(fd[0])) if fd else lock_run(path)
+        lock = lock_run(path) if fd is None else Lock.inherited(path / "lock", fd)
         with contextlib.suppress(Stopped), worker_slot(path):
             # a stop may have come while this process started
             carry_on(path, keep_request=True, lock=lock)
     except KeyboardInterrupt:
-        return 128 + signal.SIGINT
+        return SIGNALLED + signal.SIGINT
     except (InputError, OSError) as error:
         with contextlib.suppress(OSError):
             if read_json(path / "status.json").get("state") == WAITING:  # it had not started
@@ -239,6 +252,15 @@ def main() -> int:
             print(f"workbench: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def write_to(log: Path) -> None:
+    """Append the output of this process to a file from now on."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with open(log, "ab") as file:
+        for output in (1, 2):
+            os.dup2(file.fileno(), output)
 
 
 if __name__ == "__main__":

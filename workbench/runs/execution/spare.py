@@ -1,0 +1,105 @@
+"""Spare workers: a worker whose run has ended waits a while for a further run, which then begins without a new process.
+
+A spare listens at a Unix socket in a folder that only the user can enter. Whoever starts a run sends it the folder of the run
+and the run's lock, as an open file. Spares are shared by processes with the same interpreter, import path and environment, and
+by those that they start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import socket
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+from workbench.runs.store.lock import Lock
+from workbench.runs.store.provenance import KERNELS
+
+LINGER = 10.0
+"""Seconds that a spare waits for a run."""
+LARGEST = 2**30
+"""Bytes of memory above which a worker ends with its run instead."""
+PATIENCE = 1.0
+"""Seconds to wait for the answer of a spare."""
+PASSING = ("_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES")
+"""Variables of the environment in which processes that share spares may differ."""
+KEY = "WORKBENCH_SPARES"
+"""The variable that tells a process which spares are those of the process that started it."""
+TAKEN = b"taken"
+
+
+def hand_over(path: Path, lock: Lock) -> bool:
+    """Give a run and its lock to a spare worker; return False if there is none."""
+    folder = _folder()
+    for address in [] if folder is None else folder.glob("*"):
+        try:
+            with socket.socket(socket.AF_UNIX) as link:
+                link.settimeout(PATIENCE)
+                link.connect(str(address))
+                socket.send_fds(link, [os.fsencode(path)], [lock.fd])
+                if link.recv(len(TAKEN)) == TAKEN:
+                    return True
+        except ConnectionRefusedError:  # of a spare that was killed
+            address.unlink(missing_ok=True)
+        except OSError:
+            continue
+    return False
+
+
+def next_run() -> tuple[Path, int] | None:
+    """Wait as a spare for a run; return its folder and the open file of its lock, or None if none came."""
+    folder = _folder()
+    if folder is None or memory_used() > LARGEST:
+        return None
+    address = folder / str(os.getpid())
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as door:
+        try:
+            door.bind(str(address))
+            door.listen(1)
+            door.settimeout(LINGER)
+            link, _ = door.accept()
+            # of two that come at once only one is taken
+            address.unlink(missing_ok=True)
+            with link:
+                path, fds, *_ = socket.recv_fds(link, 4096, 1)
+                if fds:
+                    link.sendall(TAKEN)
+                    return Path(os.fsdecode(path)), fds[0]
+        finally:
+            address.unlink(missing_ok=True)
+    return None
+
+
+def memory_used() -> int:
+    """Return the largest number of bytes that this process has used."""
+    import resource  # not on Windows
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+        1 if sys.platform == "darwin" else 1024
+    )
+
+
+def key() -> str:
+    """Return what processes that share spares have in common."""
+    if KEY in os.environ:
+        return os.environ[KEY]
+    around = sorted(item for item in os.environ.items() if item[0] not in PASSING)
+    shared = sys.executable, sys.path, KERNELS, around
+    return hashlib.sha256(repr(shared).encode()).hexdigest()[:16]
+
+
+def _folder() -> Path | None:
+    """Return the folder of the spares that suit this process; None if the system has none or others could enter it."""
+    if not hasattr(socket, "send_fds"):
+        return None
+    folder = Path(tempfile.gettempdir()) / f"workbench-{os.getuid()}-{key()}"
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        about = folder.lstat()
+        if stat.S_ISDIR(about.st_mode) and (about.st_uid, about.st_mode & 0o77) == (os.getuid(), 0):
+            return folder
+    return None
