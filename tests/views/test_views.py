@@ -20,7 +20,7 @@ from workbench.views import (
     state_and_average,
     topic_size_curves,
 )
-from workbench.views.elements import COLOURS, LINES, MARKERS, MOST_POINTS, look_of, looks
+from workbench.views.elements import COLOURS, LINES, MARKERS, MOST_POINTS, look_of, looks, ramp
 
 hv = pytest.importorskip("holoviews")
 
@@ -156,12 +156,10 @@ def test_an_engine_looks_the_same_in_every_figure():
     )
     dial = looks(["svb-cgs r=0", "cgs", *(f"svb-cgs r={r}" for r in range(1, 12)), "toy"])
     assert list(dial)[:2] == ["svb-cgs r=0", "cgs"] and dial["cgs"] == look_of("cgs")
-    assert dial["svb-cgs r=0"] == look_of("svb-cgs")
     assert len(set(map(str, dial.values()))) == len(dial)
     hybrid = [look for label, look in dial.items() if label.startswith("svb-cgs")]
-    assert {look.colour for look in hybrid} == {look_of("svb-cgs").colour} and dial[
-        "toy"
-    ].colour not in {look_of("svb-cgs").colour, look_of("cgs").colour}
+    assert [look.colour for look in hybrid] == list(ramp(dial).values())
+    assert dial["toy"].colour not in {look_of("svb-cgs").colour, look_of("cgs").colour}
     assert len({(str(look.line), look.marker) for look in hybrid}) == len(hybrid) == 12
     labels = ["cvb", "cv-hdp", "g-hdp", "cgs"]
     assert (
@@ -235,3 +233,27 @@ def test_one_seed_is_one_point_without_an_error():
 def test_wrong_input_gets_one_sentence(call, message):
     with pytest.raises(MeasureError, match=message):
         call()
+
+
+def test_labels_that_differ_in_one_ordered_setting_are_a_ramp_of_one_hue():
+    labels = [f"svb-cgs r={r}, K=10" for r in ("2", "0.5", "inf", "10")]
+    colours = ramp([*labels, "cgs, K=10"])
+    assert list(colours) == [labels[1], labels[0], labels[3], labels[2]]
+    light = [sum(int(colour[at : at + 2], 16) for at in (1, 3, 5)) for colour in colours.values()]
+    assert light == sorted(light, reverse=True) and len(set(light)) == 4
+    style = looks([*labels, "cgs, K=10"])
+    assert style["cgs, K=10"] == look_of("cgs") and style[labels[0]].colour == colours[labels[0]]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["cgs, K=10", "cgs, K=20"],  # too few
+        ["svb-cgs r=1, K=10", "svb-cgs r=2, K=20", "svb-cgs r=3, K=10"],  # two settings
+        ["cgs, seed 1", "cgs, seed 2", "cgs, seed 3"],
+        ["svb init=noise", "svb init=hard", "svb init=smooth"],  # not in an order
+        ["mine r=1", "mine r=2", "mine r=3"],  # of no engine
+    ],
+)
+def test_other_labels_are_no_ramp(labels):
+    assert ramp(labels) == {}

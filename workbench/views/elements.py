@@ -69,6 +69,10 @@ RC = {
 }
 
 
+FEWEST_OF_RAMP = 3
+"""Smallest number of labels that get a ramp of colours."""
+
+
 class Look(NamedTuple):
     """Colour, line style and marker of one label."""
 
@@ -98,12 +102,59 @@ def look_of(label: str) -> Look | None:
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """Return label → look: an engine's first label has the engine's look, further ones another line style and marker."""
+    """Return label → look: an engine's first label has the engine's look, further ones another line style and marker.
+
+    Labels that differ in one ordered setting alone have the colours of its `ramp` besides.
+    """
     engines, looks_of_labels = {label: look_of(label) for label in labels}, {}
-    spare = _spare({look for look in engines.values() if look})
+    spare, shades = _spare({look for look in engines.values() if look}), ramp(engines)
     for label, look in engines.items():
         looks_of_labels[label] = _in_colour(look, looks_of_labels.values()) if look else next(spare)
-    return looks_of_labels
+    return {
+        label: look._replace(colour=shades.get(label, look.colour))
+        for label, look in looks_of_labels.items()
+    }
+
+
+def ramp(labels: Iterable[str]) -> dict[str, str]:
+    """Return colours for the labels of each engine that differ in the value of one setting alone, in the order of the value.
+
+    They are the hue of the engine, from light to dark. An engine with fewer than three such labels has none.
+    """
+    by_engine: dict[str, list[str]] = {}
+    for label in dict.fromkeys(labels):
+        by_engine.setdefault(re.split("[ ,]", label, maxsplit=1)[0], []).append(label)
+    colours = {}
+    for own in by_engine.values():
+        values, look = _ordered(own), look_of(own[0])
+        if values and look:
+            ordered = sorted(own, key=values.get)
+            colours |= {
+                label: _shade(look.colour, place / (len(own) - 1))
+                for place, label in enumerate(ordered)
+            }
+    return colours
+
+
+def _ordered(labels: list[str]) -> dict[str, float]:
+    """Return the value of the only setting in which labels differ, by label; {} if they do not differ so, or are too few."""
+    parts = [re.split("[ ,]+", label) for label in labels]
+    if len(labels) < FEWEST_OF_RAMP or len({len(each) for each in parts}) > 1:
+        return {}
+    differing = [each for each in zip(*parts, strict=True) if len(set(each)) > 1]
+    names = {text.partition("=")[0] for each in differing for text in each}
+    try:
+        values = [float(text.partition("=")[2]) for each in differing for text in each]
+    except ValueError:
+        return {}
+    return dict(zip(labels, values, strict=True)) if len(differing) == len(names) == 1 else {}
+
+
+def _shade(colour: str, place: float) -> str:
+    """Return a colour mixed with white, at place 0, to black, at place 1."""
+    end, share = (255, 0.55 * (1 - 2 * place)) if place < 0.5 else (0, 0.5 * (2 * place - 1))
+    channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(one + (end - one) * share):02x}" for one in channels)
 
 
 def _in_colour(look: Look, taken: Collection[Look]) -> Look:

@@ -36,7 +36,7 @@ from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.comparison import reached_by_each
-from workbench.views.elements import GREY, look_of
+from workbench.views.elements import GREY, look_of, ramp
 
 N_SLOTS = len(DASHES)
 FIRST = ("iteration", "test_perplexity")
@@ -79,6 +79,7 @@ class Curve:
         self.axis, self.measure, self.span = "iterations", "headline", "whole"
         self.smoothing, self.until, self.mean, self.log = 0.0, None, False, []
         self.slots: list[Slot] = []
+        self._in_order: list[Slot] = []  # as the legend has them
         self._readings, self._labels = {}, {}
         self._moved_by_hand = self._moving = False
         self._lifted = set()  # names of the runs that stand out
@@ -136,8 +137,10 @@ class Curve:
         renderers = [*(part for _, part in parts), self._turns, self._crossings]
         if renderers != self.figure.renderers:
             self.figure.renderers = renderers
-            self._legend.items = [slot.item for slot in self.slots]
             self._hover.renderers = [slot.parts["points", 0] for slot in self.slots]
+        items = [slot.item for slot in self._in_order]
+        if items != self._legend.items:
+            self._legend.items = items
 
     def colours(self) -> dict[str, str]:
         """Return the colour of each drawn run by name: the colour of its engine, see `workbench.views.elements`."""
@@ -166,15 +169,20 @@ class Curve:
         self.draw()
 
     def _paint(self) -> None:
-        """Give each line the colour of its engine, and lines of one colour different dashes."""
-        n_before = Counter()
-        for slot in self.slots:
-            if slot.line.names:
-                label = next((reading.label for reading in self._of(slot.line)), "")
-                slot.colour = look.colour if (look := look_of(label)) else GREY
-                shift = n_before[slot.colour] + DOTTED * self._has_no_course(slot.line)
-                slot.dash = DASHES[shift % len(DASHES)]
-                n_before[slot.colour] += 1
+        """Give each line the colour of its engine, a ramp to those in an order, and lines of one colour different dashes."""
+        n_before, used = Counter(), [slot for slot in self.slots if slot.line.names]
+        labels = [self._labels[slot.line.key] for slot in used]
+        shades = ramp(labels)
+        for slot, label in zip(used, labels, strict=True):
+            look = look_of(label)
+            slot.colour = shades.get(label, look.colour if look else GREY)
+            shift = n_before[slot.colour] + DOTTED * self._has_no_course(slot.line)
+            slot.dash = DASHES[shift % len(DASHES)]
+            n_before[slot.colour] += 1
+        order = {label: place for place, label in enumerate(shades)}
+        self._in_order = sorted(
+            self.slots, key=lambda slot: order.get(self._labels.get(slot.line.key), len(order))
+        )
 
     def _of(self, line: Line) -> list[Reading]:
         return [self._readings[name] for name in line.names if name in self._readings]
