@@ -292,7 +292,7 @@ def retune(
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Turn priors, r and other live settings of a run while it runs; its chain goes on from the same counts."""
+    """Turn priors, r and other live settings of a run while it runs; its chain continues from the same counts."""
     wanted = "a setting is turned as name=value, as in r=2"
     found = find(run, store)
     values = found.retune(**dict(split_pairs(settings, wanted, "settings")))

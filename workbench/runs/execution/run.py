@@ -113,7 +113,7 @@ class Run(RunReader):
     def retune(self, who: str | None = None, **changes: float) -> dict[str, float]:
         """Ask the run to turn live settings, as ``retune(r=2, alpha=0.05)``, before its next step; return at once.
 
-        Its chain goes on from the same counts, and its running average begins anew. A paused or stopped run takes them when it
+        Its chain continues from the same counts, and its running average begins anew. A paused or stopped run takes them when it
         is resumed. ``who`` asks, by default the user. Returns the values as they were understood.
 
         Raises
@@ -126,7 +126,7 @@ class Run(RunReader):
         return ask(self.path, changes, who)
 
     def branch(self, **changes: float) -> Run:
-        """Start a run that goes on from the present state with settings turned, as ``branch(r=2)``, and return it.
+        """Start a run that continues from the present state with settings turned, as ``branch(r=2)``, and return it.
 
         It has the bits of this run up to now, so that both can be compared; this run is left as it is.
 
@@ -137,7 +137,7 @@ class Run(RunReader):
         return _resumed(branch(self.path, changes, user_name()))
 
     def undo(self) -> Run:
-        """Start a run that goes on from the state before settings of this one were last turned, and return it.
+        """Start a run that continues from the state before settings of this one were last turned, and return it.
 
         Raises
         ------

@@ -28,7 +28,7 @@ PATIENCE = 1.0
 PASSING = ("_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES")
 """Variables of the environment in which processes that share spares may differ."""
 KEY = "WORKBENCH_SPARES"
-"""The variable that tells a process which spares are those of the process that started it."""
+"""The variable that names, for a process, which spares are those of the process that started it."""
 TAKEN = b"taken"
 
 

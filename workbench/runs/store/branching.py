@@ -1,7 +1,7 @@
 """A second run from the present state of another, with a setting turned; and from its state before it was turned last.
 
 A branch has the spec of the run with all interventions planned, so it is what a fit with these settings from the beginning
-gives, bit for bit. The rows, the last snapshot and the checkpoint are copied, so that it goes on at once.
+gives, bit for bit. The rows, the last snapshot and the checkpoint are copied, so that it continues at once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from workbench.runs.store.writer import RunWriter, create_run
 
 
 def branch(path: Path, changes: Mapping, who: str = "") -> Path:
-    """Make a run that goes on from the present state of the run in a folder with settings turned; return its folder.
+    """Make a run that continues from the present state of the run in a folder with settings turned; return its folder.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def branch(path: Path, changes: Mapping, who: str = "") -> Path:
 
 
 def branch_before(path: Path) -> Path:
-    """Make a run that goes on from the state before settings were last turned in the run in a folder; return its folder.
+    """Make a run that continues from the state before settings were last turned in the run in a folder; return its folder.
 
     Raises
     ------
