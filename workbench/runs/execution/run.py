@@ -113,8 +113,8 @@ class Run(RunReader):
     def retune(self, who: str | None = None, **changes: float) -> dict[str, float]:
         """Ask the run to turn live settings, as ``retune(r=2, alpha=0.05)``, before its next step; return at once.
 
-        Its chain continues from the same counts, and its running average begins anew. A paused or stopped run takes them when it
-        is resumed. ``who`` asks, by default the user. Returns the values as they were understood.
+        Its chain continues from the same counts, and its running average begins anew. A paused or stopped run takes them when
+        it is resumed. ``who`` asks, by default the user. Returns the values as they were understood.
 
         Raises
         ------

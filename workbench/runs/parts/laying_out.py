@@ -60,11 +60,11 @@ class Whole:
         self.use(spec.at(0))
 
     def use(self, spec: RunSpec) -> None:
-        """Go on with the model and the options of a spec, which differ from those before in live settings."""
+        """Continue with the model and the options of a spec, which differ from those before in live settings."""
         self.engine, self.model, self.options = spec.parts(self.train)
 
     def retune(self, spec: RunSpec, state: State, context: StepContext) -> State:
-        """Go on with the settings of a spec; return the state under them."""
+        """Continue with the settings of a spec; return the state under them."""
         self.use(spec)
         return self.engine.retune(self.train, self.model, self.options, state, context)[0]
 
@@ -152,13 +152,13 @@ class LaidOut:
         return any(self.engine.samples(part, self.options) for part in self.train.parts())
 
     def use(self, spec: RunSpec, changed: Mapping = MappingProxyType({})) -> None:
-        """Go on with the model and the options of a spec, which differ from those before in the settings ``changed``."""
+        """Continue with the model and the options of a spec, which differ from those before in the settings ``changed``."""
         self.engine, self.model, self.options = spec.parts(self.train)
         self._samples = self._samples_any()
         self.crew.collect("use", spec, self._samples, dict(changed))
 
     def retune(self, spec: RunSpec, state: State, context: StepContext) -> State:
-        """Go on with the settings of a spec; return the state under them."""
+        """Continue with the settings of a spec; return the state under them."""
         self.use(spec, context.changed)
         if not hasattr(self.engine.retune, "phases"):  # it changes no array of documents
             return self.engine.retune(self.train, self.model, self.options, state, context)[0]
