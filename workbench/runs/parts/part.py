@@ -160,7 +160,7 @@ class Part:
         self._changed: dict = {}
 
     def use(self, spec: RunSpec, samples: bool, changed: dict) -> None:
-        """Continue with the model and the options of a spec; ``changed``: the settings that were turned, and their old values."""
+        """Continue with the model and the options of a spec; ``changed`` are those that were turned, as they were."""
         self._setting = self._setting._replace(spec=spec, samples=samples)
         self.engine, self._model, self._options = spec.parts(opened(self._setting.train))
         if changed:  # what was derived for the old settings is not for these
