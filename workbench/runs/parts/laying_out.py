@@ -155,7 +155,7 @@ class LaidOut:
         """Continue with the model and the options of a spec, which differ from those before in the settings ``changed``."""
         self.engine, self.model, self.options = spec.parts(self.train)
         self._samples = self._samples_any()
-        self.crew.collect("use", spec, self._samples, dict(changed))
+        self.crew.collect("use", spec, self._samples, tuple(changed.items()))
 
     def retune(self, spec: RunSpec, state: State, context: StepContext) -> State:
         """Continue with the settings of a spec; return the state under them."""

@@ -159,13 +159,16 @@ class Part:
         self._waiting: Generator | None = None
         self._changed: dict = {}
 
-    def use(self, spec: RunSpec, samples: bool, changed: dict) -> None:
-        """Continue with the model and the options of a spec; ``changed`` are those that were turned, as they were."""
+    def use(self, spec: RunSpec, samples: bool, changed: tuple = ()) -> None:
+        """Continue with the model and the options of a spec.
+
+        changed : (name, former value) of each setting that was turned
+        """
         self._setting = self._setting._replace(spec=spec, samples=samples)
         self.engine, self._model, self._options = spec.parts(opened(self._setting.train))
         if changed:  # what was derived for the old settings is not for these
             self._derived = Derived(self._folder and self._folder / "derived")
-        self._changed = changed
+        self._changed = dict(changed)
 
     def average_anew(self) -> None:
         """Begin the running average of the part's held-out tokens anew."""
