@@ -94,6 +94,14 @@ def test_three_workers_have_the_bits_of_one_process(in_shards, shared, engine, o
     assert differing(here, fitted(in_shards, engine, options, client=shared)) == []
 
 
+def test_settings_are_turned_on_the_workers_as_in_one_process(in_shards, shared):
+    turned = {"interventions": [(2, {"r": 2, "alpha": 0.5}), (4, {"r": "inf"}), (5, {"beta": 0.3})]}
+    here = fitted(in_shards, "svb-cgs", {"n_chains": 2}, **turned)
+    there = fitted(in_shards, "svb-cgs", {"n_chains": 2}, client=shared, **turned)
+    assert not differing(here, there)
+    assert here["r"].values.tolist() == [1, 2, 2, np.inf, np.inf, np.inf]
+
+
 def test_a_run_of_a_cluster_goes_on_in_one_process_and_the_other_way(in_shards, shared, tmp_path):
     straight = fitted(in_shards, "cgs", {"partition": 3}, 9)
     run = fitted(in_shards, "cgs", {"partition": 3}, 3, client=shared, store=tmp_path).attrs["name"]
