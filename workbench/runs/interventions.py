@@ -141,14 +141,19 @@ def planned(spec: RunSpec, given: object) -> tuple[Intervention, ...]:
     """
     given = getattr(given, "spec", given)  # of a Run
     given = getattr(given, "interventions", given)
-    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+    try:
+        if isinstance(given, (str, bytes, Mapping)):
+            raise TypeError
+        asked = [Intervention(*item) for item in given]
+    except TypeError:
         raise OptionError(
             "interventions are pairs (iteration, {setting: value}), as [(50, {'r': 2})]", Got(given)
-        )
-    for item in sorted(map(tuple, given), key=lambda item: item[0]):
-        iteration, changes, *about = item
-        iteration = OptionError.whole("the iteration of an intervention", iteration, 1)
-        made = Intervention(iteration, checked_changes(spec, changes), *about)
+        ) from None
+    for at, made in enumerate(asked):
+        iteration = OptionError.whole("the iteration of an intervention", made.iteration, 1)
+        asked[at] = made._replace(iteration=iteration)
+    for made in sorted(asked, key=lambda made: made.iteration):
+        made = made._replace(changes=checked_changes(spec, made.changes))
         spec = replace(spec, interventions=(*spec.interventions, made))
     return spec.interventions
 

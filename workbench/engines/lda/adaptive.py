@@ -390,7 +390,7 @@ def split_anew(
             *pairs,
             old.sampled,
             new.sampled,
-            rows_of(old, state),
+            rows_of(old, before),
             before.gamma,
             *factors,
             context.key(SPLIT_TOPICS, s),
@@ -411,6 +411,8 @@ def with_workspace(
 ) -> SvbState:
     """Return the state of `svb` with a workspace for the averaged document-word pairs of a new split."""
     if not split.n_averaged:
+        for mean in state[:3]:
+            mean[:] = 0.0
         return state._replace(entropy=0.0)
     blocks = split.blocks(len(state.mean_k), context.n_threads)
     workspace = workspace._replace(order=blocks, ratios=np.zeros(len(blocks.pair_counts)))

@@ -72,14 +72,14 @@ from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
 
-def r_option():
+def r_option(live: bool = True):
     return option(
         1.0,
         "pairs with a count above r are averaged (variational); the others are sampled",
         low=0,
         infinite=True,
         label="r",
-        live=True,
+        live=live,
     )
 
 
@@ -317,11 +317,14 @@ def sweep_chains(
     if not split.n_sampled:
         return []
     fixed = averaged_moments(options, state)
+    # r may be turned to inf some iterations before `adaptive-cgs` samples every pair
+    everywhere = math.isinf(options.r) and not state.mean_k.any()
+    alone = not split.n_averaged and (everywhere or not context.in_part)
     of_chain = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 
     def sweep(s: int, interrupt: Callable[[], None]):
         chain, of_task = chain_of(state, s), of_chain._replace(interrupt=interrupt)
-        if math.isinf(options.r) or not (split.n_averaged or context.in_part):
+        if alone:
             return cgs.sweep_all(corpus, chain, of_task, s, options.partition)
         return cgs.sweep(corpus, split, chain, fixed, of_task, s, options.partition), DOCUMENTS
 

@@ -99,7 +99,7 @@ def totals(state: State, s: int) -> Counts:
 
 @dataclass(frozen=True)
 class OwnOptions(network_vb.OwnOptions):
-    r: float = r_option()
+    r: float = r_option(live=False)
     n_chains: int = n_chains_option()
 
 

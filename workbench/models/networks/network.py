@@ -325,7 +325,14 @@ class Network(TopicModel):
             levels,
         )
 
-    turned = with_priors
+    def turned(self, **priors: float) -> Network:
+        """Return the network with other priors; raise ModelError for one that no level has, or that all learn."""
+        for name in priors:
+            if math.isnan(self.live_value(name)):
+                raise ModelError(
+                    f"network '{self.name}' has no {name} that is fixed, so none to turn"
+                )
+        return self.with_priors(**priors)
 
     def live_value(self, name: str) -> float:
         """Return the mean prior of the Dirichlet levels above the last (alpha), or of the last (beta), that are not learnt."""

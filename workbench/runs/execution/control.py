@@ -70,8 +70,10 @@ class StoreControl(Control):
         return self._wanted == STOPPED
 
     def asked(self) -> bool:
-        asked, self._asked = self._asked, False
-        return asked
+        if not self._asked:  # the thread may set it at any moment
+            return False
+        self._asked = False
+        return True
 
     def rest(self) -> None:
         if self._wanted != PAUSED:

@@ -1,0 +1,223 @@
+"""Settings that are turned while a run runs: the engine goes on from the same counts, as if it had always had them."""
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+import twins
+import xarray as xr
+from engines.lda.starts import assert_within_four_standard_errors
+from short_runs import CLOCKS, run_of, short_settings
+from toys import simulated, toy_a
+
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.engine import StepContext
+from workbench.engines.options import make_options, options_of
+from workbench.models import LDA, ModelError
+from workbench.models.hdp import LEARNT
+from workbench.models.networks.network import Network
+from workbench.models.networks.shipped import generic_lda
+from workbench.runs.interventions import live_settings
+from workbench.runs.spec import make_spec
+
+LIVE = [
+    name
+    for name in ENGINES
+    # of which the network of the short runs has no priors
+    if live_settings(get_engine(name)) and name != "network-vb-ml"
+]
+HYBRIDS = ("svb-cgs", "cvb-cgs", "cvb0-cgs")
+VALUES = {"r": (0, inf), "budget_r": (0, inf), "budget": (0.9, 1.0), "kappa": (0.6, 0.9)}
+"""Two values of a setting; of others three and five times the default."""
+OF_THE_START = {
+    **dict.fromkeys(HYBRIDS, ("r",)),  # which tokens have a topic at all
+    "adaptive-cgs": ("budget_r", "budget"),  # the same
+    "cv-hdp": ("a_alpha", "b_alpha", "a_gamma", "b_gamma"),  # q begins at its prior
+    # the weights are drawn from their prior, and the concentrations begin at the mean of theirs
+    "g-hdp": ("alpha_total", "top_concentration", "a_alpha", "b_alpha", "a_gamma", "b_gamma"),
+}
+"""Settings that the state before the first iteration depends on."""
+VARIANTS = {
+    **{name: [{}] for name in LIVE},
+    "svb-cgs": [
+        {},
+        {"n_chains": 2},
+        {"schedule": "sequential", "n_chains": 2},
+        {"schedule": "sequential", "phases": "interleaved"},
+        {"init": "dirichlet", "learn_alpha": "maximised", "learn_after": 2, "learn_every": 1},
+    ],
+    "cvb-cgs": [{}, {"n_chains": 2, "cg_second_order": True}, {"phases": "interleaved"}],
+    "cvb0-cgs": [{}, {"n_chains": 2, "partition": 2}, {"phases": "interleaved"}],
+    "adaptive-cgs": [{"refresh": 2, "average": average} for average in ("svb", "cvb0")],
+    "cgs": [{"partition": 2}],
+}
+
+
+def two_values(name: str, setting: str) -> tuple[float, float]:
+    about = options_of(get_engine(name))
+    default = about[setting].default if setting in about else 0.1
+    return VALUES.get(setting, (3 * default, 5 * default))
+
+
+def beside(name: str, setting: str) -> dict:
+    """Options with which a setting counts."""
+    for of, fixed, prior, _ in LEARNT:
+        if setting in prior or (setting == fixed and of != "beta"):
+            return {f"learn_{of}": setting in prior}
+    # the first sweeps of `cgs` would know the prior
+    return {"start_sweeps": 0} if "start_sweeps" in options_of(get_engine(name)) else {}
+
+
+def with_settings(name: str, options: dict, setting: str = "", value: float = 0.0, **more):
+    """A short run with a setting from the start."""
+    given = {setting: value} if setting else {}
+    of_engine = {each: given.pop(each) for each in [*given] if each in options_of(get_engine(name))}
+    return run_of(name, options=options | of_engine, **given, **more)
+
+
+def differing(one, other, last: int | None = None) -> list[str]:
+    """The variables of both runs that differ in a bit, clocks apart; of the iterations up to ``last``."""
+    names = [
+        each
+        for each in (*one.data_vars, *one.coords)
+        if each in other and each not in CLOCKS and (last is None or "iteration" in one[each].dims)
+    ]
+    if last is not None:
+        runs = (run[names].sel(iteration=slice(last)) for run in (one, other))
+        one, other = xr.align(*runs, join="inner")  # topics may be added later
+    return [name for name in names if not one[name].equals(other[name])]
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        (name, setting)
+        for name in LIVE
+        for setting in live_settings(get_engine(name))
+        if setting not in OF_THE_START.get(name, ())
+    ],
+)
+def test_a_setting_turned_before_the_first_iteration_is_one_from_the_start(name, setting):
+    first, then = two_values(name, setting)
+    options = beside(name, setting)
+    turned = with_settings(name, options, setting, first, interventions=[(1, {setting: then})])
+    assert differing(turned, with_settings(name, options, setting, then)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        pytest.param(name, options, marks=[pytest.mark.slow] * bool(options))
+        for name, each in VARIANTS.items()
+        for options in each
+    ],
+)
+def test_counts_are_kept_when_a_setting_is_turned_and_turned_again(name, options):
+    engine, (train, _), plain = get_engine(name), short_settings(name), {}
+    for setting in live_settings(engine):
+        if setting == "alpha" and "learn_alpha" in options:
+            continue
+        given = beside(name, setting) | options
+        (first, then), key = two_values(name, setting), tuple(beside(name, setting).items())
+        if key not in plain:
+            plain[key] = with_settings(name, given)
+        turns = [(5, {setting: first}), (9, {setting: then})]
+        run = with_settings(name, given, interventions=turns, snapshot_every=1)
+        assert differing(run, plain[key], 4) == [], setting
+        assert differing(run, plain[key]), f"{setting} has no effect"
+        n_tokens = train.n_tokens if engine.whole_counts else run["n_k"].sum("topic").values
+        for counts in ("n_kw", "n_dk") if engine.whole_counts else ("n_kw",):
+            values = run[counts].values
+            np.testing.assert_allclose(values.sum(axis=(1, 2)), n_tokens, rtol=1e-9)  # rounding
+            assert values.min() >= 0
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [(name, each) for name in HYBRIDS for each in VARIANTS[name]]
+)
+def test_r_may_go_through_all_its_values(name, options):
+    turns = [(3, {"r": 0}), (5, {"r": inf}), (7, {"r": 2}), (9, {"r": 0, "beta": 0.3})]
+    run = run_of(name, options=options | {"r": 1}, interventions=turns, snapshot_every=1)
+    n_tokens = short_settings(name)[0].n_tokens
+    for counts in ("n_kw", "n_dk"):
+        np.testing.assert_allclose(run[counts].sum(run[counts].dims[1:]), n_tokens, rtol=1e-9)
+        assert run[counts].values.min() >= 0
+    assert run["r"].values.tolist() == [1, 1, 0, 0, inf, inf, 2, 2, 0, 0, 0, 0]
+    assert run["beta"].values.tolist() == [0.1] * 8 + [0.3] * 4
+
+
+@pytest.mark.parametrize("n_chains", [1, 2])
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (inf, 1), (1, 0), (0, inf), (0, 1)])
+@pytest.mark.parametrize("name", HYBRIDS)
+def test_tokens_that_stay_sampled_keep_their_topics_and_all_else_follows_the_counts(
+    name, before, after, n_chains
+):
+    engine, corpus, model = get_engine(name), simulated(), LDA(3, 0.2, 0.1)
+    given = {"n_chains": n_chains} | ({"schedule": "sequential"} if name == "svb-cgs" else {})
+    old, new = (make_options(engine, given | {"r": r}) for r in (before, after))
+    state = engine.init(corpus, model, old, StepContext(4, 0))
+    for step in (1, 2, 3):
+        state, _ = engine.step(corpus, model, old, state, StepContext(4, step))
+    kept = np.repeat(corpus.counts, corpus.counts) <= min(before, after)
+    topics = state.topics.copy()
+    totals = [
+        twins.Counts(
+            *((getattr(state, f"mean_{of}") + getattr(state, f"n_{of}")[s])[..., :3] for of in OF)
+        )
+        for s in range(len(topics))
+    ]
+    context = StepContext(4, 4, changed={"r": before})
+    state, _ = engine.retune(corpus, model, new, state, context)
+    assert len(state.topics) == (n_chains if after else 1)
+    for s, chain in enumerate(state.topics):
+        assert np.array_equal(chain[kept], topics[s % len(topics)][kept])
+        counted = twins.sampled_counts(corpus, chain, 3, after)
+        for of in OF:
+            assert np.array_equal(
+                getattr(state, f"n_{of}")[s][..., :3], getattr(counted, f"n_{of}")
+            )
+    mean = twins.Counts(*(np.mean(each, axis=0) for each in zip(*totals, strict=True)))
+    gamma = np.array(
+        [twins.conditional(mean, d, w, model.alphas, 0.1) for d, w, _ in twins.pairs_of(corpus)]
+    )
+    expected = twins.expected_counts(corpus, gamma / gamma.sum(axis=1, keepdims=True), after)
+    for of in OF:
+        np.testing.assert_allclose(
+            getattr(state, f"mean_{of}")[..., :3], getattr(expected, f"n_{of}"), atol=1e-6
+        )
+
+
+OF = ("dk", "wk", "k")
+
+
+def test_a_chain_whose_priors_were_turned_draws_from_the_posterior_of_the_new_ones():
+    """Two tokens with the same topic: 4 standard errors of 50 batch means."""
+    (corpus, model), engine = toy_a(), get_engine("cgs")
+    options, turned = make_options(engine, {}), replace(model, alpha=2.0, beta=1.5)
+    state = engine.init(corpus, model, options, StepContext(3, 0))
+    for step in range(1, 50):
+        state, _ = engine.step(corpus, model, options, state, StepContext(3, step))
+    context = StepContext(3, 50, changed={"alpha": model.alpha, "beta": model.beta})
+    state, _ = engine.retune(corpus, turned, options, state, context)
+    samples = []
+    for step in range(50, 10_050):
+        state, _ = engine.step(corpus, turned, options, state, StepContext(3, step))
+        samples.append(state.topics[1:] == state.topics[0])
+    exact, old = (
+        (states.topics[:, 1:] == states.topics[:, :1]).T @ states.probability
+        for states in (
+            twins.enumerate_topics(corpus, each.alphas, each.beta) for each in (turned, model)
+        )
+    )
+    assert_within_four_standard_errors(samples, exact)
+    assert np.abs(exact - old).max() > 0.1  # far apart
+
+
+def test_a_prior_that_a_network_learns_is_not_turned():
+    first, *others = (network := generic_lda(3, 0.1, 0.1))["levels"]
+    learns = Network(**network | {"levels": (replace(first, learn="scalar"), *others)})
+    assert learns.turned(beta=0.5).levels[-1].prior == 0.5
+    with pytest.raises(ModelError) as error:
+        make_spec(simulated(), "network-vb", model=learns, interventions=[(2, {"alpha": 0.3})])
+    assert str(error.value) == "network 'lda' has no alpha that is fixed, so none to turn"
