@@ -175,7 +175,7 @@ def interventions_of(stored: object) -> tuple[Intervention, ...]:
             )
             for iteration, changes, *about in stored or ()
         )
-        if all(a.iteration <= b.iteration for a, b in pairwise(made)):
+        if all(a.iteration <= b.iteration for a, b in pairwise((Intervention(1, {}), *made))):
             return made
     except (TypeError, ValueError):
         pass

@@ -59,7 +59,9 @@ def retune_with(part: ModuleType, chains_of: Callable) -> Callable:
         )
         mean = part.initial_mean(corpus, given, options, split, context, WarmStart(n_kw, n_dk))
         made = joined(mean, chains)
-        return (yield Meeting(made, arrays_of(made, *part_of(made).COUNTS, "n_wk", "n_k")))[0], {}
+        state, _ = yield Meeting(made, arrays_of(made, *part_of(made).COUNTS, "n_wk", "n_k"))
+        # of several parts the changes of the priors have been added up
+        return retune(corpus, model, options, state, context)
 
     return step_of(Phase(work, lambda options: True))
 

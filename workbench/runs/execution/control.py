@@ -101,7 +101,8 @@ class StoreControl(Control):
         while not self._ended.wait(LOOK_EVERY):
             # a disk that is full for a moment must not end the heartbeat
             with contextlib.suppress(OSError):
-                self._read()
+                with contextlib.suppress(StoreError):  # nor may a damaged log of interventions
+                    self._read()
                 if time.monotonic() - beaten >= BEAT_EVERY:
                     beaten = time.monotonic()
                     try:

@@ -1,0 +1,105 @@
+"""Settings that are turned while a run over a corpus in shards runs."""
+
+import tempfile
+from math import inf
+
+import numpy as np
+import pytest
+from runs.parts.conftest import differing
+
+import workbench as wb
+from workbench.runs.execution import memory_check
+from workbench.runs.execution.run import Run
+from workbench.runs.execution.worker import carry_on
+from workbench.runs.spec import make_spec
+from workbench.runs.store import writer
+from workbench.runs.store.turning import ask, pending
+from workbench.runs.store.writer import create_run
+
+TURNS = [(3, {"r": 0}), (5, {"r": 2, "alpha": 0.4}), (7, {"r": inf}), (9, {"r": 1, "beta": 0.3})]
+SETTINGS = {"n_topics": 4, "n_iterations": 10, "burn_in": 1, "snapshot_every": 1, "progress": False}
+HYBRIDS = [
+    ("svb-cgs", {}),
+    ("svb-cgs", {"n_chains": 2}),
+    ("svb-cgs", {"schedule": "sequential"}),
+    ("svb-cgs", {"schedule": "sequential", "phases": "interleaved"}),
+    ("cvb-cgs", {}),
+    ("cvb0-cgs", {"n_chains": 2}),
+]
+
+
+def fitted(corpora, engine, options, **more):
+    train, test = corpora
+    return wb.fit(train, engine, test=test, options=options, **SETTINGS | more)
+
+
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [pytest.param(*each, marks=[pytest.mark.slow] * (at > 0)) for at, each in enumerate(HYBRIDS)],
+)
+def test_counts_are_kept_where_r_is_turned_and_rows_in_files_are_those_in_memory(
+    in_shards, engine, options, monkeypatch, tmp_path
+):
+    held = fitted(in_shards, engine, options, interventions=TURNS)
+    for name in ("n_kw", "n_dk"):
+        counts = held[name].values
+        np.testing.assert_allclose(counts.sum(axis=(1, 2)), in_shards[0].n_tokens, rtol=1e-9)
+        assert counts.min() >= 0
+    monkeypatch.setattr(
+        memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0)
+    )
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert differing(held, fitted(in_shards, engine, options, interventions=TURNS)) == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [("svb-cgs", {}), ("svb-cgs", {"schedule": "sequential"}), ("cvb0-cgs", {}), ("svb", {})],
+)
+def test_a_corpus_in_shards_is_turned_as_the_whole_one(pair, in_shards, engine, options):
+    """What is sampled alone is the same, and what is averaged alone comes of sums: it is so up to their order."""
+    turns = [(3, {"alpha": 0.4}), (5, {"beta": 0.3}), (8, {"alpha": 0.2, "beta": 0.05})]
+    if engine != "svb":
+        options, turns = options | {"r": inf}, [*turns, (5, {"r": 0, "alpha": 0.6})]
+    whole, parts = (
+        fitted(corpora, engine, options, interventions=turns) for corpora in (pair, in_shards)
+    )
+    for name in ("n_kw", "n_dk", "test_perplexity", "test_perplexity_state"):
+        np.testing.assert_allclose(parts[name], whole[name], rtol=1e-7, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("engine", ["svb-cgs", "adaptive-cgs"])
+def test_a_run_in_shards_is_turned_and_resumed_from_a_checkpoint_in_the_middle(
+    in_shards, tmp_path, monkeypatch, engine
+):
+    monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.0)
+    monkeypatch.setattr(writer, "CHECKPOINT_SHARE", 1e9)
+    (train, test), size = in_shards, "r" if engine == "svb-cgs" else "budget_r"
+    about = {name: value for name, value in SETTINGS.items() if name != "progress"}
+    options = {} if engine == "svb-cgs" else {"refresh": 2}
+    spec = make_spec(train, engine, test=test, options=options, **about)
+    path = create_run(tmp_path / "runs", spec, train, test)
+    monkeypatch.setattr(
+        "workbench.runs.execution.control.StoreControl.asked",
+        lambda control: bool(pending(control._path)),
+    )
+    asks = {2: {size: 0}, 5: {size: inf, "alpha": 0.4}, 7: {size: 2}}
+
+    def killed_at(last):
+        def on_iteration(position, scores):
+            if position.iteration in asks:
+                ask(path, asks.pop(position.iteration))
+            if position.iteration == last:
+                raise KeyboardInterrupt
+
+        return on_iteration
+
+    for last in (3, 5, 6):
+        with pytest.raises(KeyboardInterrupt):
+            carry_on(path, killed_at(last))
+    carry_on(path, killed_at(None))
+    run = Run(path)
+    assert [made.iteration for made in run.spec.interventions] == [3, 6, 8]
+    replay = fitted(in_shards, engine, options, interventions=run)
+    assert differing(run.dataset(), replay) == []
+    np.testing.assert_allclose(replay["n_kw"].sum(("topic", "word")), train.n_tokens, rtol=1e-9)
