@@ -11,6 +11,7 @@ from engines.lda.starts import assert_within_four_standard_errors
 from short_runs import CLOCKS, run_of, short_settings
 from toys import simulated, toy_a
 
+import workbench as wb
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options, options_of
@@ -212,6 +213,37 @@ def test_a_chain_whose_priors_were_turned_draws_from_the_posterior_of_the_new_on
     )
     assert_within_four_standard_errors(samples, exact)
     assert np.abs(exact - old).max() > 0.1  # far apart
+
+
+@pytest.mark.slow
+def test_a_run_that_was_turned_ends_on_the_level_of_the_engine_that_it_became():
+    """Held-out perplexities of four seeds; r = 0 stays where the sampler led, as a run that starts from one does."""
+    train, test = wb.hold_out_tokens(wb.load_corpus("docstrings"), 0.1, 0)
+
+    def ends(engine, seed, n_iterations=160, **more):
+        about = {"n_iterations": n_iterations, "record_every": 80, "snapshot_every": n_iterations}
+        return wb.fit(train, engine, 10, test=test, seed=seed, progress=False, **about, **more)
+
+    runs = {name: [] for name in ("r 0", "0 inf 0", "cgs", "cgs 0", "1 inf")}
+    for seed in range(4):
+        runs["r 0"].append(ends("svb-cgs", seed, r=0))
+        turns = [(60, {"r": inf}), (160, {"r": 0})]
+        runs["0 inf 0"].append(ends("svb-cgs", seed, 240, r=0, interventions=turns))
+        runs["cgs"].append(ends("cgs", seed))
+        runs["cgs 0"].append(ends("svb-cgs", seed, 80, r=0, start=runs["cgs"][-1]))
+        runs["1 inf"].append(ends("svb-cgs", seed, 240, r=1, interventions=[(60, {"r": inf})]))
+    found = {
+        name: np.array([float(run["test_perplexity_state"][-1]) for run in each])
+        for name, each in runs.items()
+    }
+
+    def apart(one, other):
+        """In standard errors."""
+        error = np.sqrt((found[one].var(ddof=1) + found[other].var(ddof=1)) / 4)
+        return (found[one].mean() - found[other].mean()) / error
+
+    assert abs(apart("0 inf 0", "cgs 0")) < 4 and abs(apart("1 inf", "cgs")) < 4, found
+    assert apart("0 inf 0", "r 0") < 4, found
 
 
 def test_a_prior_that_a_network_learns_is_not_turned():

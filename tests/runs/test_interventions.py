@@ -1,5 +1,6 @@
 """Settings that are turned while a run runs: taken in order, logged, and replayed to the same bits."""
 
+import itertools
 import json
 import random
 import subprocess
@@ -16,7 +17,11 @@ import twins
 from same_bits import same_bits
 
 import workbench as wb
+from workbench.engines import get_engine
+from workbench.engines.engine import StepContext
+from workbench.engines.options import make_options
 from workbench.errors import InputError
+from workbench.models import LDA
 from workbench.models.options import OptionError
 from workbench.runs.execution.control import StoreControl
 from workbench.runs.execution.run import Run
@@ -27,7 +32,7 @@ from workbench.runs.spec import RunSpec, make_spec
 from workbench.runs.store import writer
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import INTERVENTIONS, read_spec
-from workbench.runs.store.turning import ask, pending
+from workbench.runs.store.turning import ask, pending, take
 from workbench.runs.store.writer import RunWriter, create_run
 
 KILLING = Path(__file__).with_name("killing.py")
@@ -118,10 +123,10 @@ def test_a_worker_at_work_sees_a_request_within_moments(thirty_documents, store)
         if position.iteration == 5:
             asked_at.append(time.monotonic())
             ask(path, {"alpha": 0.4})
-        elif asked_at and pending(path) and time.monotonic() - asked_at[0] > 20:
-            raise Killed
-        elif not pending(path):
-            Run(path).stop()
+        elif asked_at:
+            assert time.monotonic() - asked_at[0] < 20
+            if not pending(path):
+                Run(path).stop()
 
     carry_on(path, on_iteration)
     ((iteration, changes),) = turns(Run(path))
@@ -137,11 +142,11 @@ def test_a_request_is_not_lost_while_another_is_taken(
     path = made(store, thirty_documents)
     intervene = RunWriter.intervene
 
-    def meanwhile(self, iteration):
-        if iteration == 4:
+    def meanwhile(self, position):
+        if position.iteration == 3:
             ask(path, {"beta": 0.3})
-        spec = intervene(self, iteration)
-        if iteration == 4:
+        spec = intervene(self, position)
+        if position.iteration == 3:
             ask(path, {"alpha": 0.6})
         return spec
 
@@ -161,16 +166,37 @@ def test_a_request_that_comes_while_the_worker_asks_is_seen_the_next_time(thirty
     assert not control.asked(), "the log has not changed"
 
 
-def test_two_processes_that_ask_at_once_are_both_heard(thirty_documents, store):
+def test_all_who_ask_at_once_are_heard_while_the_worker_takes(thirty_documents, store):
     path = made(store, thirty_documents)
-    values = [round(0.1 + i / 100, 2) for i in range(12)]
+    values, iterations = [round(0.1 + i / 100, 2) for i in range(12)], itertools.count(1)
     threads = [threading.Thread(target=ask, args=(path, {"beta": value})) for value in values]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(each.changes["beta"] for each in pending(path)) == values
-    assert Run(path).interventions["iteration"].isna().all()
+    while any(thread.is_alive() for thread in threads):
+        take(path, next(iterations))
+    take(path, next(iterations))
+    made_of_them = turns(Run(path))
+    assert sorted(changes["beta"] for _, changes in made_of_them) == values
+    assert sorted(made_of_them, key=lambda each: each[0]) == made_of_them
+    ask(path, {"r": 2})
+    assert Run(path).interventions["iteration"].isna().tolist() == [False] * 12 + [True]
+
+
+def test_a_run_turns_with_the_uniforms_of_the_step_that_follows(thirty_documents):
+    (train, test), engine = thirty_documents, get_engine("svb-cgs")
+    ds = wb.fit(
+        train, "svb-cgs", test=test, progress=False, interventions=[(4, {"r": 3})], **SETTINGS
+    )
+    model, old, new = LDA(3), *(make_options(engine, {"r": r}) for r in (1, 3))
+    state = engine.init(train, model, old, StepContext(0, 0))
+    for step in range(1, 7):
+        if step == 4:
+            context = StepContext(0, step, changed={"r": 1})
+            state, _ = engine.retune(train, model, new, state, context)
+        state, _ = engine.step(train, model, old if step < 4 else new, state, StepContext(0, step))
+    counts = engine.counts(train, model, new, state)
+    for name in counts:
+        assert np.array_equal(ds[name].sel(snapshot=1), counts[name]), name
 
 
 # ---------------------------------------------------------------------- killed and resumed
@@ -389,15 +415,17 @@ def test_a_run_that_people_turned_is_not_reopened_as_the_plain_one(
 
 
 def test_a_damaged_log_is_told_and_does_not_end_the_heartbeat(thirty_documents, store):
-    path, seen = made(store, thirty_documents, n_iterations=20_000, record_every=1000), []
+    path, seen = made(store, thirty_documents, n_iterations=300), []
 
     def on_iteration(position, scores):
         if position.iteration == 3:
             (path / INTERVENTIONS).write_text("{")
         if position.iteration > 3 and not seen:
             seen.append(time.monotonic())
-        if seen and time.monotonic() - seen[0] > 0.5:
-            Run(path).stop()
+        if seen:
+            time.sleep(0.01)
+            if time.monotonic() - seen[0] > 0.3:
+                Run(path).stop()
 
     carry_on(path, on_iteration)
     assert Run(path).state == "stopped"
