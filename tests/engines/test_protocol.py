@@ -117,6 +117,7 @@ def laid_out(engine, corpus, model, options):
     spec = SimpleNamespace(
         seed=0, n_threads=1, start=None, warm_start=None, parts=lambda data=None: parts
     )
+    spec.at = lambda iteration: spec
     return (Whole if corpus.n_parts == 1 else LaidOut)(spec, corpus, None)
 
 

@@ -11,7 +11,7 @@ from workbench.models import LDA, Priors
 from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on, resume_position
-from workbench.runs.loop import iterate
+from workbench.runs.loop import Control, iterate
 from workbench.runs.parts.laying_out import Whole
 from workbench.runs.recorded import priors_of
 from workbench.runs.spec import make_spec
@@ -35,22 +35,14 @@ def halves():
     return wb.hold_out_tokens(LDA(4, 0.3, 0.2).simulate(10, 12, 20, seed=3)[0], 0.2, 0)
 
 
-class StopAt:
+class StopAt(Control):
     """A pulse that stops the run after an iteration."""
-
-    waited = 0.0
 
     def __init__(self, writer, iteration):
         self.writer, self.iteration = writer, iteration
 
-    def __call__(self):
-        pass
-
     def wants_rest(self):
         return self.stopping()
-
-    def rest(self):
-        pass
 
     def stopping(self):
         return self.writer.iteration >= self.iteration - 1

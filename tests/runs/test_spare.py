@@ -29,7 +29,7 @@ def waiting(monkeypatch, linger=30.0):
     monkeypatch.setattr(spare, "LINGER", linger)
     given, begun = [], threading.Thread(target=lambda: given.append(spare.next_run()))
     begun.start()
-    while begun.is_alive() and not [*spare._folder().glob("*")]:
+    while begun.is_alive() and not [*spare._folder().glob(f"*{spare.FREE}")]:
         pass
     return begun, given
 
@@ -42,22 +42,22 @@ def test_a_spare_gets_the_run_and_its_lock(monkeypatch, tmp_path):
     (path, fd), held = given[0], is_held(tmp_path / "lock")
     os.close(fd)
     assert path == tmp_path / "ä run" and held and not is_held(tmp_path / "lock")
-    assert not [*spare._folder().glob("*")]
+    assert not [*spare._folder().glob(f"*{spare.FREE}")]
 
 
 def test_without_a_spare_or_with_one_that_was_killed_nothing_is_handed_over(tmp_path):
     with Lock(tmp_path / "lock") as lock:
         assert not spare.hand_over(tmp_path, lock)
         with socket.socket(socket.AF_UNIX) as door:
-            door.bind(str(spare._folder() / "1"))
-        assert not spare.hand_over(tmp_path, lock) and not [*spare._folder().glob("*")]
+            door.bind(str(spare._folder() / f"1{spare.FREE}"))
+        assert not spare.hand_over(tmp_path, lock) and not [*spare._folder().glob(f"*{spare.FREE}")]
         assert lock.is_there()
 
 
 def test_a_spare_ends_when_no_run_came(monkeypatch):
     thread, given = waiting(monkeypatch, linger=0.05)
     thread.join()
-    assert given == [None] and not [*spare._folder().glob("*")]
+    assert given == [None] and not [*spare._folder().glob(f"*{spare.FREE}")]
 
 
 def test_a_large_process_and_a_folder_that_others_can_enter_are_no_spares(monkeypatch, own_spares):
@@ -77,7 +77,7 @@ def test_the_next_run_is_computed_by_the_same_process_and_writes_its_own_log(tmp
         )
         assert runs[-1].wait(60) == "finished"
         pids.append(json.loads((runs[-1].path / "status.json").read_text())["pid"])
-        while not [*spare._folder().glob("*")]:
+        while not [*spare._folder().glob(f"*{spare.FREE}")]:
             pass
     assert pids[0] == pids[1] != os.getpid()
     assert (runs[1].path / "worker.log").exists()

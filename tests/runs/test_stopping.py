@@ -5,7 +5,7 @@ import pytest
 import workbench as wb
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on, resume_position
-from workbench.runs.loop import iterate
+from workbench.runs.loop import Control, iterate
 from workbench.runs.parts.laying_out import Whole
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.stopping import StopRule
@@ -175,19 +175,11 @@ def test_an_end_that_was_moved_while_the_run_was_at_work_stands(forty_documents,
     assert read_spec(path).n_iterations == 120 and read_spec(path).rule is None
 
 
-class ControlThatStopsAt:
+class ControlThatStopsAt(Control):
     """Wants a stop once a run has reached an iteration."""
-
-    waited = 0.0
 
     def __init__(self, writer, iteration):
         self._writer, self._iteration = writer, iteration
-
-    def __call__(self):
-        return
-
-    def rest(self):
-        return
 
     def wants_rest(self):
         return self._writer.iteration + 1 >= self._iteration

@@ -29,13 +29,15 @@ PASSING = ("_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES")
 """Variables of the environment in which processes that share spares may differ."""
 KEY = "WORKBENCH_SPARES"
 """The variable that names, for a process, which spares are those of the process that started it."""
+FREE = ".free"
+"""The suffix of the sockets of spares."""
 TAKEN = b"taken"
 
 
 def hand_over(path: Path, lock: Lock) -> bool:
     """Give a run and its lock to a spare worker; return False if there is none."""
     folder = _folder()
-    for address in [] if folder is None else folder.glob("*"):
+    for address in [] if folder is None else folder.glob(f"*{FREE}"):
         try:
             with socket.socket(socket.AF_UNIX) as link:
                 link.settimeout(PATIENCE)
@@ -55,11 +57,13 @@ def next_run() -> tuple[Path, int] | None:
     folder = _folder()
     if folder is None or memory_used() > LARGEST:
         return None
-    address = folder / str(os.getpid())
+    bound = folder / str(os.getpid())
+    address = bound.with_suffix(FREE)
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as door:
         try:
-            door.bind(str(address))
+            door.bind(str(bound))
             door.listen(1)
+            bound.rename(address)  # found only now, since one that does not listen yet refuses
             door.settimeout(LINGER)
             link, _ = door.accept()
             # of two that come at once only one is taken
