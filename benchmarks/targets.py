@@ -81,7 +81,8 @@ def table(found: dict[str, pd.DataFrame]) -> str:
         against = time_to_perplexity.to_the_mark(rows)
         if len(against):
             family = (
-                against.median()[list(time_to_perplexity.VB_FAMILY)]
+                against.median()
+                .reindex(list(time_to_perplexity.VB_FAMILY))
                 .dropna()
                 .sort_values(ascending=False)
             )
