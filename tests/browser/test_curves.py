@@ -85,7 +85,8 @@ def test_logarithmic_axes_are_drawn_and_in_the_link(url, names, new_page):
         ),
         "all is drawn",
     )
-    page.get_by_role("button", name="Log x", exact=True).click()
+    press(page, "View")
+    press(page, "Log x")
     press(page, "Log y")
     until(
         lambda: page.evaluate("new URLSearchParams(location.search).get('log')") == "x,y",
@@ -127,6 +128,7 @@ def test_runs_that_are_added_to_a_live_figure_are_drawn_and_it_streams_on(
         page.locator(f"[aria-label='draw {name}'][aria-pressed='true']").wait_for()
         until(lambda n=n_drawn: len(figure(page)["legend"]) == min(n, 8), "it is in the legend")
     press(page, "Both")
+    press(page, "View")
     page.get_by_role("slider", name="Smoothing").press("ArrowRight")
     until(lambda: len(page.evaluate(LOOKS)) == 8 * 2 * 2 + 8, "all parts of the lines are drawn")
     page.get_by_label("draw live", exact=True).click()

@@ -36,16 +36,8 @@ COMPARE = """
     - button "Steps" [pressed=false]
     - button "Updates" [pressed=false]
     - button "Seconds" [pressed=false]
-  - group "Range":
-    - button "Whole" [pressed]
-    - button "Zoom to end" [pressed=false]
-  - group "Lines":
-    - button "Each run" [pressed]
-    - button "Mean of seeds" [pressed=false]
-  - textbox "Target perplexity"
-  - button "increase Target perplexity"
-  - button "decrease Target perplexity"
-  - slider "Smoothing"
+  - group "Show more":
+    - button "View" [pressed=false]
   - figure "curves of the runs; the table has what they reached"
   - group "download the figure":
     - button "SVG"

@@ -9,6 +9,8 @@ from cli.conftest import write_six
 
 import workbench as wb
 from workbench.cli.app import app
+from workbench.runs.spec import make_spec
+from workbench.runs.store.writer import create_run
 
 SMALL = ("-k", "2", "-n", "2", "-q")
 EXAMPLES = {
@@ -28,6 +30,7 @@ EXAMPLES = {
     "note": ("a", "a first try", "--tag", "good"),
     "label": ("a", "0", "animals"),
     "pause": ("a",),
+    "retune": ("t", "alpha=0.5"),
     "stop": ("a",),
     "remove": ("a", "--yes"),
     "figures": ("a", "--format", "svg"),
@@ -74,13 +77,15 @@ def test_all_but_the_server_can_speak_json():
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
-    """A folder with a corpus, a store with the runs a, h and o, and model.npz."""
+    """A folder with a corpus, a store with the runs a, h and o, t that has not begun, and model.npz."""
     folder = tmp_path_factory.mktemp("fitted")
     corpus = wb.load_corpus(folder / write_six(folder))
     train, test = wb.hold_out_tokens(corpus, 0.1)
     for name, engine in (("a", "cgs"), ("h", "svb-cgs"), ("o", "online-vb")):
         about = dict(n_iterations=2, store=folder / "runs", name=name, progress=False)
         wb.fit(train, engine, 2, test=test, **about)
+    unbegun = make_spec(train, "cgs", 2, test=test, name="t")
+    create_run(folder / "runs", unbegun, train, test)
     last = wb.open_run("a", folder / "runs").isel(snapshot=-1)
     words = last.word.values.astype(str)
     np.savez(folder / "model.npz", phi=last.phi, theta=last.theta, words=words)

@@ -83,6 +83,7 @@ class FigureCard:
                 placeholder="Reached by all",
             )
         )
+        self.fold = Fold("View", lambda event: None)
         self.meaning = text(sizing_mode="stretch_width")
         report = {"Report": lambda: partial(report_file, self.compared())}
         self.files = picture_downloads(
@@ -213,6 +214,17 @@ class FigureCard:
         self.curve.draw()
         self._describe()
 
+    def _chosen_view(self) -> list[str]:
+        """Return the folded choices that differ from the defaults, in words."""
+        chosen = [
+            self.span.value if self.span.value != SPANS[0] else "",
+            self.lines.value if self.means else "",
+            f"target {self.until.value:g}" if self.until.value is not None else "",
+            f"smoothing {self.smoothing.value:g}" if self.smoothing.value else "",
+            *(f"log {axis}" for axis in self.log.value),
+        ]
+        return [each for each in chosen if each]
+
     def _look_anew(self) -> None:
         """Show the chosen view with ranges that fit, whatever ranges the visitor had set."""
         self.curve.release()
@@ -226,6 +238,7 @@ class FigureCard:
 
     def _describe(self) -> None:
         """Write below the figure an explanation of the measure and of the marks, and why nothing is shown if so."""
+        self.fold.show(", ".join(self._chosen_view()))
         said = describe_measure(self.curve.measure)
         for data in {self.name_data(name) for name in self.curve.colours()} - {""}:
             said = f"On {data}. {said}"
@@ -274,12 +287,12 @@ class FigureCard:
         )
         # a hidden bar would be seen: its style sets how it is displayed
         folded = column(choices, kind="wb-stack", visible=False)
-        fold = Fold("View", lambda event: folded.param.update(visible=bool(event.new)))
+        self.fold.param.watch(lambda event: folded.param.update(visible=bool(event.new)), "value")
         return column(
             column(
                 labelled(self.chart, self.measure), labelled(self.axis), self._data, kind="wb-bar"
             ),
-            fold,
+            self.fold,
             folded,
             self.live.view,
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0),
