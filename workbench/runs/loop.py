@@ -133,7 +133,8 @@ def iterate(
     iteration with a snapshot gets a row, and so does one that a step marks as an event. A stop in the middle of a long step
     raises `Stopped`.
     """
-    data.use(spec.at(position.iteration))
+    if (now := spec.at(position.iteration)).interventions:
+        data.use(now)
     load_kernels(data.engine, data.model, data.options)
     trail = _Trail(spec, sink, position.iteration)
     resting, settled = control.stopping(), trail.settled()
@@ -291,7 +292,10 @@ class MemorySink:
         rows = [self._recorded.values(row, self._n_topics) for row in self._rows]
         rows = np.reshape(rows, (-1, self._recorded.width(self._n_topics)))
         labelled = label_rows(
-            self._recorded, rows, attributes(self._spec, versions(), state, rows, self.settled)
+            self._recorded,
+            rows,
+            attributes(self._spec, versions(), state, rows, self.settled),
+            self._spec,
         )
         if not self._snapshots:
             return labelled

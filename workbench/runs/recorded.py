@@ -230,7 +230,7 @@ def attributes(
     return {name: value for name, value in values.items() if value}
 
 
-def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
+def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict, spec: RunSpec) -> xr.Dataset:
     """Return rows (iteration, column) from `Recorded.values` as a Dataset of per-iteration variables.
 
     Topics that did not exist yet may be NaN in the rows; they become 0. Settings that the spec turns are variables too.
@@ -257,7 +257,7 @@ def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
     coords = {"iteration": ("iteration", iteration, {"long_name": "iteration"})}
     if vectors:
         coords["topic"] = np.arange(of_topics.shape[1] // len(vectors))
-    data = turned_settings(RunSpec.from_json(attrs["spec"]), iteration) | data
+    data = turned_settings(spec, iteration) | data
     return xr.Dataset(data, coords, attrs)
 
 
@@ -266,6 +266,8 @@ def turned_settings(spec: RunSpec, iteration: np.ndarray) -> dict[str, tuple]:
 
     An alpha is (iteration, topic), as a learnt one is; that of a network, which is of levels, is left out.
     """
+    if not spec.interventions:
+        return {}
     begins = [0, *(made.iteration for made in spec.interventions)]
     segment = np.searchsorted(begins, iteration, side="right") - 1
     names = dict.fromkeys(name for made in spec.interventions for name in made.changes)

@@ -118,9 +118,9 @@ class Follower:
         if known is None or stride != known.stride:
             known, self._n_rows = Reading(path, spec, spec.label(), status, stride), 0
         if len(rows := self._reader.rows(self._n_rows)):
-            known = known.with_rows(
-                label_rows(self._reader.recorded, rows, {"spec": spec.to_json()}), self._n_rows
-            )
+            attrs = {"spec": spec.to_json()}
+            run = label_rows(self._reader.recorded, rows, attrs, spec)
+            known = known.with_rows(run, self._n_rows)
             self._n_rows += len(rows)
         written = (
             self.reading.notes

@@ -78,16 +78,16 @@ class RunReader:
         return self._labelled(self.rows())
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
-        settled = read_ending(self.path, self._about).settled
+        settled, spec = read_ending(self.path, self._about).settled, self.spec
         attrs = attributes(
-            self.spec,
+            spec,
             self._versions,
             self.status()["state"],
             rows,
             settled,
             self.describe_provenance(),
         )
-        return label_rows(self.recorded, rows, attrs)
+        return label_rows(self.recorded, rows, attrs, spec)
 
     def dataset(self, train: AnyCorpus | None = None) -> xr.Dataset:
         """Return the Dataset of all committed iterations and snapshots; counts are read when they are used.
