@@ -169,7 +169,7 @@ class Curve:
         self.draw()
 
     def _paint(self) -> None:
-        """Give each line the colour of its engine, a ramp to those in an order, and lines of one colour different dashes."""
+        """Give each line the colour of its engine, in shades where runs differ in one ordered setting, and a dash."""
         n_before, used = Counter(), [slot for slot in self.slots if slot.line.names]
         labels = [self._labels[slot.line.key] for slot in used]
         shades = ramp(labels)
@@ -290,12 +290,7 @@ class Curve:
             if len(slot.line.names) == 1 and slot.line.key in self._readings
         ]
         self._turns.glyph.update(x=x, y=y)
-        known, data = self._turns.data_source, turns(lines, y)
-        if any(
-            list(data[name]) != list(known.data[name])
-            for name in ("iteration", "said", "colour", y)
-        ):
-            known.data = data
+        _show(self._turns.data_source, turns(lines, y), ("iteration", y, "colour", "said"))
 
     def _draw_target(self, x: str, y: str) -> None:
         """Draw the horizontal line at the target, and a mark where each curve is first at or below it."""
@@ -311,11 +306,8 @@ class Curve:
             for slot in self.slots
             if not self._has_no_course(slot.line)
         ]
-        known, data = self._crossings.data_source, crossings(lines, y, target)
-        if not all(
-            np.array_equal(data[name], known.data[name]) for name in ("iteration", y, "colour")
-        ):
-            known.data = data
+        marks = crossings(lines, y, target)
+        _show(self._crossings.data_source, marks, ("iteration", y, "colour"))
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
         """Choose the scales of the axes, and fit the ranges to the curves unless the visitor has moved them."""
@@ -386,6 +378,12 @@ class Curve:
             return fits
 
         return Part(now, "", take)
+
+
+def _show(source: ColumnDataSource, data: dict, telling: tuple[str, ...]) -> None:
+    """Give a source its columns, unless those that are telling are the same."""
+    if not all(np.array_equal(data[name], source.data[name]) for name in telling):
+        source.data = data
 
 
 def _with_room(values: np.ndarray, logarithmic: bool) -> tuple[float, float]:

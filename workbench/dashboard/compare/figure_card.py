@@ -83,7 +83,16 @@ class FigureCard:
                 placeholder="Reached by all",
             )
         )
-        self.fold = Fold("View", lambda event: None)
+        self.folded = column(
+            labelled(self.span),
+            labelled(self.lines),
+            labelled(self.until),
+            self.smoothing,
+            self.log,
+            kind="wb-bar",
+            visible=False,
+        )
+        self.fold = Fold("View", lambda event: self.folded.param.update(visible=bool(event.new)))
         self.meaning = text(sizing_mode="stretch_width")
         report = {"Report": lambda: partial(report_file, self.compared())}
         self.files = picture_downloads(
@@ -277,23 +286,12 @@ class FigureCard:
 
     def view(self) -> pn.Column:
         """Return the card."""
-        choices = column(
-            labelled(self.span),
-            labelled(self.lines),
-            labelled(self.until),
-            self.smoothing,
-            self.log,
-            kind="wb-bar",
-        )
-        # a hidden bar would be seen: its style sets how it is displayed
-        folded = column(choices, kind="wb-stack", visible=False)
-        self.fold.param.watch(lambda event: folded.param.update(visible=bool(event.new)), "value")
         return column(
             column(
                 labelled(self.chart, self.measure), labelled(self.axis), self._data, kind="wb-bar"
             ),
             self.fold,
-            folded,
+            self.folded,
             self.live.view,
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0),
             self.meaning,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import panel as pn
 
 from workbench.dashboard.compare.starting import check_waiting
+from workbench.dashboard.compare.steering import tried
 from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.form import Fold, Steps
@@ -19,7 +20,6 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import Toggles, button, column, in_form, message, styled, text
 from workbench.engines.options import named_options
-from workbench.errors import InputError
 from workbench.runs.execution.run import Run
 from workbench.runs.interventions import turnable
 from workbench.runs.spec import RunSpec
@@ -131,7 +131,7 @@ class LiveStrip:
         chosen = [one for one in runs if act is not Run.undo or one.spec.interventions]
         self._do(partial(branches, [one.path for one in chosen], act))
 
-    def _do(self, work: Callable[[], tuple[list[Path], list[InputError]]]) -> None:
+    def _do(self, work: Callable[[], tuple[list[Path], list[Exception]]]) -> None:
         """Do ``work`` in a thread, say what was refused, and show what was computed."""
 
         def then(found: tuple | None, error: Exception | None) -> None:
@@ -147,47 +147,48 @@ class LiveStrip:
         in_background(self._document, task, then)
 
 
-def branches(paths: list[Path], act: Callable[[Run], Run]) -> tuple[list[Path], list[InputError]]:
+def branches(paths: list[Path], act: Callable[[Run], Run]) -> tuple[list[Path], list[Exception]]:
     """Start a branch of each run; return the folders of the branches, and the errors of the runs that refused."""
     policy().check_change()
-    started, refused = [], []
-    for path in paths:
-        try:
-            check_waiting(path.parent, 1)
-            started.append(act(Run(path)).path)
-        except InputError as error:
-            refused.append(error)
-    return started, refused
+
+    def start(run: Run) -> Path:
+        check_waiting(run.path.parent, 1)
+        return act(run).path
+
+    return tried(paths, start)
 
 
 def turn(
     paths: list[Path], changes: dict[str, float], who: str = ""
-) -> tuple[list[Path], list[InputError]]:
+) -> tuple[list[Path], list[Exception]]:
     """Turn settings in runs, and wait shortly for the first iteration with them.
 
     Returns [], the folders of branches, and the errors of the runs that refused.
     """
     policy().check_change()
-    refused, waiting = [], []
-    for path in paths:
-        run = Run(path)
-        try:
-            n_before = len(run.spec.interventions)
-            run.retune(who=who, **changes)
-            waiting += [(run, n_before)] if run.state == RUNNING else []
-        except InputError as error:
-            refused.append(error)
+
+    def ask(run: Run) -> tuple[Run, int, int]:
+        before = len(run.spec.interventions), len(run.rows())
+        run.retune(who=who, **changes)
+        return run, *before
+
+    asked, refused = tried(paths, ask)
     until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and not all(_has_begun(*each) for each in waiting):
+    while time.monotonic() < until and not all(_has_begun(*each) for each in asked):
         time.sleep(LOOK_EVERY)
     return [], refused
 
 
-def _has_begun(run: Run, n_before: int) -> bool:
-    """Return whether an iteration with a later intervention is committed, or the run has ended."""
-    made = run.spec.interventions[n_before:]
-    rows = run.rows() if made else ()
-    return (bool(len(rows)) and rows[-1, 0] >= made[0].iteration) or run.state != RUNNING
+def _has_begun(run: Run, n_made: int, n_rows: int) -> bool:
+    """Return whether an iteration after a new intervention is committed, or the run is not running.
+
+    n_made, n_rows : numbers of the interventions and of the rows that were there before
+    """
+    if run.state != RUNNING:
+        return True
+    made = run.spec.interventions[n_made:]
+    rows = run.rows(n_rows) if made else ()
+    return len(rows) > 0 and rows[-1, 0] >= made[0].iteration
 
 
 class Slider(NamedTuple):

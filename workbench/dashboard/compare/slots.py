@@ -283,10 +283,11 @@ def turns(lines: list[tuple[Reading, str]], column: str) -> dict:
     """Return the first row of each line (reading, colour) after each intervention, with the colour and what was turned."""
     rows, colours, said = [NO_ROWS], [], []
     for reading, colour in lines:
-        drawn = reading.numbers[np.isfinite(reading.numbers[:, COLUMNS.index(column)])]
         for made in reading.spec.interventions if reading.spec else ():
-            if len(found := drawn[drawn[:, 0] >= made.iteration][:1]):
-                rows.append(found)
+            after = reading.numbers[reading.numbers[:, 0] >= made.iteration]
+            drawn = after[np.isfinite(after[:, COLUMNS.index(column)])]
+            if len(drawn):
+                rows.append(drawn[:1])
                 colours.append(colour)
                 said.append(
                     ", ".join(f"{name} = {value:g}" for name, value in made.changes.items())

@@ -1,6 +1,8 @@
 """The buttons that act on the chosen runs: pause, resume, stop, remove."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import panel as pn
 
@@ -11,6 +13,7 @@ from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, text
+from workbench.errors import InputError
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import SLOTS
@@ -18,6 +21,7 @@ from workbench.runs.store.layout import StoreError
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FAILED, FINISHED, LOST, PAUSED, RUNNING, STOPPED, WAITING
 
+T = TypeVar("T")
 APPLIES = {
     "pause": (RUNNING, WAITING),
     "resume": (PAUSED, STOPPED, LOST, FAILED),
@@ -109,12 +113,18 @@ class Steering:
 
 def each_of(paths: list[Path], action: str) -> None:
     """Apply the action to each run; raise StoreError at the end if some refused."""
-    refused = []
-    for path in paths:
-        try:
-            getattr(Run(path), action)()
-        except (StoreError, OSError) as error:
-            refused.append(error)
+    _, refused = tried(paths, lambda run: getattr(run, action)())
     if refused:
         more = f"; {len(refused) - 1} more of {len(paths)} refused too" if len(refused) > 1 else ""
         raise StoreError(f"{refused[0]}{more}") from refused[0]
+
+
+def tried(paths: list[Path], act: Callable[[Run], T]) -> tuple[list[T], list[Exception]]:
+    """Do something with each run; return what came of it, and the errors of those that refused."""
+    done, refused = [], []
+    for path in paths:
+        try:
+            done.append(act(Run(path)))
+        except (InputError, OSError) as error:
+            refused.append(error)
+    return done, refused
