@@ -5,9 +5,11 @@ import threading
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 import workbench as wb
 from workbench.runs.store import notes as module
+from workbench.runs.store import status
 from workbench.runs.store.notes import (
     Label,
     NoteError,
@@ -145,10 +147,10 @@ def test_two_writers_lose_nothing(run):
 
 
 def test_a_writer_that_waits_too_long_says_so(run, monkeypatch):
-    monkeypatch.setattr(module, "LOCK_TIMEOUT", 0.01)
+    monkeypatch.setattr(status, "LOCK_TIMEOUT", 0.01)
     run.annotate(note="x")
     with (
-        module.FileLock(str(run.path / "notes.json.lock")),
+        FileLock(str(run.path / "notes.json.lock")),
         pytest.raises(NoteError, match="by another process; try again"),
     ):
         run.annotate(note="y")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Intervention(NamedTuple):
-    """Settings that were turned before a step, by name."""
+    """Settings that are changed while a run runs, and the iteration from which they hold."""
 
     iteration: int  # the first that is computed with them
     changes: dict[str, float]

@@ -117,6 +117,15 @@ class Recorded(NamedTuple):
             [[row.iteration], [row.numbers[name] for name in self.names], of_topics.ravel()]
         )
 
+    def row(self, values: np.ndarray) -> Row:
+        """Return the `Row` of an array (column,) from `values`."""
+        of_topics = values[1 + len(self.names) :]
+        return Row(
+            int(values[0]),
+            dict(zip(self.names, values[1:], strict=False)),
+            {name: of_topics[at :: len(self.vectors)] for at, name in enumerate(self.vectors)},
+        )
+
     def shapes(self, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
         """Return the shape of each snapshot array, keyed by name, given the size of each dim."""
         return {

@@ -11,7 +11,6 @@ from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.link import follow_address, widget_part, write_address
-from workbench.dashboard.shared.run_monitor import stamp
 from workbench.dashboard.shared.shell import (
     column,
     lay_out,
@@ -30,6 +29,7 @@ from workbench.papers.ledger_table import (
 )
 from workbench.papers.results import FILE, SHIPPED
 from workbench.runs.store.places import default_store
+from workbench.runs.store.status import stamp
 
 ALL = "All"
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "image"])

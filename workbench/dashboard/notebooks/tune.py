@@ -42,7 +42,7 @@ def tune(
     engines: str | Iterable[str] = DEFAULT_HYBRID,
     store: str | Path | None = None,
 ) -> Tune:
-    """Return a form for a notebook cell; Start begins runs, drawn live below, with sliders that turn settings of theirs.
+    """Return a form for a notebook cell that starts runs, and draws them live with sliders for their settings.
 
     Parameters
     ----------

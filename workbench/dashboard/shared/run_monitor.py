@@ -30,7 +30,7 @@ from workbench.runs.store.layout import about_run
 from workbench.runs.store.notes import Notes
 from workbench.runs.store.places import run_paths
 from workbench.runs.store.reader import RunReader
-from workbench.runs.store.status import ALIVE, read_spec, read_status
+from workbench.runs.store.status import ALIVE, read_spec, read_status, stamp
 
 MOST_POINTS = 2000
 """Maximum number of points of a curve: more than the pixels of a screen, few enough for a thousand runs."""
@@ -274,11 +274,3 @@ def _notes_of(path: Path) -> Notes:
         return notes.read_notes(path)
     except notes.NoteError as error:
         return Notes(policy().shown(str(error)))
-
-
-def stamp(path: Path) -> int:
-    """Return the time of a file's last change in nanoseconds; 0 if it does not exist."""
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0

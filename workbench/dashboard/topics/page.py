@@ -22,7 +22,7 @@ from workbench.dashboard.shared.link import (
     write_address,
 )
 from workbench.dashboard.shared.policy import policy
-from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of, stamp
+from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of
 from workbench.dashboard.shared.shell import (
     button,
     column,
@@ -50,6 +50,7 @@ from workbench.dashboard.topics.unseen import Unseen
 from workbench.runs.execution.run import default_store
 from workbench.runs.store.notes import FILE as NOTES
 from workbench.runs.store.notes import label_topic
+from workbench.runs.store.status import stamp
 from workbench.views.live import NONE
 from workbench.views.topics import word_controls
 

@@ -13,7 +13,7 @@ from types import FrameType
 from workbench.errors import Interrupted, Terminated
 from workbench.runs.loop import Control, Stopped
 from workbench.runs.store.layout import StoreError
-from workbench.runs.store.status import INTERVENTIONS, PAUSED, RUNNING, STOPPED, requested
+from workbench.runs.store.status import INTERVENTIONS, PAUSED, RUNNING, STOPPED, requested, stamp
 from workbench.runs.store.turning import pending
 
 LOOK_EVERY, BEAT_EVERY = 0.1, 1.0
@@ -33,7 +33,7 @@ class StoreControl(Control):
         self._path, self._beat = path, beat
         self._wanted, self._state, self._wanted_since = RUNNING, RUNNING, None
         self._deleted: StoreError | None = None
-        self._asked, self._looked_at = False, None
+        self._asked, self._looked_at = False, (0, 0)
         self._ended = threading.Event()
         self._thread = threading.Thread(
             target=self._monitor, name="workbench-heartbeat", daemon=True
@@ -92,7 +92,7 @@ class StoreControl(Control):
     def _read(self) -> None:
         wanted = requested(self._path) or RUNNING
         self._wanted = wanted if self.received is None else STOPPED
-        written = modified(self._path / INTERVENTIONS)
+        written = stamp(self._path / INTERVENTIONS)
         if written != self._looked_at:
             self._looked_at, self._asked = written, bool(pending(self._path))
 
@@ -110,15 +110,6 @@ class StoreControl(Control):
                     except StoreError as error:
                         self._deleted = error
                         return
-
-
-def modified(file: Path) -> tuple | None:
-    """Return what changes whenever a file is replaced; None if there is none."""
-    try:
-        about = file.stat()
-    except OSError:
-        return None
-    return about.st_ino, about.st_mtime_ns
 
 
 @contextlib.contextmanager

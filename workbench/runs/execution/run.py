@@ -137,7 +137,7 @@ class Run(RunReader):
         return _resumed(branch(self.path, changes, user_name()))
 
     def undo(self) -> Run:
-        """Start a run that continues from the state before settings of this one were last turned, and return it.
+        """Start a run from the state before the last change of settings of this one, and return it.
 
         Raises
         ------

@@ -26,9 +26,9 @@ LARGEST = 2**30
 PATIENCE = 1.0
 """Seconds to wait for the answer of a spare."""
 PASSING = ("_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES")
-"""Variables of the environment in which processes that share spares may differ."""
+"""Environment variables that do not matter to the `key`."""
 KEY = "WORKBENCH_SPARES"
-"""The variable that names, for a process, which spares are those of the process that started it."""
+"""Environment variable that gives a process the `key` of the process that started it."""
 FREE = ".free"
 """The suffix of the sockets of spares."""
 TAKEN = b"taken"
@@ -88,7 +88,7 @@ def memory_used() -> int:
 
 
 def key() -> str:
-    """Return what processes that share spares have in common."""
+    """Return a hash of the interpreter, the import path and the environment; equal for processes that share spares."""
     if KEY in os.environ:
         return os.environ[KEY]
     around = sorted(item for item in os.environ.items() if item[0] not in PASSING)

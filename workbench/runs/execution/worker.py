@@ -49,7 +49,7 @@ from workbench.runs.store.writer import RunWriter, lock_run
 SLOTS = max(4, os.cpu_count() or 1)
 """Limit of workers of a store that compute at a time on a machine; further workers wait."""
 NICE = 5
-"""By how much the priority of a worker is below that of the process that started it, on POSIX systems."""
+"""Niceness added to a worker on POSIX systems, so that the process that started it has priority."""
 SIGNALLED = 128
 """The exit status of a process that a signal has ended, without the number of the signal."""
 ATTACHED = "attached"

@@ -60,7 +60,7 @@ class Whole:
         self.use(spec.at(0))
 
     def use(self, spec: RunSpec) -> None:
-        """Continue with the model and the options of a spec, which differ from those before in live settings."""
+        """Use the model and the options of a spec from the next step on; only live settings may have changed."""
         self.engine, self.model, self.options = spec.parts(self.train)
 
     def retune(self, spec: RunSpec, state: State, context: StepContext) -> State:

@@ -16,7 +16,6 @@ import numpy as np
 
 from workbench.data.saving import partial_of
 from workbench.runs.interventions import Intervention, checked_changes
-from workbench.runs.recorded import Row
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import BEFORE, CHECKPOINT, corpora_of, iteration_of_checkpoint
 from workbench.runs.store.committed import Stored
@@ -96,7 +95,7 @@ def _begun(path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoi
             if writer.n_rows or not len(rows):
                 return new  # it is there already, or there is nothing to copy
             for row in np.nan_to_num(rows) if len(stored.recorded.vectors) else rows:
-                writer.record(_row(stored, row))
+                writer.record(stored.recorded.row(row))
             _copy_snapshot(stored, int(rows[-1, 0]), writer)
             writer.flush()
         if checkpoint.exists():
@@ -104,16 +103,6 @@ def _begun(path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoi
         return new
     finally:
         checkpoint.unlink(missing_ok=True)
-
-
-def _row(stored: Stored, values: np.ndarray) -> Row:
-    names, vectors = stored.recorded.names, stored.recorded.vectors
-    of_topics = values[1 + len(names) :]
-    return Row(
-        int(values[0]),
-        dict(zip(names, values[1:], strict=False)),
-        {name: of_topics[at :: len(vectors)] for at, name in enumerate(vectors)},
-    )
 
 
 def _copy_snapshot(stored: Stored, reached: int, writer: RunWriter) -> None:

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from workbench.errors import InputError
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.layout import DamagedError
-from workbench.runs.store.status import read_json, replace_json
+from workbench.runs.store.status import one_writer, read_json, replace_json
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,8 +32,6 @@ MARGIN = 0.1
 """A label moves to another topic only if that is nearer by more than this than the topic of the label's number."""
 FARTHEST = 0.7
 """Largest distance, from 0 to 1, at which a label is moved to a topic."""
-LOCK_TIMEOUT = 5.0
-"""Seconds to wait for another writer, which needs milliseconds."""
 
 
 class NoteError(InputError):
@@ -199,20 +196,11 @@ def _distances(label: Label, phi: np.ndarray, index_of: dict[str, int]) -> np.nd
 
 def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
     """Apply ``change`` to the notes of a run, write and return the result; one process at a time."""
-    path = Path(path)
-    try:
-        with FileLock(str(path / f"{FILE}.lock"), timeout=LOCK_TIMEOUT):
-            notes = change(read_notes(path))
-            values = notes._asdict() | {"labels": [label._asdict() for label in notes.labels]}
-            replace_json(path / FILE, values)
-    except Timeout:
-        raise NoteError(
-            f"the notes of run '{path.name}' are being written by another process; try again"
-        ) from None
-    except OSError as error:
-        raise NoteError(
-            f"cannot write the notes of run '{path.name}': {error.strerror}; make {path} writable"
-        ) from error
+    file = Path(path) / FILE
+    with one_writer(file, f"the notes of run '{file.parent.name}'", NoteError):
+        notes = change(read_notes(path))
+        values = notes._asdict() | {"labels": [label._asdict() for label in notes.labels]}
+        replace_json(file, values)
     return notes
 
 

@@ -8,11 +8,15 @@ the run, or of the queue in which it waits, shows whether a process computes it.
 import contextlib
 import json
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from filelock import FileLock, Timeout
+
 from workbench.data.saving import replacing
+from workbench.errors import InputError
 from workbench.runs.interventions import interventions_of
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
@@ -26,6 +30,8 @@ WAITING, FINISHED, FAILED, LOST = "waiting", "finished", "failed", "interrupted"
 ALIVE = (WAITING, RUNNING, PAUSED)
 LOST_AFTER = 8.0
 """Seconds without a heartbeat after which a run counts as interrupted, if its lock cannot be tested."""
+LOCK_TIMEOUT = 5.0
+"""Seconds to wait for another writer of a JSON file, which needs milliseconds."""
 QUEUES = ".queues"
 """Folder of a store with the locks of its queues."""
 KILLED_FOR_MEMORY = "oom_kill"
@@ -72,6 +78,28 @@ def _read_json(path: Path) -> dict:
             path.parent, f"{path.name} does not have the checksum it was written with"
         )
     return values
+
+
+@contextlib.contextmanager
+def one_writer(file: Path, what: str, error: type[InputError]) -> Iterator[None]:
+    """Let one process at a time change a file in the block; raise ``error``, which says ``what`` it has, if that fails."""
+    try:
+        with FileLock(f"{file}.lock", timeout=LOCK_TIMEOUT):
+            yield
+    except Timeout:
+        raise error(f"{what} are being written by another process; try again") from None
+    except OSError as problem:
+        reason = f"{problem.strerror}; make {file.parent} writable"
+        raise error(f"cannot write {what}: {reason}") from problem
+
+
+def stamp(file: Path) -> tuple[int, int]:
+    """Return what changes whenever a file is replaced; (0, 0) if there is none."""
+    try:
+        about = file.stat()
+    except OSError:
+        return 0, 0
+    return about.st_ino, about.st_mtime_ns
 
 
 def set_wanted(path: Path, state: str) -> None:

@@ -13,21 +13,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from workbench.runs.interventions import Intervention, checked_changes
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import (
     FINISHED,
     INTERVENTIONS,
+    one_writer,
     read_json,
     read_spec,
     read_status,
     replace_json,
 )
-
-LOCK_TIMEOUT = 5.0
-"""Seconds to wait for another writer, which needs milliseconds."""
 
 
 def pending(path: Path) -> list[Intervention]:
@@ -86,14 +82,5 @@ def user_name() -> str:
 
 def _change(path: Path, change: Callable[[list], list]) -> None:
     file = path / INTERVENTIONS
-    try:
-        with FileLock(f"{file}.lock", timeout=LOCK_TIMEOUT):
-            replace_json(file, {"log": change(read_json(file).get("log", []))})
-    except Timeout:
-        raise StoreError(
-            f"settings of run '{path.name}' are being turned by another process; try again"
-        ) from None
-    except OSError as error:
-        raise StoreError(
-            f"cannot turn a setting of run '{path.name}': {error.strerror} ({file}); make {path} writable"
-        ) from error
+    with one_writer(file, f"the interventions of run '{path.name}'", StoreError):
+        replace_json(file, {"log": change(read_json(file).get("log", []))})
