@@ -174,8 +174,8 @@ def test_a_label_is_saved_by_enter_and_shown_everywhere(page, new_page, store, u
     card(page, "topics").locator("td", has_text="<b>things</b>").wait_for()
     card(page, "documents").get_by_role("button", name=f"topic {topic}").first.wait_for()
     compare = new_page(url)
-    compare.get_by_role("link", name="done-cgs", exact=True).click()
-    compare.wait_for_url("**/topics?run=done-cgs")
+    link = compare.get_by_role("link", name="done-cgs", exact=True)
+    assert link.get_attribute("href") == "topics?run=done-cgs"
     field.fill("")
     field.press("Enter")
     until(lambda: Run(store / "done-cgs").notes.labels == (), "an empty one takes it away")

@@ -94,7 +94,7 @@ def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(
     )
     until(lambda: state(page, path.name) == "finished", "it is finished")
     page.context.close()
-    until(lambda: not [*scratch.iterdir()], "what the session had is removed")
+    until(lambda: not [*scratch.glob("workbench-upload-*")], "what the session had is removed")
     Run(path).remove()
 
 

@@ -16,6 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import psutil
+
 from workbench.runs.store.lock import Lock
 from workbench.runs.store.provenance import KERNELS
 
@@ -75,16 +77,17 @@ def next_run() -> tuple[Path, int] | None:
                     return Path(os.fsdecode(path)), fds[0]
         finally:
             address.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # others wait there
+                folder.rmdir()
     return None
 
 
 def memory_used() -> int:
-    """Return the largest number of bytes that this process has used."""
-    import resource  # not on Windows
+    """Return the number of bytes of memory that this process uses now.
 
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
-        1 if sys.platform == "darwin" else 1024
-    )
+    The largest number so far, as the system tells it, can be that of the process which started this one.
+    """
+    return psutil.Process().memory_info().rss
 
 
 def key() -> str:

@@ -87,13 +87,14 @@ export function render({ model }) {
   }))
   const tell = () => { empty.hidden = model.rows.length; put(empty, model.empty) }
   const on = (name, act) => model.on(name, () => { built.then(act) })
-  on("rows", () => { tell(); renew() }); on("empty", tell); 
+  on("rows", () => { tell(); renew() }); on("empty", tell)
   model.on("news", () => { const { rows } = JSON.parse(model.news); built.then(() => table.updateData(rows)) })  // each of them
   on("chosen", () => { if (String(model.chosen) !== String(chosen())) choose() })
   on("found", () => { table.setFilter(finding); mark() }); on("heads", () => table.setColumns(columns())); on("group", () => table.setGroupBy(grouping()))
   built.then(() => {
     host.querySelector(".tabulator-tableholder").removeAttribute("tabindex")  // what scrolls has controls; a grid may own rows alone
-    tell(); renew()
+    host.hidden = !model.rows.length
+    tell(); choose()
   })
   return root
 }
