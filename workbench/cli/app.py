@@ -52,6 +52,7 @@ PANELS = {
         stored.show,
         stored.pause,
         stored.retune,
+        stored.branch,
         stored.stop,
         stored.remove,
         stored.note,

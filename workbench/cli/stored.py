@@ -302,6 +302,27 @@ def retune(
         print_runs([summary(found)], json)
 
 
+def branch(
+    run: RunName,
+    changes: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CHANGE…", help="As r=2 alpha=0.05 'merge 3 7' 'drop 5' 'split 2' 'add 1'."
+        ),
+    ],
+    store: Store = None,
+    json: Json = False,
+) -> None:
+    """Start a run that continues from the present counts of a run, with settings turned or topics edited."""
+    edits = [change for change in changes if "=" not in change]
+    wanted = "a setting is turned as name=value, as in r=2"
+    values = split_pairs([change for change in changes if "=" in change], wanted, "settings")
+    made = find(run, store).branch(*edits, **dict(values))
+    say(f"started {made.name}")
+    if json:
+        print_runs([summary(made)], json)
+
+
 def _request(runs: list, what: str, json: bool) -> None:
     """Ask active runs to pause or stop."""
     from workbench.runs.execution.run import ENDED

@@ -30,13 +30,17 @@ def commands(specs: list[RunSpec], stores: Stores | None = None) -> list[str]:
 
     Data are named or read again as the spec records; where it does not, they are taken from the store of the run.
 
-    A run that was continued with further documents has a separate command, `workbench update …`, and so has one whose settings
-    were turned while it ran. Runs of one command share corpus, model, length, split and seeds, and no two of their engines have
-    different values of one option.
+    A run that was continued with further documents has a separate command, `workbench update …`; so have one whose settings
+    were turned while it ran, and one that continues another with topics edited. Runs of one command share corpus, model,
+    length, split and seeds, and no two of their engines have different values of one option.
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
     stores = stores or {}
-    separate = [spec for spec in specs if _stream(spec) or not spec.length or spec.interventions]
+    separate = [
+        spec
+        for spec in specs
+        if _stream(spec) or _edits(spec) or not spec.length or spec.interventions
+    ]
     specs = [spec for spec in specs if spec not in separate]
     # the priors of the first run of each
     shared = {id(spec): _shared(spec, stores.get(spec.hash)) for spec in specs}
@@ -69,6 +73,8 @@ def command_of(spec: RunSpec, store: Path | None = None) -> str:
         reading = _stream(spec).get("reading") or {"files": [[DOCUMENTS, ""]]}
         options = [*(path for path, _ in reading["files"]), *options, *read_words(reading)]
         return shlex.join(["workbench", "update", _start(spec, store), *options])
+    if edits := _edits(spec):
+        return shlex.join(["workbench", "branch", _start(spec, store), *edits])
     return _command("fit", [spec], spec.seed, 1, store)
 
 
@@ -116,7 +122,7 @@ def missing_in_commands(specs: list[RunSpec], stores: Stores | None = None) -> l
         spec.start["counts"]: spec.start for spec in specs if spec.start and not _stream(spec)
     }.values():
         notes.append(
-            f"--start uses the current counts of {warm_start['name']}; "
+            f"{'branch' if 'edits' in warm_start else '--start'} uses the current counts of {warm_start['name']}; "
             f"here they were those of its iteration {warm_start['iteration']} (spec {warm_start['hash'][:8]})."
         )
     return notes
@@ -253,6 +259,11 @@ def _model_words(spec: RunSpec, model: dict) -> list[str]:
 def _stream(spec: RunSpec) -> dict | None:
     """Return the spec's record of the documents with which a run was continued; None for other runs."""
     return (spec.start or {}).get("stream")
+
+
+def _edits(spec: RunSpec) -> list[str]:
+    """Return the edits of topics between a run and the one that it continues; none for other runs."""
+    return (spec.start or {}).get("edits", [])
 
 
 def _spans(seeds: list[int]) -> list[tuple[int, int]]:

@@ -276,7 +276,8 @@ class RunSpec(RunSettings):
             described.append(f"from {made.iteration}")
         elif self.interventions:  # two runs that were turned differently never have the same label
             described.append(f"turned {len(self.interventions)} times ({self.hash[:4]})")
-        return " ".join(filter(None, [*described, "warm" * bool(self.start)]))
+        described += ["warm", *self.start.get("edits", ())] if self.start else []
+        return " ".join(filter(None, described))
 
 
 def _defaults(kind: type) -> dict:

@@ -125,16 +125,23 @@ class Run(RunReader):
         """
         return ask(self.path, changes, who)
 
-    def branch(self, **changes: float) -> Run:
+    def branch(self, *edits: str, **changes: float) -> Run:
         """Start a run that continues from the present state with settings turned, as ``branch(r=2)``, and return it.
 
-        It has the bits of this run up to now, so that both can be compared; this run is left as it is.
+        It has the bits of this run up to now, so that both can be compared; this run is left as it is. With edits of topics,
+        as ``branch("merge 3 7", "drop 5", "split 2", "add 1")``, it starts from the edited counts of the last snapshot.
 
         Raises
         ------
-        OptionError, StoreError
+        OptionError, SpecError, StoreError
         """
-        return _resumed(branch(self.path, changes, user_name()))
+        if not edits:
+            return _resumed(branch(self.path, changes, user_name()))
+        from workbench.runs.execution.topic_edits import branch_of_topics  # which makes runs
+
+        run = branch_of_topics(self, edits, changes)
+        run.resume()
+        return run
 
     def undo(self) -> Run:
         """Start a run from the state before the last change of settings of this one, and return it.

@@ -70,12 +70,17 @@ def branch_before(path: Path) -> Path:
     return _begun(path, spec.at(last), stored, rows[rows[:, 0] <= last], checkpoint)
 
 
-def _held(path: Path, name: str, spec: RunSpec) -> Path:
-    """Return a file in the store that stays the checkpoint which a run has now; there may be none."""
+def refuse_shards(path: Path, spec: RunSpec) -> None:
+    """Raise StoreError if a run is over a corpus in shards."""
     if spec.shards:
         raise StoreError(
             f"run '{path.name}' is over a corpus in shards, of which there are no branches; turn the setting in it"
         )
+
+
+def _held(path: Path, name: str, spec: RunSpec) -> Path:
+    """Return a file in the store that stays the checkpoint which a run has now; there may be none."""
+    refuse_shards(path, spec)
     held = partial_of(path.with_name(f"{path.name}-branch"))
     try:
         os.link(path / name, held)

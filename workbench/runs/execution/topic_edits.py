@@ -1,0 +1,198 @@
+"""A run that continues from the counts of another, with topics merged, dropped, split or added.
+
+Edits are written as ``merge 3 7``, ``drop 5``, ``split 2`` and ``add 2``; topics have the numbers that they have in the run.
+The number of topics changes the shape of all that a run records, so it is another run that continues, not the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import WarmStart
+from workbench.models.lda import check_topics
+from workbench.models.options import OptionError
+from workbench.runs.execution.fit import warm_start_from
+from workbench.runs.execution.memory_check import Planned
+from workbench.runs.execution.run import Run, make_runs
+from workbench.runs.interventions import checked_changes
+from workbench.runs.spec import SpecError
+from workbench.runs.store.archive import corpora_of, counts_hash
+from workbench.runs.store.branching import refuse_shards
+
+EDITS = "merge 3 7, drop 5, split 2 or add 1"
+SWEEPS = 50
+"""Largest number of sweeps of each part of `halves`."""
+SMOOTHING = 0.01
+"""Pseudo-count of each word in the means."""
+
+
+def branch_of_topics(run: Run, edits: Sequence[str], changes: Mapping) -> Run:
+    """Make a run from the last snapshot of another with topics edited, and live settings turned; return it, not yet started.
+
+    It has the other settings of the run, and its own iterations.
+
+    Raises
+    ------
+    OptionError
+        For an invalid edit, or a setting that cannot be turned.
+    SpecError, StoreError
+        The run has no counts yet, its model cannot begin from counts, or its corpus is in shards.
+    """
+    spec, store = run.spec, run.path.parent
+    refuse_shards(run.path, spec)
+    if not spec.parts()[1].warm_starts:
+        raise SpecError(
+            f"topics of a run of {spec.engine} cannot be edited: it cannot begin from counts"
+        )
+    train, test = corpora_of(store, spec)
+    start, origin = warm_start_from(run, train, spec.n_topics)
+    made = edits_of(edits, spec.n_topics)
+    values = checked_changes(spec, changes) if changes else {}
+    model, options = spec.model | {"n_topics": made.n_topics}, dict(spec.options)
+    for turned in (*(each.changes for each in spec.interventions), values):
+        for name, value in turned.items():
+            (model if name in model else options)[name] = value
+    if isinstance(alpha := model.get("alpha"), (list, tuple)):
+        model["alpha"] = made.of_priors(np.array(alpha))
+    dropped = start.n_kw[made.place < 0].sum() / max(start.n_kw.sum(), 1.0)
+    start = edited(start, made, train)
+    origin |= {
+        "counts": counts_hash(start),
+        "dropped": round(float(dropped), 6),
+        "edits": [*edits, *(f"{name}={value:g}" for name, value in values.items())],
+    }
+    spec = replace(
+        spec, model=model, options=options, start=origin, warm_start=start, interventions=()
+    )
+    spec = replace(spec, name=f"{run.name}-{spec.hash[:4]}")
+    return make_runs(store, [Planned(spec, train, test)])[0]
+
+
+class Edits(NamedTuple):
+    """What becomes of the topics of a run: a new topic has the counts of those before that it is made of."""
+
+    place: (
+        np.ndarray
+    )  # (topic before,): the number of the topic that has its counts; -1 where it was dropped
+    split: tuple[int, ...]  # topics after, whose second halves are the topics from `n_kept` on
+    n_kept: int  # topics that others became
+    n_topics: int  # topics after
+
+    def of_topics(self, counts: np.ndarray, axis: int = 0) -> np.ndarray:
+        """Return counts (topics after) from counts (topics before), before topics are split."""
+        counts = np.moveaxis(counts, axis, 0)
+        after = np.zeros((self.n_topics, *counts.shape[1:]))
+        np.add.at(after, self.place[self.place >= 0], counts[self.place >= 0])
+        return np.ascontiguousarray(np.moveaxis(after, 0, axis))
+
+    def of_priors(self, alpha: np.ndarray) -> list[float]:
+        """Return the prior of each topic: halves share that of the topic that was split, and a new one has the mean."""
+        after = self.of_topics(alpha)
+        after[self.n_kept :] = alpha.mean()
+        for new, topic in enumerate(self.split, self.n_kept):
+            after[topic] = after[new] = after[topic] / 2
+        return after.tolist()
+
+
+def edits_of(edits: Sequence[str], n_topics: int) -> Edits:
+    """Return what edits make of topics; all of them name the topics before.
+
+    Raises OptionError for an edit that is none, a topic that is not there, one that is named twice, or no topic left.
+    """
+    into, split, n_added, named = np.arange(n_topics), [], 0, []
+    for edit in edits:
+        what, *words = str(edit).replace(",", " ").split() or [""]
+        given = [int(word) if word.isdecimal() else word for word in words]
+        least = {"merge": 2, "drop": 1, "split": 1, "add": 0}.get(what)
+        if least is None or len(given) < least or (what == "add" and len(given) > 1):
+            raise OptionError.must_be("an edit of topics", f"like {EDITS}", edit)
+        if what == "add":
+            n_added += OptionError.whole("the number of topics to add", *(given or [1]), 1)
+            continue
+        topics = [OptionError.whole("a topic", topic, 0, n_topics - 1) for topic in given]
+        named += topics
+        if what == "split":
+            split += topics
+        else:
+            into[topics] = topics[0] if what == "merge" else -1
+    if twice := sorted({topic for topic in named if named.count(topic) > 1}):
+        raise OptionError(f"topic {twice[0]} is named twice in the edits; name each topic once")
+    kept = np.unique(into[into >= 0])
+    place = np.where(into >= 0, np.searchsorted(kept, into), -1).astype(np.int32)
+    after = check_topics(len(kept) + len(split) + n_added)
+    return Edits(place, tuple(map(int, place[split])), len(kept), after)
+
+
+def edited(start: WarmStart, edits: Edits, corpus: Corpus) -> WarmStart:
+    """Return the counts of a run after its topics were edited, for another run on the same documents.
+
+    A topic that is split is divided into two groups of documents, see `halves`; a token of a dropped topic has none.
+    """
+    n_kw, n_dk = edits.of_topics(start.n_kw), edits.of_topics(start.n_dk, 1)
+    topics = start.topics
+    if topics is not None:
+        topics = np.where(topics >= 0, edits.place[topics], -1).astype(np.int32)
+    whole = WarmStart(n_kw.copy(), n_dk.copy(), topics)
+    for new, topic in enumerate(edits.split, edits.n_kept):
+        weights = weights_of(whole, topic, corpus)
+        second = halves(weights, topic)
+        share = (weights.T @ second) / np.maximum(weights.sum(axis=0), 1e-300)
+        n_kw[new], n_dk[:, new] = whole.n_kw[topic] * share, whole.n_dk[:, topic] * second
+        n_kw[topic] -= n_kw[new]
+        n_dk[:, topic] -= n_dk[:, new]
+        if topics is not None:
+            of_token = np.repeat(second, np.diff(corpus.tokens_before[corpus.indptr]))
+            topics = np.where((topics == topic) & of_token, np.int32(new), topics)
+    return WarmStart(n_kw, n_dk, topics)
+
+
+def weights_of(start: WarmStart, topic: int, corpus: Corpus) -> csr_array:
+    """Return how many tokens of each word in each document (document, word) belong to a topic."""
+    if start.topics is not None:
+        pair = np.repeat(np.arange(corpus.n_pairs), corpus.counts)
+        n = np.bincount(pair[start.topics == topic], minlength=corpus.n_pairs).astype(float)
+    else:
+        documents = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
+        phi = start.n_kw / np.maximum(start.n_kw.sum(axis=1, keepdims=True), 1e-300)
+        total, own = np.zeros(corpus.n_pairs), np.zeros(corpus.n_pairs)
+        for k, probability in enumerate(phi):
+            joint = start.n_dk[documents, k] * probability[corpus.words]
+            total += joint
+            own = joint if k == topic else own
+        n = corpus.counts * own / np.maximum(total, 1e-300)
+    return csr_array((n, corpus.words, corpus.indptr), (corpus.n_documents, corpus.n_words))
+
+
+def halves(weights: csr_array, topic: int) -> np.ndarray:
+    """Return which documents (document,) belong to the second of two groups with different words.
+
+    Two-means: from the sign of the second singular vector on, each document joins the group whose distribution of words makes
+    its own likeliest, and the distributions are counted again. Raises OptionError if all documents are alike.
+    """
+    lengths = weights.sum(axis=1)
+    used = np.flatnonzero(lengths > 0)
+    rows, second = weights[used], np.zeros(len(lengths), bool)
+    profiles = (rows / lengths[used, None]).power(0.5).tocsr()
+    sides = np.stack([np.ones(len(used)), np.cos(np.arange(len(used)))], axis=1)
+    for _ in range(SWEEPS):  # orthogonal iteration: of `scipy.sparse.linalg.svds` the bits differ from call to call
+        sides, _ = np.linalg.qr(profiles @ (profiles.T @ sides))
+    second[used] = sides[:, 1] > 0
+    for _ in range(SWEEPS):
+        groups = np.stack([~second[used], second[used]]).astype(float)
+        counts = (rows.T @ groups.T).T + SMOOTHING
+        logs = rows @ np.log(counts / counts.sum(axis=1, keepdims=True)).T
+        nearer = logs[:, 1] > logs[:, 0]
+        if (nearer == second[used]).all():
+            break
+        second[used] = nearer
+    if not 0 < second[used].sum() < len(used):
+        raise OptionError(
+            f"topic {topic} cannot be split: its words are the same in all of its documents; add a topic instead"
+        )
+    return second
