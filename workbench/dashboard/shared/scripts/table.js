@@ -93,8 +93,7 @@ export function render({ model }) {
   on("found", () => { table.setFilter(finding); mark() }); on("heads", () => table.setColumns(columns())); on("group", () => table.setGroupBy(grouping()))
   built.then(() => {
     host.querySelector(".tabulator-tableholder").removeAttribute("tabindex")  // what scrolls has controls; a grid may own rows alone
-    host.hidden = !model.rows.length
-    tell(); choose()
+    tell(); renew()
   })
   return root
 }
