@@ -5,6 +5,7 @@ import pytest
 from runs.test_interventions import at_once, computed, made, replayed  # noqa: F401
 from same_bits import CLOCKS
 
+from workbench.corpus import Corpus
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.store import writer
@@ -51,6 +52,12 @@ def test_a_branch_has_the_bits_of_a_fit_with_its_settings_from_the_start(turned,
     assert iteration_of_checkpoint(path / CHECKPOINT) == reached > 4
     assert_same(finished(path), replayed(new, thirty_documents))
     np.testing.assert_array_equal(turned.rows(), before)
+
+
+def test_a_branch_has_the_texts_of_its_run(store, at_once):  # noqa: F811
+    corpus = Corpus.from_texts(["red ants", "green bees"] * 5)
+    path = computed(made(store, (corpus, None)), {}, kill_at=8).path
+    assert Run(branch(path, {"alpha": 0.5})).table.texts == corpus.table.texts
 
 
 def test_the_same_branch_twice_is_one_run(turned):

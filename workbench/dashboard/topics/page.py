@@ -35,6 +35,7 @@ from workbench.dashboard.shared.snapshots import Moment, changes, counts_of, mom
 from workbench.dashboard.topics import files, matching
 from workbench.dashboard.topics.cells import TopicCard, whole
 from workbench.dashboard.topics.documents import Documents
+from workbench.dashboard.topics.editing import Editing
 from workbench.dashboard.topics.hierarchy import model_shown
 from workbench.dashboard.topics.overview import (
     COLUMNS,
@@ -126,6 +127,7 @@ class TopicsPage:
             self._file(files.documents_file),
         )
         self.unseen = Unseen(self.handover, self._choose)
+        self.editing = Editing()
         self._cards = (
             self.map,
             self.words,
@@ -211,6 +213,7 @@ class TopicsPage:
             for card in self._cards:
                 card.clear()
             self.unseen.show(None, NONE, {})
+            self.editing.show(None, {})
             self.said.param.update(value=_empty(self.store), visible=True)
         else:
             asked = moment, stamp(moment.path / NOTES)
@@ -239,6 +242,7 @@ class TopicsPage:
         self.topics.follow(topics)
         self.documents.follow(moment, chosen, names, self.find.value)
         self.unseen.show(moment, chosen, names)
+        self.editing.show(moment, topics.words)
         if ticking:
             self.recorded.tick()
         if not ticking or monotonic() >= self._due:
@@ -410,7 +414,7 @@ class TopicsPage:
         of_run = column(column(self.run, kind="wb-bar"), self.said, kind="wb-card overview")
         overview = column(self.map.view, self.words.view, kind="wb-halves")
         pair = column(self.sizes.view, self.recorded.view, kind="wb-halves")
-        below = self.topics.view, self.model.view, self.documents.view, pair
+        below = self.topics.view, self.editing.view, self.model.view, self.documents.view, pair
         cards = of_run, overview, *below, self.matching.view, self.unseen.view
         main = column(*cards, self.handover, kind="wb-main")
         return lay_out(self, "topics", "what the topics are about", main)

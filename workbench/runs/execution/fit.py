@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import Documents
 from workbench.corpus.shards.shard_writer import SHARD_PAIRS
@@ -38,9 +36,9 @@ from workbench.runs.execution.run import (
     extend,
     find_run,
     make_runs,
-    open_run,
     warn_of_other_kernels,
 )
+from workbench.runs.execution.warm_start import warm_start_now, warm_start_of
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.input_data import beside, data_from, taken, told_apart
 from workbench.runs.loop import Control, MemorySink, OnIteration, initial_position, iterate
@@ -48,7 +46,7 @@ from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.progress import progress_bar
 from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, named
 from workbench.runs.spec import RunSpec, SpecError, cautions, make_spec
-from workbench.runs.store.archive import corpora_of, counts_hash
+from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.status import FINISHED, STOPPED, read_status
 from workbench.runs.store.writer import create_run
 
@@ -65,60 +63,15 @@ def warm_start_from(
 ) -> tuple[WarmStart, dict]:
     """Return a warm start from the last counts of a run (`Run`, path, name or Dataset), and a record of its origin.
 
-    The vocabularies must be equal. If the documents are the same too, their counts are used, and if a sampler has seen the
-    same corpus, the topics of tokens; otherwise only the counts of words by topic. If the run has fewer topics than
-    ``n_topics`` (default: that of an LDA), empty ones are added; if it has more, the largest are used, and the tokens of the
-    others have no topic. Raises SpecError, StoreError or ModelError.
-
-    Returns
-    -------
-    warm_start : WarmStart
-    record : dict
-        ``name``, ``hash`` (of the spec) and ``iteration`` of the run, ``counts`` (hash of the warm start), ``n_topics`` of the
-        run, and ``dropped``, the share of its tokens whose topics were dropped.
+    See `workbench.runs.execution.warm_start.warm_start_of`. n_topics : default: that of an LDA. Raises SpecError, StoreError
+    or ModelError.
     """
     import xarray as xr
 
     n_topics = check_topics(LDA.n_topics if n_topics is None else n_topics)
-    dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
-    name = dataset.attrs.get("name", "the run")
-    if "n_kw" not in dataset or not dataset.sizes.get("snapshot"):
-        raise SpecError(
-            f"{name} has no counts yet to start from; let it take its first snapshot, or stop it"
-        )
-    if tuple(dataset["word"].values) != train.vocabulary:
-        raise SpecError(
-            f"{name} has another vocabulary than the corpus; a run can start from one with the same words only"
-        )
-    spec, last = RunSpec.from_json(dataset.attrs["spec"]), dataset.isel(snapshot=-1)
-    same_documents = tuple(dataset["document"].values) == train.titles
-    n_kw = last["n_kw"].values.astype(np.float64)
-    # in the order of their numbers
-    largest = np.sort(np.argsort(-n_kw.sum(axis=1), kind="stable")[:n_topics])
-    place = np.full(len(n_kw), -1, np.int32)
-    place[largest] = np.arange(len(largest))
-    more = 0, n_topics - len(largest)
-    n_dk = (
-        np.pad(last["n_dk"].values.astype(np.float64)[:, largest], [(0, 0), more])
-        if same_documents
-        else None
-    )
-    warm_start = WarmStart(
-        np.pad(n_kw[largest], [more, (0, 0)]),
-        None if n_dk is None else np.ascontiguousarray(n_dk),
-        place[last["token_topics"].values]
-        if "token_topics" in dataset and spec.train == train.content_hash
-        else None,
-    )
-    total = n_kw.sum()
-    return warm_start, {
-        "name": name,
-        "hash": spec.hash,
-        "iteration": int(last["snapshot_iteration"]),
-        "counts": counts_hash(warm_start),
-        "n_topics": int(np.count_nonzero(n_kw.sum(axis=1) > 0)),
-        "dropped": round(float(1 - n_kw[largest].sum() / total), 6) if total else 0.0,
-    }
+    if isinstance(run, xr.Dataset):
+        return warm_start_of(run, train, n_topics)
+    return warm_start_now(find_run(run, store), train, n_topics)
 
 
 LOSSES = 5

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from workbench.data.html import facts
 from workbench.errors import InputError, nearest_or_all, shown
 from workbench.runs.execution.memory_check import check_room, unfinished
+from workbench.runs.execution.topic_edits import branch_of_topics
 from workbench.runs.execution.worker import launch
 from workbench.runs.progress import decimals
 from workbench.runs.spec import SpecError
@@ -135,13 +136,10 @@ class Run(RunReader):
         ------
         OptionError, SpecError, StoreError
         """
-        if not edits:
-            return _resumed(branch(self.path, changes, user_name()))
-        from workbench.runs.execution.topic_edits import branch_of_topics  # which makes runs
-
-        run = branch_of_topics(self, edits, changes)
-        run.resume()
-        return run
+        if edits:
+            planned = branch_of_topics(self.path, edits, changes)
+            return _resumed(make_runs(self.path.parent, [planned])[0].path)
+        return _resumed(branch(self.path, changes, user_name()))
 
     def undo(self) -> Run:
         """Start a run from the state before the last change of settings of this one, and return it.

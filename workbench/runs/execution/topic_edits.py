@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,13 +18,13 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import WarmStart
 from workbench.models.lda import check_topics
 from workbench.models.options import OptionError
-from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.memory_check import Planned
-from workbench.runs.execution.run import Run, make_runs
+from workbench.runs.execution.warm_start import warm_start_now
 from workbench.runs.interventions import checked_changes
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import corpora_of, counts_hash
 from workbench.runs.store.branching import refuse_shards
+from workbench.runs.store.status import read_spec
 
 EDITS = "merge 3 7, drop 5, split 2 or add 1"
 SWEEPS = 50
@@ -32,10 +33,10 @@ SMOOTHING = 0.01
 """Pseudo-count of each word in the means."""
 
 
-def branch_of_topics(run: Run, edits: Sequence[str], changes: Mapping) -> Run:
-    """Make a run from the last snapshot of another with topics edited, and live settings turned; return it, not yet started.
+def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Planned:
+    """Return the run that begins with the last counts of the run in a folder, with topics edited, and live settings turned.
 
-    It has the other settings of the run, and its own iterations.
+    It has the other settings of that run, and counts its iterations from 1.
 
     Raises
     ------
@@ -44,15 +45,15 @@ def branch_of_topics(run: Run, edits: Sequence[str], changes: Mapping) -> Run:
     SpecError, StoreError
         The run has no counts yet, its model cannot begin from counts, or its corpus is in shards.
     """
-    spec, store = run.spec, run.path.parent
-    refuse_shards(run.path, spec)
+    spec = read_spec(path)
+    refuse_shards(path, spec)
     if not spec.parts()[1].warm_starts:
         raise SpecError(
             f"topics of a run of {spec.engine} cannot be edited: it cannot begin from counts"
         )
-    train, test = corpora_of(store, spec)
-    start, origin = warm_start_from(run, train, spec.n_topics)
-    made = edits_of(edits, spec.n_topics)
+    train, test = corpora_of(path.parent, spec)
+    start, origin = warm_start_now(path, train)
+    made = edits_of(edits, len(start.n_kw))
     values = checked_changes(spec, changes) if changes else {}
     model, options = spec.model | {"n_topics": made.n_topics}, dict(spec.options)
     for turned in (*(each.changes for each in spec.interventions), values):
@@ -70,8 +71,7 @@ def branch_of_topics(run: Run, edits: Sequence[str], changes: Mapping) -> Run:
     spec = replace(
         spec, model=model, options=options, start=origin, warm_start=start, interventions=()
     )
-    spec = replace(spec, name=f"{run.name}-{spec.hash[:4]}")
-    return make_runs(store, [Planned(spec, train, test)])[0]
+    return Planned(replace(spec, name=f"{path.name}-{spec.hash[:4]}"), train, test)
 
 
 class Edits(NamedTuple):
@@ -180,7 +180,9 @@ def halves(weights: csr_array, topic: int) -> np.ndarray:
     rows, second = weights[used], np.zeros(len(lengths), bool)
     profiles = (rows / lengths[used, None]).power(0.5).tocsr()
     sides = np.stack([np.ones(len(used)), np.cos(np.arange(len(used)))], axis=1)
-    for _ in range(SWEEPS):  # orthogonal iteration: of `scipy.sparse.linalg.svds` the bits differ from call to call
+    for _ in range(
+        SWEEPS
+    ):  # orthogonal iteration: of `scipy.sparse.linalg.svds` the bits differ from call to call
         sides, _ = np.linalg.qr(profiles @ (profiles.T @ sides))
     second[used] = sides[:, 1] > 0
     for _ in range(SWEEPS):

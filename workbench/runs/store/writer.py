@@ -120,7 +120,7 @@ def _make_run(path: Path, spec: RunSpec, train: Corpus, test: Corpus | None, bud
         _remove_leftovers(path.parent)
         for data in filter(None, (train, test)):
             data.save(path.parent / CORPORA)
-        if spec.table is not None:
+        if getattr(train, "table", None) is not None:  # else it is there, if the run has one
             train.table.save(path.parent / CORPORA)
         if spec.warm_start is not None:
             put_warm_start(path.parent, spec.start["counts"], spec.warm_start)

@@ -1,0 +1,70 @@
+"""The card *Edit the topics*: what its buttons write, and the run that it starts."""
+
+import numpy as np
+import pytest
+
+from workbench.corpus import Corpus
+from workbench.dashboard.topics.page import TopicsPage
+from workbench.runs.execution.fit import fit
+from workbench.runs.execution.run import open_runs
+from workbench.runs.execution.worker import carry_on
+
+WORDS = "apple pear plum cherry lemon melon grape peach".split()
+
+
+@pytest.fixture
+def page(tmp_path, monitor, monkeypatch):
+    """The page of a run of four topics; runs that are started are computed at once."""
+    monkeypatch.setattr("workbench.runs.execution.run.launch", carry_on)
+    rng, store = np.random.default_rng(0), tmp_path / "runs"
+    texts = [" ".join(rng.choice(WORDS, 12)) for _ in range(30)]
+    fit(
+        Corpus.from_texts(texts), "cgs", 4, n_iterations=4, store=store, name="four", progress=False
+    )
+    return TopicsPage(store)
+
+
+def press(editing, title: str, *topics: int) -> None:
+    editing.topics.value = list(topics)
+    editing.buttons[title].clicks += 1
+
+
+def test_buttons_write_edits_and_a_run_continues_with_them(page):
+    editing = page.editing
+    assert editing.view.visible and sorted(editing.topics.options.values()) == [0, 1, 2, 3]
+    press(editing, "Merge", 3, 1)
+    press(editing, "Drop", 2)
+    assert editing.edits.value == "merge 1 3; drop 2" and editing.topics.value == []
+    editing.start.clicks += 1
+    branch = next(run for run in open_runs(page.store) if run.name != "four")
+    assert branch.spec.start["edits"] == ["merge 1 3", "drop 2"] and branch.spec.n_topics == 2
+    assert f"Started {branch.name}" in editing.said.object
+    assert f"runs=four%2C{branch.name}" in editing.said.object and editing.edits.value == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("", "Write an edit first, such as merge 3 7."),
+        ("melt 1 2", "must be like merge 3 7, drop 5, split 2 or add 1; got 'melt 1 2'"),
+        ("drop <b>9</b>", "A topic must be a whole number from 0 to 3; got '&lt;b&gt;9&lt;/b&gt;'"),
+    ],
+)
+def test_a_mistake_is_told_and_nothing_is_started(page, written, said):
+    page.editing.edits.value_input = written
+    page.editing.start.clicks += 1
+    assert said in page.editing.said.object.replace("&#x27;", "'")
+    assert len(open_runs(page.store)) == 1
+
+
+def test_a_button_says_how_many_topics_it_needs(page):
+    press(page.editing, "Merge", 3)
+    assert "Choose two topics to merge." in page.editing.said.object
+    press(page.editing, "Split")
+    assert "Choose a topic to split." in page.editing.said.object and not page.editing.edits.value
+
+
+def test_where_nothing_may_be_changed_it_is_not_there(page, ruled):
+    ruled(read_only=True)
+    page._show()
+    assert not page.editing.view.visible
