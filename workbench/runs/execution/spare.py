@@ -85,7 +85,7 @@ def next_run() -> tuple[Path, int] | None:
 def memory_used() -> int:
     """Return the number of bytes of memory that this process uses now.
 
-    The largest number so far, as the system tells it, can be that of the process which started this one.
+    The largest number so far, as the system reports it, can be that of the process which started this one.
     """
     return psutil.Process().memory_info().rss
 
