@@ -151,6 +151,14 @@ def test_the_first_counts_are_those_of_the_run_after_the_edits(start, tmp_path):
     np.testing.assert_array_equal(get_warm_start(tmp_path, run.spec.start["counts"]).n_kw, wanted)
 
 
+def test_a_run_continues_with_what_was_turned_up_to_its_last_counts(start, tmp_path):
+    planned = [(2, {"r": 2, "alpha": 0.4}), (4, {"r": "inf"}), (9, {"r": 0, "alpha": 0.7})]
+    settings = {"n_topics": 4, "n_iterations": 6, "store": tmp_path, "interventions": planned}
+    run = start(simulated(), "svb-cgs", **settings).branch("drop 2")
+    assert (run.spec.options["r"], run.spec.model["alpha"], run.state) == ("inf", 0.4, "finished")
+    assert not run.spec.interventions
+
+
 def test_of_a_model_that_cannot_begin_from_counts_nothing_is_made(start, tmp_path):
     parent = start(simulated(), "network-vb", n_topics=3, n_iterations=2, store=tmp_path)
     with pytest.raises(SpecError, match="topics of a run of network-vb cannot be edited"):

@@ -114,7 +114,7 @@ class RunSpec(RunSettings):
             identity["module"] = self.module
         if self.interventions:
             identity["interventions"] = [
-                (made.iteration, _plain(made.changes)) for made in self.interventions
+                (made.iteration, plain(made.changes)) for made in self.interventions
             ]
         return hashlib.sha256(_json(identity).encode()).hexdigest()
 
@@ -200,7 +200,7 @@ class RunSpec(RunSettings):
 
     def settings(self) -> dict:
         """Return all settings as a dict, except ``warm_start``, which JSON cannot represent."""
-        made = [(each.iteration, _plain(each.changes), *each[2:]) for each in self.interventions]
+        made = [(each.iteration, plain(each.changes), *each[2:]) for each in self.interventions]
         values = asdict(replace(self, warm_start=None, interventions=()))
         del values["warm_start"], values["interventions"]
         return values | ({"interventions": made} if made else {})
@@ -406,8 +406,8 @@ def make_spec(
         train=train.content_hash,
         test=None if test is None else test.content_hash,
         engine=chosen.name,
-        model=_plain(model.settings()),
-        options=_plain(beliefs | asdict(of_engine)),
+        model=plain(model.settings()),
+        options=plain(beliefs | asdict(of_engine)),
         split=split,
         start=origin,
         warm_start=warm_start,
@@ -600,7 +600,7 @@ def checked(settings: dict) -> dict:
     return values
 
 
-def _plain(values: dict) -> dict:
+def plain(values: dict) -> dict:
     """Return the values as JSON has them: infinity as "inf", tuples as lists."""
     return {
         name: "inf"

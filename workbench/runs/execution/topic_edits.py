@@ -21,7 +21,7 @@ from workbench.models.options import OptionError
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.warm_start import warm_start_now
 from workbench.runs.interventions import checked_changes
-from workbench.runs.spec import SpecError
+from workbench.runs.spec import SpecError, plain
 from workbench.runs.store.archive import corpora_of, counts_hash
 from workbench.runs.store.branching import refuse_shards
 from workbench.runs.store.status import read_spec
@@ -56,9 +56,11 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
     made = edits_of(edits, len(start.n_kw))
     values = checked_changes(spec, changes) if changes else {}
     model, options = spec.model | {"n_topics": made.n_topics}, dict(spec.options)
-    for turned in (*(each.changes for each in spec.interventions), values):
-        for name, value in turned.items():
-            (model if name in model else options)[name] = value
+    turned: dict[str, float] = {}
+    for made_then in spec.at(origin["iteration"]).interventions:
+        turned |= made_then.changes
+    for name, value in plain(turned | values).items():
+        (model if name in model else options)[name] = value
     if isinstance(alpha := model.get("alpha"), (list, tuple)):
         model["alpha"] = made.of_priors(np.array(alpha))
     dropped = start.n_kw[made.place < 0].sum() / max(start.n_kw.sum(), 1.0)
