@@ -5,7 +5,9 @@ import re
 import numpy as np
 import pytest
 from comparisons import made_up, tiny_comparison, tiny_run
+from toys import simulated
 
+import workbench as wb
 from workbench.dashboard.shared.shell import read_style
 from workbench.engines import ENGINES, IMPORTED, get_engine
 from workbench.measures import MeasureError, mean_curves
@@ -27,6 +29,18 @@ hv = pytest.importorskip("holoviews")
 
 def lines_of(overlay) -> dict:
     return {element.label: element for element in overlay if isinstance(element, hv.Curve)}
+
+
+def test_a_mark_says_where_settings_were_turned():
+    train, test = wb.hold_out_tokens(simulated(), fraction=0.1, seed=0)
+    turned = [(3, {"r": 2}), (6, {"alpha": 0.5}), (20, {"r": 0})]
+    settings = {"n_topics": 3, "n_iterations": 8, "test": test, "progress": False}
+    run = wb.fit(train, "svb-cgs", interventions=turned, **settings)
+    (marks,) = (one for one in perplexity_curves(run) if type(one).__name__ == "Segments")
+    x, low, same, high = (marks.dimension_values(at) for at in range(4))
+    np.testing.assert_array_equal((x, same), [[3, 6]] * 2)
+    np.testing.assert_allclose((low + high) / 2, run["test_perplexity"].sel(iteration=[3, 6]))
+    assert (high > low).all()
 
 
 def test_a_line_for_each_label_holds_the_mean_curve():

@@ -184,6 +184,7 @@ class Curve(NamedTuple):
     y: np.ndarray  # (point,) mean over runs
     error: np.ndarray  # (point,) standard error over runs; NaN for a single run
     n_runs: int
+    turns: np.ndarray = np.empty(0, int)  # points from which on settings hold that were turned while the run ran
 
 
 def mean_curves(
@@ -223,7 +224,10 @@ def mean_curves(
                 )
                 for variable in (against, measure)
             )
-            curves.append(Curve(curve_label, label, x.mean(axis=0), *mean_and_error(y), len(part)))
+            turned = [made.iteration for made in spec_of(part[0]).interventions]
+            turns = np.searchsorted(iterations, turned)
+            mean, turns = mean_and_error(y), turns[turns < len(iterations)]
+            curves.append(Curve(curve_label, label, x.mean(axis=0), *mean, len(part), turns))
     return curves
 
 

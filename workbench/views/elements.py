@@ -412,6 +412,10 @@ def dimension(name: str, attrs: dict | None = None):
     )
 
 
+TURN = 0.08
+"""Half the height of a mark where settings were turned, as a share of the curve's range."""
+
+
 def overlay(
     curves: list[Curve],
     measure: str,
@@ -423,10 +427,12 @@ def overlay(
 ):
     """Return an overlay of one `hv.Curve` per label, over `hv.Area` bands of ± one standard error.
 
+    Thin `hv.Segments` on the curve of a run say where settings were turned.
+
     ``under`` are elements drawn below them, such as `faint_curve` and `line_across`; ``attrs``: see `dimension`.
     """
     x, y = dimension(against), dimension(measure, attrs)
-    bands, lines = [], []
+    bands, lines, turns = [], [], []
     for number, curve in enumerate(curves):
         look, points = looks[curve.group], _thinned(len(curve.x))
         x_points, mean, error = curve.x[points], curve.y[points], curve.error[points]
@@ -462,8 +468,13 @@ def overlay(
                 show_grid=True,
             )
         )
+        if len(curve.turns) and np.isfinite(mean).any():
+            at, height = curve.turns, TURN * np.ptp(mean[np.isfinite(mean)])
+            ends = (curve.x[at], curve.y[at] - height, curve.x[at], curve.y[at] + height)
+            dims = [x, y, "same place", "top"]
+            turns.append(element("Segments", ends, dims, color=look.colour, linewidth=1.2))
     return panel(
-        [*under, *bands, *lines],
+        [*under, *bands, *lines, *turns],
         title=title,
         legend_position="best",
         show_legend=True,
