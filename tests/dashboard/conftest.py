@@ -130,6 +130,7 @@ def reading_of(tmp_path):
             n_topics=n_topics,
             length=10 if course else None,
             interventions=(),
+            breaks=[],
             to_json=RunSpec("kos", "train", test, "cgs", model).to_json,
             parts=lambda: (None, SimpleNamespace(nonparametric=False), None),
         )

@@ -271,3 +271,11 @@ def test_labels_that_differ_in_one_ordered_setting_are_a_ramp_of_one_hue():
 )
 def test_other_labels_are_no_ramp(labels):
     assert ramp(labels) == {}
+
+
+def test_a_mark_says_where_the_warm_up_ended():
+    train, test = wb.hold_out_tokens(simulated(), fraction=0.1, seed=0)
+    settings = {"n_topics": 3, "n_iterations": 8, "test": test, "progress": False}
+    run = wb.fit(train, "svb", warm_up=4, **settings)
+    (marks,) = (one for one in perplexity_curves(run) if type(one).__name__ == "Segments")
+    np.testing.assert_array_equal(marks.dimension_values(0), [5])

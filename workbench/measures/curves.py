@@ -184,7 +184,7 @@ class Curve(NamedTuple):
     y: np.ndarray  # (point,) mean over runs
     error: np.ndarray  # (point,) standard error over runs; NaN for a single run
     n_runs: int
-    turns: np.ndarray = np.empty(0, int)  # points from which on settings hold that were turned while the run ran
+    breaks: np.ndarray = np.empty(0, int)  # the first points after each of `RunSpec.breaks`
 
 
 def mean_curves(
@@ -224,10 +224,9 @@ def mean_curves(
                 )
                 for variable in (against, measure)
             )
-            turned = [made.iteration for made in spec_of(part[0]).interventions]
-            turns = np.searchsorted(iterations, turned)
-            mean, turns = mean_and_error(y), turns[turns < len(iterations)]
-            curves.append(Curve(curve_label, label, x.mean(axis=0), *mean, len(part), turns))
+            breaks = np.searchsorted(iterations, [at for at, _ in spec_of(part[0]).breaks])
+            mean, breaks = mean_and_error(y), breaks[breaks < len(iterations)]
+            curves.append(Curve(curve_label, label, x.mean(axis=0), *mean, len(part), breaks))
     return curves
 
 

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 
@@ -172,6 +173,19 @@ class RunSpec(RunSettings):
     def warm_up(self) -> int:
         """The number of iterations of the engine's warm-up; 0 without one, and after a warm start."""
         return 0 if self.start else warm_up_of(self.parts()[2])
+
+    @property
+    def breaks(self) -> list[tuple[int, str]]:
+        """The iterations from which on steps are computed otherwise, with why: the warm-up ended, or settings were turned."""
+        ends = [(self.warm_up + 1, "the warm-up has ended")] if self.warm_up else []
+        turned = [
+            (
+                made.iteration,
+                ", ".join(f"{name} = {value:g}" for name, value in made.changes.items()),
+            )
+            for made in self.interventions
+        ]
+        return sorted(ends + turned, key=itemgetter(0))
 
     @property
     def n_topics(self) -> int | None:

@@ -412,8 +412,8 @@ def dimension(name: str, attrs: dict | None = None):
     )
 
 
-TURN = 0.08
-"""Half the height of a mark where settings were turned, as a share of the curve's range."""
+BREAK = 0.08
+"""Half the height of a mark on a curve, as a share of the curve's range."""
 
 
 def overlay(
@@ -427,12 +427,12 @@ def overlay(
 ):
     """Return an overlay of one `hv.Curve` per label, over `hv.Area` bands of ± one standard error.
 
-    Thin `hv.Segments` on the curve of a run say where settings were turned.
+    Thin `hv.Segments` on the curve of a run say where its warm-up ended, and where settings were turned.
 
     ``under`` are elements drawn below them, such as `faint_curve` and `line_across`; ``attrs``: see `dimension`.
     """
     x, y = dimension(against), dimension(measure, attrs)
-    bands, lines, turns = [], [], []
+    bands, lines, breaks = [], [], []
     for number, curve in enumerate(curves):
         look, points = looks[curve.group], _thinned(len(curve.x))
         x_points, mean, error = curve.x[points], curve.y[points], curve.error[points]
@@ -468,13 +468,13 @@ def overlay(
                 show_grid=True,
             )
         )
-        if len(curve.turns) and np.isfinite(mean).any():
-            at, height = curve.turns, TURN * np.ptp(mean[np.isfinite(mean)])
+        if len(curve.breaks) and np.isfinite(mean).any():
+            at, height = curve.breaks, BREAK * np.ptp(mean[np.isfinite(mean)])
             ends = (curve.x[at], curve.y[at] - height, curve.x[at], curve.y[at] + height)
             dims = [x, y, "same place", "top"]
-            turns.append(element("Segments", ends, dims, color=look.colour, linewidth=1.2))
+            breaks.append(element("Segments", ends, dims, color=look.colour, linewidth=1.2))
     return panel(
-        [*under, *bands, *lines, *turns],
+        [*under, *bands, *lines, *breaks],
         title=title,
         legend_position="best",
         show_legend=True,

@@ -280,16 +280,14 @@ def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -
 
 
 def turns(lines: list[tuple[Reading, str]], column: str) -> dict:
-    """Return the first row of each line (reading, colour) after each intervention, with the colour and what was turned."""
+    """Return the first row of each line (reading, colour) after each of `RunSpec.breaks`, with the colour and why."""
     rows, colours, said = [NO_ROWS], [], []
     for reading, colour in lines:
-        for made in reading.spec.interventions if reading.spec else ():
-            after = reading.numbers[reading.numbers[:, 0] >= made.iteration]
+        for iteration, why in reading.spec.breaks if reading.spec else ():
+            after = reading.numbers[reading.numbers[:, 0] >= iteration]
             drawn = after[np.isfinite(after[:, COLUMNS.index(column)])]
             if len(drawn):
                 rows.append(drawn[:1])
                 colours.append(colour)
-                said.append(
-                    ", ".join(f"{name} = {value:g}" for name, value in made.changes.items())
-                )
+                said.append(why)
     return _columns(np.concatenate(rows)) | {"colour": colours, "said": said}
