@@ -161,8 +161,15 @@ def test_a_long_run_is_thinned_and_its_last_row_is_kept(new_run, tmp_path, monke
     monkeypatch.setattr(run_monitor, "MOST_POINTS", 5)
     new_run("long")
     reading = RunMonitor(tmp_path / "runs").look().readings[0]
-    assert reading.numbers[:, 0].tolist() == [1, 4, 7, 10]
+    assert reading.numbers[:, 0].tolist() == [1, 5, 9]
     assert reading.latest[0] == 12
+
+
+def test_a_run_that_is_to_be_long_is_thinned_when_it_is(new_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(run_monitor, "MOST_POINTS", 15)
+    set_end(new_run("begun"), 10_000)
+    (reading,) = RunMonitor(tmp_path / "runs").look().readings
+    assert reading.numbers[:, 0].tolist() == list(range(1, 13))
 
 
 def test_a_run_whose_end_was_moved_is_stopped_and_lasts_as_long_as_is_asked(new_run, tmp_path):

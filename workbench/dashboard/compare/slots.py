@@ -284,7 +284,8 @@ def turns(lines: list[tuple[Reading, str]], column: str) -> dict:
     rows, colours, said = [NO_ROWS], [], []
     for reading, colour in lines:
         for iteration, why in reading.spec.breaks if reading.spec else ():
-            after = reading.numbers[reading.numbers[:, 0] >= iteration]
+            recorded = np.vstack([reading.numbers, reading.latest])  # the last row may be no point
+            after = recorded[recorded[:, 0] >= iteration]
             drawn = after[np.isfinite(after[:, COLUMNS.index(column)])]
             if len(drawn):
                 rows.append(drawn[:1])

@@ -114,7 +114,8 @@ class Follower:
         if known is not None and known.state not in ALIVE and stamps == self._stamps:
             return known
         spec, status = read_spec(path, self._about), read_status(path, self._about)
-        stride = 1 + (spec.n_iterations // spec.record_every - 1) // MOST_POINTS
+        n_rows = max(status["iteration"] // spec.record_every, self._n_rows)
+        stride = 1 << ((n_rows - 1) // MOST_POINTS).bit_length() if n_rows else 1
         if known is None or stride != known.stride:
             known, self._n_rows = Reading(path, spec, spec.label(), status, stride), 0
         if len(rows := self._reader.rows(self._n_rows)):
@@ -127,7 +128,7 @@ class Follower:
             if self._stamps is not None and stamps[-1] == self._stamps[-1]
             else _notes_of(path)
         )
-        if (status, written) != (known.status, known.notes):
+        if (spec, status, written) != (known.spec, known.status, known.notes):
             known = known._replace(spec=spec, label=spec.label(), status=status, notes=written)
         self.reading, self._stamps = known, stamps
         return known
@@ -139,7 +140,8 @@ class RunMonitor:
     def __init__(self, store: Path):
         self.store = store
         self._followers: dict[tuple, Follower] = {}
-        self._listing, self._asked, self._n_looks = Listing(0, ()), 0.0, 0
+        self._listing, self._asked = Listing(0, ()), 0.0
+        self._n_begun = self._n_looks = 0
         self._lock, self._thread = threading.Lock(), None
         self._hurry, self._looked = threading.Event(), threading.Event()
         self.progress: tuple[int, int] | None = None
@@ -166,14 +168,18 @@ class RunMonitor:
         self._hurry.set()
 
     def look_now(self) -> None:
-        """Let the thread read the store at once, and return when it has, or after `FIRST_LOOK` seconds."""
-        n_before, until = self._n_looks, time.monotonic() + FIRST_LOOK
+        """Let the thread read the store at once, and return when it has, or after `FIRST_LOOK` seconds.
+
+        A look that is in progress may have read the run already, so the next is awaited.
+        """
+        n_begun, until = self._n_begun, time.monotonic() + FIRST_LOOK
         self.look_soon()
-        while self._n_looks == n_before and time.monotonic() < until:
+        while self._n_looks <= n_begun and time.monotonic() < until:
             time.sleep(0.01)
 
     def look(self) -> Listing:
         """Read the store now, in this thread, and return the listing; if that is slow, the newest runs are listed first."""
+        self._n_begun = number = self._n_begun + 1
         followers, readings, paths = {}, [], run_paths(self.store)[::-1]
         n_new, listed, patience = 0, time.monotonic(), LIST_EVERY
         for path in paths:
@@ -195,7 +201,8 @@ class RunMonitor:
                 )
                 listed, patience = time.monotonic(), patience * (2 if late else 1)
         self._followers, self.progress = followers, None
-        return self._list(readings)
+        listing, self._n_looks = self._list(readings), number
+        return listing
 
     def _list(self, readings: list[Reading]) -> Listing:
         """Make a new listing if something has changed; return the present listing."""
@@ -207,7 +214,6 @@ class RunMonitor:
         if not same:
             self._listing = Listing(self._listing.version + 1, tuple(readings))
         self._looked.set()
-        self._n_looks += 1
         return self._listing
 
     def _follow(self) -> None:
