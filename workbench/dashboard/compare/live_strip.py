@@ -76,24 +76,26 @@ class LiveStrip:
         at_work = [one for one in drawn if one.spec is not None and one.state in ALIVE]
         self._at_work = at_work
         self.undo.disabled = not any(one.spec.interventions for one in at_work)
-        sliders = {one.name: sliders_of(one.spec.to_json()) for one in at_work}
-        known = dict.fromkeys([*FIRST, *(name for each in sliders.values() for name in each)])
+        settings = {one.name: sliders_of(one.spec.to_json()) for one in at_work}
+        known = dict.fromkeys([*FIRST, *(name for each in settings.values() for name in each)])
         runs_by_name = {
-            name: [one for one in at_work if name in sliders[one.name]] for name in known
+            name: [one for one in at_work if name in settings[one.name]] for name in known
         }
         self._runs = {name: runs for name, runs in runs_by_name.items() if runs}
         names = list(self._runs)
         shown = tuple(
-            (name, tuple(one.name for one in runs), sliders[runs[0].name][name].value)
+            (name, tuple(one.name for one in runs), settings[runs[0].name][name].value)
             for name, runs in self._runs.items()
         )
         if shown == self._shown:
             return
         self._shown = shown
         for name, runs in self._runs.items():
-            self._set(name, sliders[runs[0].name][name])
-        self._first.objects = [self._sliders[name] for name in names if name in FIRST]
-        self._rest.objects = [self._sliders[name] for name in names if name not in FIRST]
+            self._set(name, settings[runs[0].name][name])
+        for place, is_first in ((self._first, True), (self._rest, False)):
+            sliders = [self._sliders[name] for name in names if (name in FIRST) == is_first]
+            if sliders != place.objects:  # else Bokeh looks through all models of the page for nothing
+                place.objects = sliders
         self.view.visible, self._fold.visible = bool(names), bool(self._rest.objects)
         self._hint.object = message(self._whose())
         self._unfold()
@@ -161,7 +163,7 @@ def branches(paths: list[Path], act: Callable[[Run], Run]) -> tuple[list[Path], 
 def turn(
     paths: list[Path], changes: dict[str, float], who: str = ""
 ) -> tuple[list[Path], list[Exception]]:
-    """Turn settings in runs, and wait shortly for the first iteration with them.
+    """Turn settings in runs, and wait shortly for the first iteration of one with them; of the others a page shows it later.
 
     Returns [], the folders of branches, and the errors of the runs that refused.
     """
@@ -174,7 +176,7 @@ def turn(
 
     asked, refused = tried(paths, ask)
     until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and not all(_has_begun(*each) for each in asked):
+    while asked and time.monotonic() < until and not any(_has_begun(*each) for each in asked):
         time.sleep(LOOK_EVERY)
     return [], refused
 
