@@ -94,7 +94,8 @@ class LiveStrip:
             self._set(name, settings[runs[0].name][name])
         for place, is_first in ((self._first, True), (self._rest, False)):
             sliders = [self._sliders[name] for name in names if (name in FIRST) == is_first]
-            if sliders != place.objects:  # else Bokeh looks through all models of the page for nothing
+            # where they are set, Bokeh looks through all models of the page
+            if sliders != place.objects:
                 place.objects = sliders
         self.view.visible, self._fold.visible = bool(names), bool(self._rest.objects)
         self._hint.object = message(self._whose())
