@@ -97,6 +97,21 @@ def test_the_curve_marks_where_settings_were_turned(run_of):
     data = curve._turns.data_source.data
     assert np.array_equal(data["iteration"], [4]) and data["said"] == ["alpha = 0.5, beta = 0.01"]
     assert data["colour"] == [curve.colours()["cgs"]]
+    last = reading.latest.copy()
+    last[0] = 99  # the last row of a thinned curve is no point of it
+    curve.show({"cgs": reading._replace(numbers=numbers, latest=last), "svb": run_of("svb")})
+    assert np.array_equal(curve._turns.data_source.data["iteration"], [4, 99])
+
+
+def test_sliders_that_stay_are_not_set_again(run_of, monkeypatch):
+    strip = LiveStrip(lambda started: None)
+    strip.show([run_of("cgs")])
+    set_again = []
+    strip._first.param.watch(set_again.append, "objects", onlychanged=False)
+    strip.show([run_of("cgs", interventions=(Intervention(3, {"alpha": 0.5}),))])
+    assert set_again == [] and strip._sliders["alpha"].value == 0.5
+    strip.show([run_of("svb-cgs")])
+    assert len(set_again) == 1
 
 
 def test_a_branch_and_undo_are_started_for_the_runs_they_make_sense_for(run_of, monkeypatch):

@@ -16,6 +16,7 @@ from workbench.runs.store import places
 from workbench.runs.store.notes import annotate
 from workbench.runs.store.reader import RunReader
 from workbench.runs.store.status import set_end
+from workbench.runs.store.turning import ask, take
 
 
 def test_a_listing_has_every_run_newest_first_with_the_numbers_of_its_dataset(new_run, tmp_path):
@@ -170,6 +171,34 @@ def test_a_run_that_is_to_be_long_is_thinned_when_it_is(new_run, tmp_path, monke
     set_end(new_run("begun"), 10_000)
     (reading,) = RunMonitor(tmp_path / "runs").look().readings
     assert reading.numbers[:, 0].tolist() == list(range(1, 13))
+
+
+def test_what_was_turned_is_seen_though_the_status_stays(new_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(run_monitor, "ALIVE", ("stopped",))  # as if it were at work
+    path, store = new_run("one"), RunMonitor(tmp_path / "runs")
+    set_end(path, 40)
+    before = store.look().readings[0]
+    ask(path, {"alpha": 0.3})
+    take(path, 13)
+    (reading,) = store.look().readings
+    assert reading.status == before.status and reading.label != before.label
+    assert reading.spec.breaks == [(13, "alpha = 0.3"), *before.spec.breaks]
+
+
+def test_a_look_in_progress_is_not_the_one_that_is_asked_for(tmp_path):
+    store = RunMonitor(tmp_path)
+    store._n_begun, store._n_looks = 5, 4
+
+    def look():
+        for done in (5, 6):
+            time.sleep(0.05)
+            store._n_looks = done
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    store.look_now()
+    assert store._n_looks == 6
+    thread.join()
 
 
 def test_a_run_whose_end_was_moved_is_stopped_and_lasts_as_long_as_is_asked(new_run, tmp_path):
