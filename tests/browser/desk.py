@@ -33,7 +33,7 @@ def cells(page, table: str) -> list[list[str]]:
     )
 
 
-def until(true, what: str, patience: float = 40.0):
+def until(true, what: str, patience: float = 90.0):
     """Waits until ``true()`` is, and returns what it was."""
     end = time.monotonic() + patience
     while not (value := true()):
