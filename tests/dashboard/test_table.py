@@ -134,6 +134,9 @@ def test_a_row_says_what_was_done_to_the_corpus_and_what_the_run_started_from(re
         row(reading_of(start={"name": "first", "iteration": 40}))["run"][1]
         == " · started from iteration 40 of first"
     )
+    edited = {"name": "first", "iteration": 40, "edits": ["merge 3 7", "drop 5"]}
+    said = " · started from iteration 40 of first (merge 3 7, drop 5)"
+    assert row(reading_of(start=edited))["run"][1] == said
 
 
 def test_a_row_says_what_the_run_learns_with_the_last_values_and_how_many_topics_it_has_found(
@@ -152,11 +155,14 @@ def test_a_row_says_what_the_run_learns_with_the_last_values_and_how_many_topics
         reading.name: row(reading) for reading in RunMonitor(tmp_path / "runs").look().readings
     }
     found = (float(of_hdp[name]) for name in ("beta_total", "top_concentration"))
-    assert cells["hdp"]["run"][1] == " · learns beta (in all {:.3g}), gamma ({:.3g}), tau".format(
-        *found
+    assert cells["hdp"]["run"][1] == (
+        " · start smooth, warm-up 50 · learns beta (in all {:.3g}), gamma ({:.3g}), tau".format(
+            *found
+        )
     )
     found = float(of_lda["alpha"].sum()), float(of_lda["beta"])
-    assert cells["lda"]["run"][1] == " · learns alpha (in all {:.3g}), beta ({:.3g})".format(*found)
+    learnt = "alpha (in all {:.3g}), beta ({:.3g})".format(*found)
+    assert cells["lda"]["run"][1] == f" · start noise · learns {learnt}"
     assert (
         cells["hdp"]["K"] == f"{float(of_hdp['n_active_topics']):.0f} (4)"
         and cells["lda"]["K"] == "4"

@@ -245,9 +245,15 @@ def monitor_of(store: Path) -> RunMonitor:
 
 
 def describe_changes(spec: RunSpec) -> str:
-    """Return how the corpus was changed and which run this one started from, as text; empty if neither."""
-    start = spec.start
-    begun = [f"started from iteration {start['iteration']} of {start['name']}"] if start else []
+    """Return how the corpus was changed and what the run started from, as text; empty if neither is known."""
+    start, begun = spec.start, []
+    if start:
+        edits = ", ".join(start.get("edits", ()))
+        begun = [
+            f"started from iteration {start['iteration']} of {start['name']}{edits and f' ({edits})'}"
+        ]
+    elif init := spec.options.get("init"):
+        begun = [f"start {init}" + (f", warm-up {spec.warm_up}" if spec.warm_up else "")]
     return "; ".join(changes_in_words(spec.split or {}) + begun)
 
 

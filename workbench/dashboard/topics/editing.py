@@ -25,7 +25,7 @@ class Editing:
     """The card *Edit the topics*: edits are written by buttons or by hand, and started in a run of their own."""
 
     def __init__(self):
-        self.topics = in_form(pn.widgets.MultiChoice(label="Topics", options={}))
+        self.topics = in_form(pn.widgets.MultiSelect(label="Topics", options={}, size=6))
         self.edits = styled(
             pn.widgets.TextInput(
                 label="Edits",
