@@ -4,11 +4,13 @@ import shlex
 
 import numpy as np
 import pytest
+from short_runs import short_settings
 from toys import simulated
 
 import workbench as wb
 from workbench.cli import main
 from workbench.corpus import Corpus
+from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import WarmStart
 from workbench.models.options import OptionError
 from workbench.report.commands import commands, missing_in_commands
@@ -139,6 +141,17 @@ def test_a_run_continues_with_edited_topics_and_says_so(engine, start, tmp_path,
     assert main(["branch", parent.name, *words, "--store", str(tmp_path)]) == 0
     assert f"started {run.name}" in capsys.readouterr().err
     assert len(open_runs(tmp_path)) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", [one for one in ENGINES if get_engine(one).model.warm_starts])
+def test_topics_of_every_engine_that_begins_from_counts_can_be_edited(engine, start, tmp_path):
+    data, settings = short_settings(engine)
+    run = start(data, engine, store=tmp_path, **settings)
+    run.resume()
+    branch = run.branch("merge 0 1", "split 2", "add")
+    assert branch.state == "finished"
+    assert branch.spec.n_topics == run.dataset().sizes["topic"] + 1
 
 
 def test_the_first_counts_are_those_of_the_run_after_the_edits(start, tmp_path):

@@ -79,9 +79,8 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
 class Edits(NamedTuple):
     """What becomes of the topics of a run: a new topic has the counts of those before that it is made of."""
 
-    place: (
-        np.ndarray
-    )  # (topic before,): the number of the topic that has its counts; -1 where it was dropped
+    # (topic before,): the number of the topic that has its counts; -1 where it was dropped
+    place: np.ndarray
     split: tuple[int, ...]  # topics after, whose second halves are the topics from `n_kept` on
     n_kept: int  # topics that others became
     n_topics: int  # topics after
