@@ -3,7 +3,8 @@
 import time
 from pathlib import Path
 
-POINTS = "() => [0,1,2,3,4,5,6,7].map(slot => Bokeh.documents[0].get_model_by_name('slot-' + slot)?.data.iteration.length ?? 0)"
+REACHED = """() => [0, 1, 2, 3, 4, 5, 6, 7].map(
+  slot => Bokeh.documents[0].get_model_by_name('slot-' + slot)?.data.iteration.at(-1) ?? 0)"""
 FIGURE = """() => {
   const figure = Bokeh.documents[0].get_model_by_name('curve')
   const glyphs = figure.renderers.filter(r => r.visible && r.glyph.type === 'Line').map(r => r.glyph)
@@ -15,9 +16,9 @@ FIGURE = """() => {
 }"""
 
 
-def points(page) -> list[int]:
-    """Points of each slot of the figure."""
-    return page.evaluate(POINTS)
+def reached(page) -> list[int]:
+    """The last iteration that each slot of the figure shows; 0 for none."""
+    return page.evaluate(REACHED)
 
 
 def figure(page) -> dict:

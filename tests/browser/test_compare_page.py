@@ -10,8 +10,8 @@ from browser.desk import (
     download,
     field,
     figure,
-    points,
     press,
+    reached,
     row,
     state,
     until,
@@ -76,11 +76,11 @@ def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(
             until(lambda name=name: state(page, name) == "running", f"{name} is running")
         assert not page.get_by_text("No run yet").is_visible()
         before = until(
-            lambda: [n for n in points(page) if n] * (sum(n > 0 for n in points(page)) == 2),
+            lambda: [n for n in reached(page) if n] * (sum(n > 0 for n in reached(page)) == 2),
             "two runs are drawn",
         )
         until(
-            lambda: all(now > then for now, then in zip(points(page), before, strict=False)),
+            lambda: all(now > then for now, then in zip(reached(page), before, strict=False)),
             "both runs stream",
         )
         assert sorted(figure(page)["legend"]) == ["cgs", "svb"]
@@ -94,14 +94,14 @@ def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(
             "paused",
             "running",
         )
-        rests = points(page)
+        rests = reached(page)
         until(
-            lambda: any(now > then for now, then in zip(points(page), rests, strict=True)),
+            lambda: any(now > then for now, then in zip(reached(page), rests, strict=True)),
             "the other run streams on",
         )
-        rests = points(page)
-        until(lambda: points(page) != rests, "the other run streams on")
-        assert sum(now != then for now, then in zip(points(page), rests, strict=True)) == 1
+        rests = reached(page)
+        until(lambda: reached(page) != rests, "the other run streams on")
+        assert sum(now != then for now, then in zip(reached(page), rests, strict=True)) == 1
         press(page, "Resume")
         until(lambda: state(page, "live-cgs") == "running", "the page shows that it goes on")
         page.get_by_label("choose all runs that are found").check()
@@ -122,7 +122,7 @@ def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(
     press(page, "Really remove 2")
     until(lambda: not page.locator("[data-run]").count(), "the rows are gone")
     assert open_runs(store) == []
-    until(lambda: points(page) == [0] * 8, "the curves are gone")
+    until(lambda: reached(page) == [0] * 8, "the curves are gone")
 
 
 def test_the_link_is_copied(url, new_page, browser):

@@ -1,7 +1,7 @@
 """The figure of the Compare page in a real Chromium: chosen runs stand out, and axes are logarithmic."""
 
 import pytest
-from browser.desk import figure, points, press, until
+from browser.desk import figure, press, reached, until
 
 from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
@@ -49,7 +49,7 @@ def names(store):
 @pytest.fixture
 def page(url, new_page, names):
     made = new_page(url)
-    until(lambda: [n for n in points(made) if n] == [30] * 4, "four runs are drawn")
+    until(lambda: [n for n in reached(made) if n] == [30] * 4, "four runs are drawn")
     return made
 
 
@@ -133,8 +133,8 @@ def test_runs_that_are_added_to_a_live_figure_are_drawn_and_it_streams_on(
     until(lambda: len(page.evaluate(LOOKS)) == 8 * 2 * 2 + 8, "all parts of the lines are drawn")
     page.get_by_label("draw live", exact=True).click()
     page.locator("[aria-label='draw live'][aria-pressed='true']").wait_for()
-    before = max(points(page))
-    until(lambda: max(points(page)) > before, "the figure streams on")
+    before = max(reached(page))
+    until(lambda: max(reached(page)) > before, "the figure streams on")
 
 
 def test_a_figure_with_points_out_of_sight_comes_to_rest(url, new_page, twelve):
