@@ -168,6 +168,7 @@ def hostile(browser):
 
     def open_page(address: str):
         page = context.new_page()
+        page.set_default_timeout(PATIENCE)
         page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
         page.goto(address)
         return page

@@ -31,6 +31,7 @@ EXAMPLES = {
     "label": ("a", "0", "animals"),
     "pause": ("a",),
     "retune": ("t", "alpha=0.5"),
+    "branch": ("a", "add 1"),
     "stop": ("a",),
     "remove": ("a", "--yes"),
     "figures": ("a", "--format", "svg"),
