@@ -280,11 +280,11 @@ def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -
 
 
 def turns(lines: list[tuple[Reading, str]], column: str) -> dict:
-    """Return the first row of each line (reading, colour) after each of `RunSpec.breaks`, with the colour and why."""
+    """Return the first row of each line (reading, colour) after its warm-up or a change of settings, with the reason."""
     rows, colours, said = [NO_ROWS], [], []
     for reading, colour in lines:
+        recorded = np.vstack([reading.numbers, reading.latest])  # the last row may be no point
         for iteration, why in reading.spec.breaks if reading.spec else ():
-            recorded = np.vstack([reading.numbers, reading.latest])  # the last row may be no point
             after = recorded[recorded[:, 0] >= iteration]
             drawn = after[np.isfinite(after[:, COLUMNS.index(column)])]
             if len(drawn):

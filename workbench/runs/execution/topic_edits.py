@@ -16,12 +16,13 @@ from scipy.sparse import csr_array
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import WarmStart
+from workbench.engines.lda.fold_in import mixture_probability
 from workbench.models.lda import check_topics
 from workbench.models.options import OptionError
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.warm_start import warm_start_now
 from workbench.runs.interventions import checked_changes
-from workbench.runs.spec import SpecError, plain
+from workbench.runs.spec import RunSpec, SpecError, plain
 from workbench.runs.store.archive import corpora_of, counts_hash
 from workbench.runs.store.branching import refuse_shards
 from workbench.runs.store.status import read_spec
@@ -31,6 +32,11 @@ SWEEPS = 50
 """Largest number of sweeps of each part of `halves`."""
 SMOOTHING = 0.01
 """Pseudo-count of each word in the means."""
+
+
+def takes_edits(spec: RunSpec) -> bool:
+    """Return whether topics of a run can be edited: its model begins from counts, and its corpus is not in shards."""
+    return spec.parts()[1].warm_starts and not spec.shards
 
 
 def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Planned:
@@ -77,7 +83,7 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
 
 
 class Edits(NamedTuple):
-    """What becomes of the topics of a run: a new topic has the counts of those before that it is made of."""
+    """For each topic of a run the topic after the edits that takes its counts, and which of these are split."""
 
     # (topic before,): the number of the topic that has its counts; -1 where it was dropped
     place: np.ndarray
@@ -148,30 +154,26 @@ def edited(start: WarmStart, edits: Edits, corpus: Corpus) -> WarmStart:
         n_kw[topic] -= n_kw[new]
         n_dk[:, topic] -= n_dk[:, new]
         if topics is not None:
-            of_token = np.repeat(second, np.diff(corpus.tokens_before[corpus.indptr]))
+            of_token = np.repeat(second[corpus.documents], corpus.counts)
             topics = np.where((topics == topic) & of_token, np.int32(new), topics)
     return WarmStart(n_kw, n_dk, topics)
 
 
 def weights_of(start: WarmStart, topic: int, corpus: Corpus) -> csr_array:
-    """Return how many tokens of each word in each document (document, word) belong to a topic."""
+    """Return the expected number of tokens of each word in each document (document, word) that belong to a topic."""
     if start.topics is not None:
         pair = np.repeat(np.arange(corpus.n_pairs), corpus.counts)
         n = np.bincount(pair[start.topics == topic], minlength=corpus.n_pairs).astype(float)
     else:
-        documents = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
         phi = start.n_kw / np.maximum(start.n_kw.sum(axis=1, keepdims=True), 1e-300)
-        total, own = np.zeros(corpus.n_pairs), np.zeros(corpus.n_pairs)
-        for k, probability in enumerate(phi):
-            joint = start.n_dk[documents, k] * probability[corpus.words]
-            total += joint
-            own = joint if k == topic else own
-        n = corpus.counts * own / np.maximum(total, 1e-300)
+        own = start.n_dk[corpus.documents, topic] * phi[topic, corpus.words]
+        of_all = mixture_probability(start.n_dk, np.ascontiguousarray(phi.T), corpus)
+        n = corpus.counts * own / of_all
     return csr_array((n, corpus.words, corpus.indptr), (corpus.n_documents, corpus.n_words))
 
 
 def halves(weights: csr_array, topic: int) -> np.ndarray:
-    """Return which documents (document,) belong to the second of two groups with different words.
+    """Return which documents (document,) are in the second group when those of a topic are divided in two by their words.
 
     Two-means: from the sign of the second singular vector on, each document joins the group whose distribution of words makes
     its own likeliest, and the distributions are counted again. Raises OptionError if all documents are alike.
@@ -181,9 +183,8 @@ def halves(weights: csr_array, topic: int) -> np.ndarray:
     rows, second = weights[used], np.zeros(len(lengths), bool)
     profiles = (rows / lengths[used, None]).power(0.5).tocsr()
     sides = np.stack([np.ones(len(used)), np.cos(np.arange(len(used)))], axis=1)
-    for _ in range(
-        SWEEPS
-    ):  # orthogonal iteration: of `scipy.sparse.linalg.svds` the bits differ from call to call
+    # orthogonal iteration: of `scipy.sparse.linalg.svds` the bits differ from call to call
+    for _ in range(SWEEPS):
         sides, _ = np.linalg.qr(profiles @ (profiles.T @ sides))
     second[used] = sides[:, 1] > 0
     for _ in range(SWEEPS):
