@@ -26,7 +26,7 @@ def page(tmp_path, monitor, monkeypatch):
 
 def press(editing, title: str, *topics: int) -> None:
     editing.topics.value = list(topics)
-    editing.buttons[title].clicks += 1
+    editing.buttons[title.lower()].clicks += 1
 
 
 def test_buttons_write_edits_and_a_run_continues_with_them(page):
@@ -55,6 +55,16 @@ def test_a_mistake_is_told_and_nothing_is_started(page, written, said):
     page.editing.start.clicks += 1
     assert said in page.editing.said.object.replace("&#x27;", "'")
     assert len(open_runs(page.store)) == 1
+
+
+def test_a_name_is_text_and_no_html(page):
+    four = page.store / "four"
+    four.rename(four.with_name("<b>four"))
+    page.tick()
+    page.editing.edits.value_input = "drop 1"
+    page.editing.start.clicks += 1
+    assert "Started &lt;b&gt;four-" in page.editing.said.object
+    assert "<b>" not in page.editing.said.object
 
 
 def test_a_button_says_how_many_topics_it_needs(page):

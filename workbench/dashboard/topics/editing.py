@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache, partial
+from functools import partial
+from html import escape
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -13,12 +14,12 @@ from workbench.dashboard.compare.live_strip import branches
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, in_form, styled, text
-from workbench.dashboard.shared.snapshots import Moment
-from workbench.runs.execution.run import Run
+from workbench.runs.execution.topic_edits import takes_edits
 
-WAYS = {"Merge": "merge", "Drop": "drop", "Split": "split"}
-"""Title of a button → the edit that it writes for the chosen topics."""
+WAYS = ("merge", "drop", "split")
+"""Edits of the chosen topics, each with a button."""
 
 
 class Editing:
@@ -34,29 +35,30 @@ class Editing:
                 sizing_mode="stretch_width",
             )
         )
-        self.buttons = {title: button(title) for title in WAYS}
+        self.buttons = {edit: button(edit.capitalize()) for edit in WAYS}
         self.start = button("Continue with these", color="primary")
         self.said = text(sizing_mode="stretch_width", visible=False)
-        for title, made in self.buttons.items():
-            made.on_click(lambda event, edit=WAYS[title]: self._write(edit))
+        for edit, made in self.buttons.items():
+            made.on_click(lambda event, edit=edit: self._write(edit))
         self.start.on_click(lambda event: self._start())
         bar = column(*self.buttons.values(), self.start, kind="wb-bar")
         heading = text("<h2>Edit the topics</h2>")
         parts = heading, self.topics, self.edits, bar, self.said
         self.view = column(*parts, kind="wb-card editing")
-        self._moment: Moment | None = None
+        self._path: Path | None = None
         self._document = pn.state.curdoc
 
-    def show(self, moment: Moment | None, words: dict[int, str]) -> None:
+    def show(self, reading: Reading | None, words: dict[int, str]) -> None:
         """Set the run and the first words of its topics; what was written about another run is removed."""
-        if moment is None or self._moment is None or moment.path != self._moment.path:
+        path = reading and reading.path
+        if path != self._path:
+            self._path = path
             self.edits.param.update(value="", value_input="")
-        self._moment = moment
         options = {f"{topic} {few}": topic for topic, few in words.items()}
         if options != self.topics.options:
             kept = [topic for topic in self.topics.value if topic in words]
             self.topics.param.update(options=options, value=kept)
-        self.view.visible = bool(words) and not policy().read_only and can_begin(moment.path)
+        self.view.visible = bool(words) and not policy().read_only and takes_edits(reading.spec)
 
     def _write(self, edit: str) -> None:
         """Add an edit of the chosen topics, or say how many it needs."""
@@ -75,7 +77,7 @@ class Editing:
         return [edit.strip() for edit in re.split("[;\n]", self.edits.value_input) if edit.strip()]
 
     def _start(self) -> None:
-        edits, parent = self.written(), self._moment.path
+        edits, parent = self.written(), self._path
         if not edits:
             self.said.say("Write an edit first, such as merge 3 7.", "bad")
             return
@@ -88,16 +90,10 @@ class Editing:
             names = ",".join(path.name for path in (parent, *started))
             link = f'<a href="compare?{urlencode({"runs": names})}">Compare both</a>'
             self.said.param.update(
-                value=f'<p role="status">Started {started[0].name}. {link}</p>', visible=True
+                value=f'<p role="status">Started {escape(started[0].name)}. {link}</p>',
+                visible=True,
             )
             self.edits.param.update(value="", value_input="")
 
         work = partial(branches, [parent], lambda run: run.branch(*edits))
         in_background(self._document, work, then)
-
-
-@lru_cache(maxsize=64)
-def can_begin(path: Path) -> bool:
-    """Return whether another run can begin from the counts of the run in a folder."""
-    spec = Run(path).spec
-    return spec.parts()[1].warm_starts and not spec.shards

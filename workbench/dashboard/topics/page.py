@@ -242,7 +242,7 @@ class TopicsPage:
         self.topics.follow(topics)
         self.documents.follow(moment, chosen, names, self.find.value)
         self.unseen.show(moment, chosen, names)
-        self.editing.show(moment, topics.words)
+        self.editing.show(self._runs[path.name], topics.words)
         if ticking:
             self.recorded.tick()
         if not ticking or monotonic() >= self._due:
