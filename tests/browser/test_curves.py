@@ -99,7 +99,7 @@ def test_logarithmic_axes_are_drawn_and_in_the_link(url, names, new_page):
         page.get_by_role("button", name="Log y", exact=True).get_attribute("aria-pressed") == "true"
     )
     kinds = "['x_scale', 'y_scale'].map(scale => Bokeh.documents[0].get_model_by_name('curve')[scale].type)"
-    assert page.evaluate(kinds) == ["LogScale", "LogScale"]
+    until(lambda: page.evaluate(kinds) == ["LogScale", "LogScale"], "both axes are logarithmic")
 
 
 @pytest.fixture(scope="module")
