@@ -139,6 +139,13 @@ def test_every_preparation_and_split_carries_them():
         ),
         (
             "a.csv",
+            "text,year\nant,1\nbee,n/a\ncow,2\ndog,\n",
+            {"inputs": "year"},
+            "a.csv, line 3: 'year' must be a finite number, not 'n/a'; 2 of 4 are none: line 3 'n/a', line 5 ''; "
+            "fill them in or leave these documents out",
+        ),
+        (
+            "a.csv",
             "text,year\nant,nan\n",
             {"inputs": "year"},
             "a.csv, line 2: 'year' must be a finite number, not 'nan'",

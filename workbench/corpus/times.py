@@ -25,7 +25,7 @@ LEAVE, REFUSE = "leave", "refuse"
 ON_BAD = (LEAVE, REFUSE)
 """What is done with a value that is no date: the document has no date, or the data are refused."""
 MOST_BAD = 10
-"""Maximum of values that are no dates in a sentence."""
+"""Maximum of wrong values in a sentence."""
 YEAR_FIRST = re.compile(r"[0-9]{4}(?![0-9])")
 
 
@@ -61,15 +61,21 @@ def times_of(
         )
         if on_bad == REFUSE or len(bad) == len(there):
             raise DataError(sentence)
-        rows = ", ".join(
-            f"{where(row).rpartition(', ')[2]} {shown(repr(values[row]))}" for row in bad[:MOST_BAD]
+        left_out = (
+            f"{len(bad):,} of {len(there):,} values of {name!r} are no dates and were left out: "
+            f"{listed(bad, values, where)}"
         )
-        more = " …" * (len(bad) > MOST_BAD)
-        left_out = f"{len(bad):,} of {len(there):,} values of {name!r} are no dates and were left out: {rows}{more}"
         note("left_out", bad_dates=len(bad))
         note("found", bad_dates=left_out)
         warnings.warn(left_out, stacklevel=2)
     return tuple(times)
+
+
+def listed(rows: Sequence[int], values: Sequence, where: Callable[[int], str]) -> str:
+    """Return the lines and values of the first rows as text, such as "line 3 'n/a', line 8 ''"."""
+    first = rows[:MOST_BAD]
+    lines = [f"{where(row).rpartition(', ')[2]} {shown(repr(values[row]))}" for row in first]
+    return ", ".join(lines) + " …" * (len(rows) > MOST_BAD)
 
 
 def _whole_numbers(texts: list) -> list[int | None]:

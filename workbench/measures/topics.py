@@ -150,6 +150,8 @@ def _require(run: xr.Dataset, *names: str) -> None:
         raise MeasureError(f"{NO_DATASET}; got {type(run).__name__}")
     missing = [name for name in names if name not in run]
     if missing:
+        if "spec" in run.attrs:
+            spec_of(run).refuse_missing()
         raise MeasureError(
             f"this Dataset has no {missing[0]}: it is a comparison, or a run before its first snapshot; "
             "open the run itself with workbench.open_run"

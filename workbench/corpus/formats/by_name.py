@@ -12,7 +12,7 @@ import numpy as np
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.formats.interface import ReadOptions, read_words
-from workbench.corpus.times import times_of
+from workbench.corpus.times import listed, times_of
 from workbench.errors import Named
 
 
@@ -86,19 +86,31 @@ class Rows(NamedTuple):
 
     def _numbers(self, what: str, name: str) -> list:
         """Return the values (row,) of a column as finite numbers, or, if ``what`` is "position", as integers."""
-        numbers, whole = [], what == "position"
-        for row, value in enumerate(self.column(what, name)):
-            try:
-                number = math.nan if isinstance(value, bool) else float(value)
-            except (TypeError, ValueError, OverflowError):
-                number = math.nan
-            if not math.isfinite(number) or (whole and not number.is_integer()):
-                kind = "whole" if whole else "finite"
-                raise CorpusError(
-                    f"{self.where(row)}: {name!r} must be a {kind} number, not {str(value)[:60]!r}"
-                )
-            numbers.append(int(number) if whole else number)
-        return numbers
+        values, whole = self.column(what, name), what == "position"
+        numbers = [_number(value) for value in values]
+        if wrong := [
+            row
+            for row, number in enumerate(numbers)
+            if not math.isfinite(number) or (whole and not number.is_integer())
+        ]:
+            kind = "whole" if whole else "finite"
+            others = (
+                f"; {len(wrong):,} of {len(values):,} are none: {listed(wrong, values, self.where)}; fill them in or leave "
+                "these documents out"
+            )
+            raise CorpusError(
+                f"{self.where(wrong[0])}: {name!r} must be a {kind} number, not {str(values[wrong[0]])[:60]!r}"
+                + others * (len(wrong) > 1)
+            )
+        return [int(number) for number in numbers] if whole else numbers
+
+
+def _number(value: object) -> float:
+    """Return a value as a number, NaN for what is none."""
+    try:
+        return math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 class Kept:
