@@ -15,11 +15,13 @@ from functools import partial
 
 import pandas as pd
 from corpora import corpus_called
+from pictures import figure
 from records import markdown
 
 import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.options import takes
+from workbench.views.elements import COLOURS
 
 NAME = "starts"
 TITLE = "What a start costs"
@@ -43,6 +45,10 @@ INITS = {
     "smooth, 100": {"init": "smooth", "warm_up": 100},
 }
 FROM_CVB0 = "from cvb0"
+ABOUT_GAPS = """**What of the gap is the start.** Points of perplexity above the average of `cgs`: the state above that of the
+engine's run with the highest bound from any of these starts on the same split (start), that state above the state of `cgs`
+(approximation), and the state of `cgs` above its average (averaging). A hybrid, `svb-cgs` with r = 1, is averaged itself.
+Means ± standard errors over splits."""
 
 
 def contenders() -> list[tuple[str, str]]:
@@ -104,9 +110,89 @@ def measure(name: str, n_topics: int, seed: int, n_iterations: int) -> list[dict
     return rows
 
 
+PARTS = ("start", "approximation", "averaging")
+"""Parts of a gap, as in `workbench.measures.gap`."""
+
+
+def gaps(rows: pd.DataFrame) -> pd.DataFrame:
+    """The parts of each run's perplexity above the average of cgs, by corpus, number of topics, engine, start and seed.
+
+    "start" is the state minus that of the engine's run with the highest bound from any start, "approximation" that state
+    minus the state of cgs, "averaging" the state of cgs minus its average. `svb-cgs` has no bound: its total alone.
+    """
+    parts = []
+    for (corpus, n_topics, seed), case in rows.groupby(["corpus", "topics", "seed"], sort=False):
+        case = case.set_index("contender")
+        cgs = case.loc["cgs"]
+        for label, run in case.drop("cgs").iterrows():
+            engine, _, start = label.partition(" ")
+            known = {
+                "corpus": corpus,
+                "topics": n_topics,
+                "engine": engine,
+                "from": start,
+                "seed": seed,
+            }
+            if engine == "svb-cgs":
+                parts.append(known | {"total": run["averaged"] - cgs["averaged"]})
+            elif engine in COMPARED:
+                own = case[case.index.str.partition(" ").get_level_values(0) == engine]
+                best = own.loc[own["bound"].idxmax(), "perplexity"]
+                numbers = run["perplexity"] - best, best - cgs["perplexity"]
+                numbers = *numbers, cgs["perplexity"] - cgs["averaged"]
+                parts.append(
+                    known | dict(zip(PARTS, numbers, strict=True)) | {"total": sum(numbers)}
+                )
+    return pd.DataFrame(parts)
+
+
+COMPARED = ("svb", "vb", "cvb", "cvb0")
+"""Engines of LDA with the priors of cgs, and a bound."""
+
+
+def told_gaps(rows: pd.DataFrame) -> str:
+    """A table of the parts of the gaps."""
+    table = []
+    for (corpus, n_topics, engine, start), own in gaps(rows).groupby(
+        ["corpus", "topics", "engine", "from"], sort=False
+    ):
+        if start in ("dirichlet", "smooth", FROM_CVB0) or (engine, start) == ("cvb0", "noise"):
+            means, errors = own[[*PARTS, "total"]].mean(), own[[*PARTS, "total"]].sem()
+            numbers = [
+                "–" if pd.isna(means[part]) else f"{means[part]:.0f} ± {errors[part]:.0f}"
+                for part in (*PARTS, "total")
+            ]
+            table.append([f"{corpus}, {n_topics}", f"{engine} {start}", *numbers])
+    return markdown(["corpus, K", "", *PARTS, "total"], table)
+
+
+def draw(rows: pd.DataFrame, folder) -> list[str]:
+    """The parts of the gaps from the papers' start and from the default, a panel for each corpus and number of topics."""
+    wanted = [f"{engine} {start}" for engine in COMPARED[:3] for start in ("dirichlet", "smooth")]
+    parts = gaps(rows)
+    parts["label"] = parts["engine"] + " " + parts["from"]
+    means = parts.groupby(["corpus", "topics", "label"])[list(PARTS)].mean()
+    cases = list(dict.fromkeys(zip(rows["corpus"], rows["topics"], strict=True)))
+    with figure(folder / f"{NAME}.svg", 4, -(-len(cases) // 4), 1.8) as panels:
+        for axes in panels.flat[len(cases) :]:
+            axes.set_visible(False)
+        for axes, case in zip(panels.flat, cases, strict=False):
+            own = means.loc[case].loc[wanted[::-1]]
+            ends = {True: 0.0, False: 0.0}
+            for part, colour in zip(PARTS, COLOURS, strict=False):
+                upper, lower = own[part].clip(lower=0), own[part].clip(upper=0)
+                for up, values in ((True, upper), (False, lower)):
+                    axes.barh(own.index, values, left=ends[up], color=colour, label=part)
+                    ends[up] = ends[up] + values
+            axes.axvline(0, color="black", linewidth=0.8)
+            axes.set_title(f"{case[0]}, K = {case[1]}")
+            axes.set_xlabel("perplexity above cgs")
+    return [f"{NAME}.svg"]
+
+
 def told(rows: pd.DataFrame) -> str:
-    """A table of each corpus and number of topics."""
-    parts = [__doc__.split("\n\n", 1)[1].strip()]
+    """The parts of the gaps, and a table of each corpus and number of topics."""
+    parts = [__doc__.split("\n\n", 1)[1].strip(), ABOUT_GAPS, told_gaps(rows)]
     header = ["", "perplexity", "averaged", "bound, 1000 nats", "CPU s"]
     for (corpus, n_topics), case in rows.groupby(["corpus", "topics"], sort=False):
         parts.append(f"**{corpus}, K = {n_topics}**, seeds: {case['seed'].nunique()}")

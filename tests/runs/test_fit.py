@@ -16,7 +16,7 @@ from workbench.engines.lda.partition import by_words
 from workbench.models import LDA, VARIABLES
 from workbench.runs import loop
 from workbench.runs.execution.run import extend
-from workbench.runs.spec import SpecError
+from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.layout import StoreError
 
 ENGINES = [
@@ -66,13 +66,39 @@ def test_time_of_a_pause_is_no_time_of_inference():
 
     after, _ = loop.advance(
         SimpleNamespace(seed=0, n_threads=1, start=None),
-        SimpleNamespace(step=step),
+        SimpleNamespace(step=step, cpu_seconds_elsewhere=lambda: 0.0),
         before,
         control,
     )
     assert (
         4000 <= after.elapsed < 4900 and after.updates == 3
     )  # seconds of a step that does nothing
+
+
+def test_time_and_updates_of_a_start_are_the_runs_own(thirty_documents):
+    train, test = thirty_documents
+    setting = {"n_topics": 3, "test": test, "n_iterations": 1}
+    spec = make_spec(train, "sb-ctm-vb", options={"start_sweeps": 7}, **setting)
+    data = loop.Whole(spec, train, test)
+    data.cpu_seconds_elsewhere = iter((100.0, 103.0)).__next__  # as if others had computed for 3 s
+    begun = loop.initial_position(spec, data, loop.Control())
+    assert begun.updates == 7 * train.n_tokens and begun.elapsed > 0 and 3 <= begun.cpu_time < 100
+    plain, swept = (
+        wb.fit(train, "sb-ctm-vb", options={"start_sweeps": n}, progress=False, **setting)
+        for n in (0, 7)
+    )
+    assert plain["updates"][0] < 7 * train.n_tokens <= swept["updates"][0]
+
+
+def test_a_start_can_be_stopped(thirty_documents):
+    class Stopping(loop.Control):
+        def __call__(self):
+            raise loop.Stopped
+
+    train, _ = thirty_documents
+    spec = make_spec(train, "sb-ctm-vb", n_topics=3, n_iterations=1)
+    with pytest.raises(loop.Stopped):
+        loop.initial_position(spec, loop.Whole(spec, train, None), Stopping())
 
 
 def test_an_identical_run_is_reopened_and_not_computed_again(thirty_documents, store, monkeypatch):

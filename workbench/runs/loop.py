@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -80,11 +80,27 @@ OnIteration = Callable[[Position, dict], None]
 """A function that is called after every iteration with the position and the perplexities."""
 
 
-def initial_position(spec: RunSpec, data: Whole | LaidOut) -> Position:
-    """Return the position of a run before its first iteration, with the initial state."""
-    context = StepContext(spec.seed, 0, spec.n_threads)
-    state, average = data.init(context, spec.warm_start)
-    return Position(0, state, average, 0.0, 0.0, 0, data.rows)
+def initial_position(spec: RunSpec, data: Whole | LaidOut, control: Control) -> Position:
+    """Return the position of a run before its first iteration; the time and the updates of its start are the run's own."""
+    load_kernels(data.engine, data.model, data.options)
+    context = StepContext(spec.seed, 0, spec.n_threads, control)
+    (state, average), elapsed, cpu_time = clocked(
+        data, control, lambda: data.init(context, spec.warm_start)
+    )
+    n_sweeps = 0 if spec.warm_start else getattr(data.options, "start_sweeps", 0)
+    updates = n_sweeps and n_sweeps * data.train.n_tokens
+    return Position(0, state, average, elapsed, cpu_time, updates, data.rows)
+
+
+def clocked(data: Whole | LaidOut, control: Control, work: Callable) -> tuple[Any, float, float]:
+    """Return what ``work()`` returns, its seconds without those spent paused, and its CPU seconds on all machines."""
+
+    def clocks() -> np.ndarray:
+        cpu_time = time.process_time() + data.cpu_seconds_elsewhere()
+        return np.array([time.perf_counter() - control.waited, cpu_time])
+
+    before, result = clocks(), work()
+    return result, *(clocks() - before).tolist()
 
 
 def take_effect(
@@ -135,7 +151,8 @@ def iterate(
     """
     if (now := spec.at(position.iteration)).interventions:
         data.use(now)
-    load_kernels(data.engine, data.model, data.options)
+    if position.iteration:
+        load_kernels(data.engine, data.model, data.options)
     trail = _Trail(spec, sink, position.iteration)
     resting, settled = control.stopping(), trail.settled()
     if settled:  # the run was killed before this was recorded
@@ -222,10 +239,9 @@ def advance(
     iteration = position.iteration + 1
     warm = spec.start is not None
     context = StepContext(spec.seed, iteration, spec.n_threads, control, warm=warm)
-    waited, elapsed, cpu_time = control.waited, time.perf_counter(), time.process_time()
-    state, info = data.step(position.state, context)
-    elapsed = time.perf_counter() - elapsed - (control.waited - waited)
-    cpu_time = time.process_time() - cpu_time + info.pop("cpu_time_elsewhere", 0.0)
+    (state, info), elapsed, cpu_time = clocked(
+        data, control, lambda: data.step(position.state, context)
+    )
     return position._replace(
         iteration=iteration,
         state=state,

@@ -35,12 +35,12 @@ from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
 from workbench.engines.stick_breaking import sb_ctm
 from workbench.engines.stick_breaking.sb_ctm import (
+    StartOptions,
     draw_in_order,
     ordered_start,
     stick_work,
     with_start,
 )
-from workbench.engines.stick_breaking.sb_dtm import Options
 from workbench.kernels.gaussian import draw_niw
 from workbench.kernels.state_space import draw_mniw, draw_states, mniw_posterior
 from workbench.kernels.stick_breaking.correlated_topics import (
@@ -100,7 +100,7 @@ def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
 def init(
     corpus: Corpus,
     model: EvolvingPrevalence,
-    options: Options,
+    options: StartOptions,
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
@@ -139,7 +139,11 @@ def with_system(
 
 
 def step(
-    corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State, context: StepContext
+    corpus: Corpus,
+    model: EvolvingPrevalence,
+    options: StartOptions,
+    state: State,
+    context: StepContext,
 ) -> tuple[State, dict]:
     """Draw all tokens' topics, the sticks of documents and of years, and Sigma, A, b and Q."""
     n_moved, potentials = draw_documents(corpus, model, state, context)
@@ -183,11 +187,11 @@ def draw_documents(
     return n_moved, own_potentials(state.sticks, years.of_documents, state.precision, years.n)
 
 
-def watch(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State) -> dict:
+def watch(corpus: Corpus, model: EvolvingPrevalence, options: StartOptions, state: State) -> dict:
     return {"n_k": state.n_k[: model.n_topics]}
 
 
-def counts(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State) -> dict:
+def counts(corpus: Corpus, model: EvolvingPrevalence, options: StartOptions, state: State) -> dict:
     """Return sampled counts, topics of tokens, sticks, Sigma, and the linear system of the years, for a snapshot."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.sticks,
@@ -218,7 +222,7 @@ def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) ->
 
 
 def by_gibbs(
-    learnt: LearntPrevalence, options: Options, documents: Corpus, context: StepContext
+    learnt: LearntPrevalence, options: StartOptions, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta (document, topic) by 20 + 50 Gibbs sweeps; the year's theta if documents of a year share it.
 
@@ -260,7 +264,7 @@ def by_gibbs(
     return theta
 
 
-def memory(corpus: Corpus, model: EvolvingPrevalence, options: Options) -> Memory:
+def memory(corpus: Corpus, model: EvolvingPrevalence, options: StartOptions) -> Memory:
     """Forecast the memory of a run in bytes: topics, counts, sticks, and the joint draw of the states of all years."""
     n, n_years = model.n_topics - 1, years_at(corpus).n
     theta, sticks = corpus.n_documents * model.n_topics * DOUBLE, corpus.n_documents * n * DOUBLE
@@ -284,7 +288,7 @@ def engine(name: str = "sb-ctm-lds") -> Engine:
         when="Where documents have dates and topics come and go over the years, together or in turn, while their words stay "
         "the same.",
         model=EvolvingPrevalence,
-        options=Options,
+        options=StartOptions,
         state=State,
         samples=lambda corpus, options: True,
         watches=("moved",),

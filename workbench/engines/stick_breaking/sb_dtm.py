@@ -12,7 +12,6 @@ is used and not kept. A year without a token has omega = 0, and its sticks come 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -33,7 +32,12 @@ from workbench.engines.engine import (
     zeros,
 )
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics
-from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, initial_counts, with_start
+from workbench.engines.stick_breaking.sb_ctm import (
+    START_ALPHA,
+    StartOptions,
+    initial_counts,
+    with_start,
+)
 from workbench.kernels.lda.fold_in import mixture, sampled_theta
 from workbench.kernels.simd.vectors import aligned_zeros, pad_topics, padded
 from workbench.kernels.state_space import draw_inverse_gamma
@@ -48,7 +52,6 @@ from workbench.kernels.stick_breaking.sticks import sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN, GIBBS, WALK_VARIANCE, WALK_WEIGHTS, WALKS
 from workbench.models import LDA
-from workbench.models.options import option
 from workbench.models.stick_breaking.dynamic_topics import DynamicTopics
 
 START_BETA = 0.1
@@ -62,17 +65,6 @@ class State(NamedTuple):
     n_dk: np.ndarray  # (document, topic) int32, padded
     sticks: np.ndarray  # (year, stick, topic) float64: psi, words by decreasing tokens
     variance: float  # q
-
-
-@dataclass(frozen=True)
-class Options:
-    start_sweeps: int = option(
-        30,
-        "sweeps of collapsed Gibbs sampling before the first iteration",
-        low=0,
-        whole=True,
-        label="Initial sweeps",
-    )
 
 
 class Rows(NamedTuple):
@@ -110,7 +102,7 @@ def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
 def init(
     corpus: Corpus,
     model: DynamicTopics,
-    options: Options,
+    options: StartOptions,
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
@@ -125,7 +117,7 @@ def init(
 
 
 def step(
-    corpus: Corpus, model: DynamicTopics, options: Options, state: State, context: StepContext
+    corpus: Corpus, model: DynamicTopics, options: StartOptions, state: State, context: StepContext
 ) -> tuple[State, dict]:
     """Draw all tokens' topics, then the random walk of every stick, then the step variance q if it is learnt."""
     rows, phi = rows_of(corpus), probabilities_of(state.sticks, context)
@@ -225,12 +217,12 @@ def probabilities_of(sticks: np.ndarray, context: StepContext | None = None) -> 
     return phi
 
 
-def watch(corpus: Corpus, model: DynamicTopics, options: Options, state: State) -> dict:
+def watch(corpus: Corpus, model: DynamicTopics, options: StartOptions, state: State) -> dict:
     diagnostics = {"n_k": state.n_dk[:, : model.n_topics].sum(axis=0, dtype=np.int64)}
     return diagnostics | ({"q": state.variance} if model.learn_q else {})
 
 
-def counts(corpus: Corpus, model: DynamicTopics, options: Options, state: State) -> dict:
+def counts(corpus: Corpus, model: DynamicTopics, options: StartOptions, state: State) -> dict:
     """Return the sampled counts, the tokens' topics, and the word probabilities of every year."""
     rows, live = rows_of(corpus), slice(model.n_topics)
     n_wk = token_counts(corpus, state).reshape(rows.years.n, corpus.n_words, -1).sum(axis=0)
@@ -252,7 +244,7 @@ def counts(corpus: Corpus, model: DynamicTopics, options: Options, state: State)
 def predict(
     corpus: Corpus,
     model: DynamicTopics,
-    options: Options,
+    options: StartOptions,
     state: State,
     pairs: Corpus,
     context: StepContext | None = None,
@@ -294,7 +286,7 @@ def learnt_of(model: DynamicTopics, last: Mapping, topics: LearntTopics) -> Lear
 
 
 def by_gibbs(
-    learnt: LearntDrift, options: Options, documents: Corpus, context: StepContext
+    learnt: LearntDrift, options: StartOptions, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta (document, topic): the mean over 50 Gibbs sweeps after 20 of burn-in, with phi of each document's year."""
     rows, theta = learnt.rows(documents), np.empty((documents.n_documents, len(learnt.alphas)))
@@ -330,7 +322,7 @@ def unseen(learnt: LearntDrift, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
     return mixture_of_rows(theta, learnt.phi, pairs, learnt.rows(pairs))
 
 
-def memory(corpus: Corpus, model: DynamicTopics, options: Options) -> Memory:
+def memory(corpus: Corpus, model: DynamicTopics, options: StartOptions) -> Memory:
     """Forecast the memory of a run in bytes: topics, sticks, phi and counts of all years."""
     cells = years_of(corpus).n * corpus.n_words
     phi = cells * padded(model.n_topics) * DOUBLE
@@ -355,7 +347,7 @@ def engine(name: str = "sb-dtm") -> Engine:
         when="Where documents have dates and the words of a topic change over the years: every topic has its own words in "
         "each year.",
         model=DynamicTopics,
-        options=Options,
+        options=StartOptions,
         state=State,
         samples=lambda corpus, options: True,
         watches=("moved",),

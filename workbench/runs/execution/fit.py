@@ -270,7 +270,7 @@ def _in_memory(
             laid_out(Planned(spec, corpus, test), crew=crew) as data,
             ending_cleanly(control),
         ):
-            begun = initial_position(spec, data)
+            begun = initial_position(spec, data, control)
             reached = iterate(spec, data, begun, sink, control, on_iteration).iteration
     except PartsLost as lost:
         raise InputError(

@@ -89,13 +89,13 @@ def one_iteration(cell: Planned) -> float:
     """Return the seconds of one iteration with scoring: the second of a few that are computed here."""
     spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []
-    data = Whole(spec, train, test)
+    data, control = Whole(spec, train, test), Control()
     iterate(
         spec,
         data,
-        initial_position(spec, data),
+        initial_position(spec, data, control),
         MemorySink(spec, train),
-        Control(),
+        control,
         lambda position, scores: times.append(time.perf_counter()),
     )
     return times[1] - times[0]

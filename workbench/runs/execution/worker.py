@@ -22,7 +22,7 @@ from workbench.errors import DataError, InputError
 from workbench.runs.execution.control import StoreControl, ending_cleanly
 from workbench.runs.execution.memory_check import Planned, check_room, give_back_freed, laid_out
 from workbench.runs.execution.spare import KEY, hand_over, key, next_run
-from workbench.runs.loop import OnIteration, Stopped, initial_position, iterate
+from workbench.runs.loop import Control, OnIteration, Stopped, initial_position, iterate
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.parts.laying_out import LaidOut, Whole
 from workbench.runs.recorded import Position
@@ -88,7 +88,14 @@ def carry_on(
                 ending_cleanly(control),
                 contextlib.suppress(Stopped),
             ):
-                iterate(spec, data, resume_position(writer, data), writer, control, on_iteration)
+                iterate(
+                    spec,
+                    data,
+                    resume_position(writer, data, control),
+                    writer,
+                    control,
+                    on_iteration,
+                )
             writer.flush()
             finished = writer.iteration >= writer.spec.n_iterations
             writer.beat(FINISHED if finished else STOPPED)
@@ -107,7 +114,7 @@ def carry_on(
         control.raise_stop()
 
 
-def resume_position(writer: RunWriter, data: Whole | LaidOut) -> Position:
+def resume_position(writer: RunWriter, data: Whole | LaidOut, control: Control) -> Position:
     """Return the position at a run's last checkpoint, or that before the first iteration.
 
     A checkpoint whose document arrays cannot be read is ignored.
@@ -121,7 +128,7 @@ def resume_position(writer: RunWriter, data: Whole | LaidOut) -> Position:
             position = None
     if position is None:
         counts = spec.start and get_warm_start(writer.path.parent, spec.start["counts"])
-        return initial_position(replace(spec, warm_start=counts), data)
+        return initial_position(replace(spec, warm_start=counts), data, control)
     if position.iteration - writer.iteration >= spec.record_every:
         raise DamagedError.of(
             writer.path,
