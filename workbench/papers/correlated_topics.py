@@ -15,7 +15,7 @@ CLOCKS = "perplexity-by-iterations-and-seconds"
 METHODS = (
     Method(SB, "sb-ctm", samples=True, visit=7e-9),
     Method(LN, "ln-ctm", samples=True, visit=7e-9),
-    Method(EM, "ctm-em", visit=3e-8),
+    Method(EM, "ctm-em", options={"start_sweeps": 30}, visit=3e-8),
     Method(LDA, "cgs", alpha=ONE, samples=True, visit=1e-9),
     Method(TUNED, "cgs", alpha=EACH, samples=True, visit=1e-9),
 )

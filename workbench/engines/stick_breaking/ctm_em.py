@@ -60,7 +60,8 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options(sb_ctm.StartOptions):
+class Options:
+    start_sweeps: int = sb_ctm.start_sweeps_option(sb_ctm.OPTIMUM_SWEEPS)
     n_inner: int = option(
         20,
         "maximum number of passes over a document per iteration",

@@ -132,15 +132,19 @@ class State(NamedTuple):
     precision: np.ndarray  # (stick, stick) float64: its inverse
 
 
-def start_sweeps_option():
+def start_sweeps_option(default: int = 30):
     """Return the option for the number of collapsed Gibbs sweeps that make the initial state."""
     return option(
-        30,
+        default,
         "sweeps of collapsed Gibbs sampling before the first iteration",
         low=0,
         whole=True,
         label="Initial sweeps",
     )
+
+
+OPTIMUM_SWEEPS = 100
+"""Default number of these sweeps before variational inference, which keeps near the optimum that it begins at."""
 
 
 @dataclass(frozen=True)

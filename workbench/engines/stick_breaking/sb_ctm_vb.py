@@ -45,6 +45,7 @@ from workbench.engines.stick_breaking.fold_in import (
     learnt_of,
 )
 from workbench.engines.stick_breaking.sb_ctm import (
+    OPTIMUM_SWEEPS,
     START_ALPHA,
     ordered_start,
     start_sweeps_option,
@@ -128,7 +129,7 @@ class Options:
         high=1,
         label="Learning-rate exponent κ",
     )
-    start_sweeps: int = start_sweeps_option()
+    start_sweeps: int = start_sweeps_option(OPTIMUM_SWEEPS)
 
     def __post_init__(self):
         if self.kappa <= 0.5:
