@@ -42,7 +42,9 @@ def test_the_rows_are_what_the_measures_say(seen):
     np.testing.assert_allclose(found["updates"], [np.nanmean(spent[:2]), np.nanmean(spent[2:])])
     assert set(found["until"].values) == {until}
     assert (found["documents_low"] < found["test_perplexity"]).all()
-    assert "of iteration 14<" in by_label_html(table_of(found.to_dataframe().reset_index()))
+    html = by_label_html(table_of(found.to_dataframe().reset_index()))
+    assert "of iteration 14<" in html and html.count("from init=smooth") == 1
+    assert found["start"].values.tolist() == ["init=smooth", ""]  # a sampler forgets where it began
     assert side_by_side(seen, 1.5, "svb")["n_reached"].values.tolist() == [0, 0]
 
 

@@ -59,6 +59,13 @@ def test_axis_and_measure_choose_the_columns_and_their_labels(axis, measure, rea
     assert curve.figure.x_range.end > curve.slots[0].source.data[AXES[axis][0]][-1]
 
 
+def test_the_tooltip_says_where_a_run_began(reading_of):
+    curve = Curve()
+    shown(curve, reading_of("a"), reading_of("b", start={"name": "parent", "iteration": 3}))
+    told = [slot.parts["points", 0].name for slot in curve.slots[:2]]
+    assert [name.partition(", from ")[2] for name in told] == ["", "the counts of parent"]
+
+
 def test_a_run_has_the_colour_of_its_engine_whatever_else_is_drawn(reading_of):
     runs = [
         reading_of("a", label="cgs"),

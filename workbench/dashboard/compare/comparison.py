@@ -21,8 +21,8 @@ from workbench.measures import (
     reached_by_all,
     time_to,
 )
-from workbench.measures.selection import in_papers_order
-from workbench.measures.starts import starts_behind
+from workbench.measures.selection import in_papers_order, spec_of
+from workbench.measures.starts import start_of, starts_behind
 from workbench.numbers import DASH, format_interval, format_number
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.execution.run import Run
@@ -121,9 +121,9 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
 
     Variables are those of `paired_differences`, runs (names), n_runs, test_perplexity, mc_error, mc_source, documents_low,
     documents_high (95 %), until, n_reached, has_course (False for imported models, whose times are unknown), and elapsed and
-    updates until the target, means over the runs that reached it; first_end and last_end, the smallest and largest last
-    iteration of the runs; ``attrs["starts_behind"]``, see `measures.starts`. Raises MeasureError if no run has a record and a
-    test set, or if the reference is unknown.
+    updates until the target, means over the runs that reached it; start, where these began; first_end and
+    last_end, the smallest and largest last iteration of the runs; ``attrs["starts_behind"]``, see `measures.starts`. Raises
+    MeasureError if no run has a record and a test set, or if the reference is unknown.
     """
     found, scored = [], {}
     for run, iteration, progress in begun(runs):
@@ -144,6 +144,7 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
     by_run = pd.DataFrame(
         {clock: time_to(found, until, clock).values for clock in CLOCKS}
         | {name: last[name].values for name in ("run", "iteration")}
+        | {"start": [start_of(spec_of(run)) for run in found]}
     )
     groups = by_run.groupby(last["label"].values)
     by_label = pd.DataFrame(
@@ -155,6 +156,9 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
             "first_end": groups["iteration"].min(),
             "last_end": groups["iteration"].max(),
             "until": until,
+            "start": groups["start"].agg(
+                lambda own: " and ".join(filter(None, dict.fromkeys(own)))
+            ),
         }
     ).rename_axis("label")
     differences = paired_differences(found, reference, scored=scored)
@@ -219,7 +223,7 @@ def _cells(one) -> list:
     if one.n_reached < one.n_runs:
         few = f" ({one.n_reached} of {one.n_runs:.0f})"
     return [
-        one.label,
+        one.label if one.start in one.label else f"{one.label}\nfrom {one.start}",
         one.n_runs,
         format_number(one.test_perplexity, digits)
         + (f"\nof iteration {ends}" if one.has_course else ""),
