@@ -3,12 +3,13 @@
 import re
 
 import pandas as pd
+import pytest
 
-from workbench.dashboard.compare.history import Lineage, moves_of, priors_of
+from workbench.dashboard.compare.history import Lineage, gap_of, moves_of, priors_of
 from workbench.dashboard.compare.looking import RunsCard
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
-from workbench.measures import moves
+from workbench.measures import gap, moves
 from workbench.runs.execution.run import open_run
 
 
@@ -33,6 +34,24 @@ def test_moves_are_told_the_latest_first_with_what_became_of_them(new_run, store
         ("kept" if one.accepted else "back", f"{one.iteration}") for one in reversed(tried)
     ]
     assert [row[3:7] for row in shown.picture.rows] == [list(one[:4]) for one in tried]
+
+
+def test_the_gap_to_gibbs_sampling_is_divided_or_says_what_it_needs(new_run):
+    card = RunsCard("Gap to Gibbs sampling", Handover(), gap_of)
+    seen = tuple((new_run(name, name), 12) for name in ("cgs", "svb"))
+    for runs, drawn, said in (
+        (seen[:1], False, ""),
+        (seen[1:], False, "Draw a finished run of cgs"),
+        (seen, True, ""),
+    ):
+        card.follow(runs)
+        assert bool(card.shown.picture) == drawn and said in card.said.object
+        assert card.view.visible == (drawn or bool(said))
+    wanted = gap([open_run(path) for path, _ in seen])
+    parts = {row[1]: float(row[2]) for row in card.shown.picture.rows}
+    assert parts == pytest.approx(
+        dict(zip(wanted["part"].values, wanted["gap"].values[0], strict=True))
+    )
 
 
 def test_the_tree_has_each_run_that_began_from_another_and_whose_parent_is_gone(reading_of):

@@ -1,4 +1,4 @@
-"""Cards on the history of runs: splits and merges, learnt priors of topics, and which run started from which."""
+"""Cards on the history of runs: splits and merges, learnt priors, the gap to Gibbs sampling, and what started from what."""
 
 from collections.abc import Iterable
 from functools import lru_cache, partial
@@ -9,12 +9,19 @@ from workbench.dashboard.shared.card import Card, Shown, by_label_html
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import message
+from workbench.engines import REFERENCE
 from workbench.measures import describe_moves, moves
 from workbench.measures.matching import edges_of
 from workbench.runs.spec import RunSpec
 from workbench.tables import Table, numbers, texts
 from workbench.views.every import draw_view, view_named
 from workbench.views.lineage import lineage_picture
+
+NO_REFERENCE = (
+    f"Draw a finished run of {REFERENCE} with the same data, K and priors: then this card divides the "
+    "distance of each variational engine from it into what its start, its approximation and the average over states do. "
+    "Runs from several starts, as init=dirichlet and smooth, tell what the start does."
+)
 
 
 @lru_cache(maxsize=8)
@@ -48,6 +55,17 @@ def priors_of(runs: Looked) -> Shown:
     datasets = [progress for *_, progress in begun(runs)]
     picture = next(iter(draw_view("alphas", datasets)), None) if datasets else None
     return Shown("", picture, "", tuple(path for path, _ in runs))
+
+
+@lru_cache(maxsize=8)
+def gap_of(runs: Looked) -> Shown:
+    """Return the picture of the parts of the gaps to Gibbs sampling; what is missing where engines record a bound alone."""
+    datasets = [progress for *_, progress in begun(runs)]
+    if not any("bound" in run and "test_perplexity" in run for run in datasets):
+        return Shown()
+    picture = next(iter(draw_view("gap", datasets)), None)
+    said = "" if picture else message(NO_REFERENCE)
+    return Shown(said, picture, "", tuple(path for path, _ in runs))
 
 
 class Lineage(Card):

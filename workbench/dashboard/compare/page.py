@@ -12,7 +12,7 @@ from workbench.dashboard.compare.comparison import Comparison
 from workbench.dashboard.compare.curve import N_SLOTS
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.files import FORMS, runs_file
-from workbench.dashboard.compare.history import Lineage, moves_of, priors_of
+from workbench.dashboard.compare.history import Lineage, gap_of, moves_of, priors_of
 from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.compare.looking import RunsCard, looked_at
 from workbench.dashboard.compare.preview import Preview
@@ -83,9 +83,10 @@ class ComparePage:
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self.comparison = Comparison(self.handover)
         self.lineage = Lineage(self.handover)
-        self.chains, self.priors, self.moves = (
+        self.gap, self.chains, self.priors, self.moves = (
             RunsCard(heading, self.handover, shown_of)
             for heading, shown_of in (
+                ("Gap to Gibbs sampling", gap_of),
                 ("Convergence of chains", convergence_of),
                 ("Priors of topics", priors_of),
                 ("Splits and merges", moves_of),
@@ -135,8 +136,8 @@ class ComparePage:
         names = [path.name for path, *_ in self.figure.compared().runs]
         runs = looked_at(self._known[name] for name in names if name in self._known)
         self.comparison.follow(runs, self.figure.curve.until)
-        self.chains.follow(runs)
-        self.priors.follow(runs)
+        for card in (self.gap, self.chains, self.priors):
+            card.follow(runs)
         found = self._known if self.table.found is None else self.table.found
         names = self.figure.of_one_data(found)
         self.results.follow(
@@ -305,6 +306,7 @@ class ComparePage:
             self.preview.card,
             column(column(self.figure.view(), kind="wb-main"), beside, kind="wb-body"),
             runs,
+            self.gap.view,
             self.chains.view,
             self.priors.view,
             self.lineage.view,
