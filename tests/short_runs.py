@@ -66,9 +66,12 @@ def run_of(name: str, **more):
 def short_run(name: str) -> dict:
     """The hash of the spec of a short run from the start that was the first default, and its last numbers by name."""
     about = option_fields(get_engine(name).options)
-    first = {option: field.metadata["before"] for option, field in about.items()}
-    start = {"options": {"init": first["init"]}} if "init" in first else {}
-    run = run_of(name, **start)
+    start = {
+        option: field.metadata["before"]
+        for option, field in about.items()
+        if option in ("init", "start_sweeps")
+    }
+    run = run_of(name, options=start)
     last = run.isel(iteration=-1)
     numbers = {
         each: last[each].values.tolist()

@@ -19,7 +19,7 @@ from workbench.models import LDA, ModelError
 from workbench.models.hdp import LEARNT
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
-from workbench.runs.interventions import live_settings
+from workbench.runs.interventions import live_settings, turnable
 from workbench.runs.spec import make_spec
 
 LIVE = [
@@ -35,6 +35,8 @@ OF_THE_START = {
     **dict.fromkeys(HYBRIDS, ("r",)),  # which tokens have a topic at all
     "adaptive-cgs": ("budget_r", "budget"),  # the same
     "cv-hdp": ("a_alpha", "b_alpha", "a_gamma", "b_gamma"),  # q begins at its prior
+    # the first marginals and states are those given the priors
+    **dict.fromkeys(("bn-cvb0", "bn-gibbs", "bn-hybrid"), ("alpha", "beta")),
     # the weights are drawn from their prior, and the concentrations begin at the mean of theirs
     "g-hdp": ("alpha_total", "top_concentration", "a_alpha", "b_alpha", "a_gamma", "b_gamma"),
 }
@@ -127,11 +129,28 @@ def test_counts_are_kept_when_a_setting_is_turned_and_turned_again(name, options
         run = with_settings(name, given, interventions=turns, snapshot_every=1)
         assert differing(run, plain[key], 4) == [], setting
         assert differing(run, plain[key]), f"{setting} has no effect"
-        n_tokens = train.n_tokens if engine.whole_counts else run["n_k"].sum("topic").values
-        for counts in ("n_kw", "n_dk") if engine.whole_counts else ("n_kw",):
-            values = run[counts].values
-            np.testing.assert_allclose(values.sum(axis=(1, 2)), n_tokens, rtol=1e-9)  # rounding
+        if "n_cpt" in run:  # of records, each in one cell of each table
+            n_counted, counted = plain[key]["n_cpt"].values[0].sum(), ("n_cpt",)
+        else:
+            n_counted = train.n_tokens if engine.whole_counts else run["n_k"].sum("topic").values
+            counted = ("n_kw", "n_dk") if engine.whole_counts else ("n_kw",)
+        for counts in counted:
+            values = run[counts].values.reshape(run.sizes["snapshot"], -1)
+            np.testing.assert_allclose(values.sum(axis=1), n_counted, rtol=1e-9)  # rounding
             assert values.min() >= 0
+
+
+def test_priors_of_a_bayes_net_are_turned_where_they_are_given_and_fixed():
+    data, _ = short_settings("bn-vb")
+    spec = make_spec(data, "bn-vb", n_iterations=1)
+    assert turnable(spec) == {"alpha": 0.5, "beta": 0.5}
+    assert turnable(replace(spec, options=spec.options | {"learn_priors": "maximised"})) == {}
+    nodes = [
+        {"name": name, "states": len(levels)}
+        for name, levels in zip(data.fields, data.levels, strict=True)
+    ]
+    assert turnable(make_spec(data, "bn-vb", model={"name": "own", "nodes": nodes})) == {}
+    assert live_settings(get_engine("bn-em")) == ()  # it maximises, without priors
 
 
 @pytest.mark.parametrize(

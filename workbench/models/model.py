@@ -174,6 +174,10 @@ class Model:
         """Return name → "fixed", "maximised", "sampled" … for each hyperparameter."""
         return {}
 
+    def how_learnt(self, name: str, options: object) -> str:
+        """Return "fixed", "maximised", "sampled" … for a live setting."""
+        return self.hyperparameters(options).get(name, "fixed")
+
     def describe(self) -> list[tuple[str, str]]:
         """Return (label, text) pairs for captions, in addition to the fields."""
         return []

@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.engines.engine import Engine, Options
+from workbench.engines.engine import Engine, Options, kept
 from workbench.engines.options import named_options, options_of
 from workbench.errors import Got, InputError, Named, nearest, shown
 from workbench.models.model import Model
@@ -35,7 +35,7 @@ class Intervention(NamedTuple):
 def live_settings(engine: Engine) -> tuple[str, ...]:
     """Return the names of the settings that can be turned while a run of the engine runs."""
     options = [name for name, field in options_of(engine).items() if field.metadata["live"]]
-    return (*engine.model.live, *options)
+    return (*(() if engine.retune is kept else engine.model.live), *options)
 
 
 def turned(model: Model, options: Options, changes: Mapping) -> tuple[Model, Options]:
@@ -89,7 +89,7 @@ def checked_changes(spec: RunSpec, changes: Mapping) -> dict[str, float]:
         name = about[given].name if given in about else given
         if name not in live:
             raise _not_live(engine, str(name), live)
-        how = model.hyperparameters(options).get(name, "fixed")
+        how = model.how_learnt(name, options)
         if how != "fixed":
             raise OptionError(
                 f"{name} of this run is {how}, so a value would not last; fit another run with it fixed"

@@ -22,7 +22,14 @@ from workbench.engines.bayes_nets.cases import (
     trees_of,
     workspace,
 )
-from workbench.engines.bayes_nets.priors import Learning, counts, learnt_alpha, predict, watched
+from workbench.engines.bayes_nets.priors import (
+    Learning,
+    counts,
+    learnt_alpha,
+    predict,
+    retune,
+    watched,
+)
 from workbench.engines.engine import DOUBLE, VARIATIONAL, Engine, Memory, StepContext, WarmStart
 from workbench.kernels.bayes_nets.cvb0 import sweep
 from workbench.kernels.bayes_nets.propagate import add_marginals
@@ -140,6 +147,7 @@ def engine(name: str = "bn-cvb0") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=None,

@@ -25,7 +25,14 @@ from workbench.engines.bayes_nets.cases import (
     trees_of,
     workspace,
 )
-from workbench.engines.bayes_nets.priors import Learning, counts, learnt_alpha, predict, watched
+from workbench.engines.bayes_nets.priors import (
+    Learning,
+    counts,
+    learnt_alpha,
+    predict,
+    retune,
+    watched,
+)
 from workbench.engines.engine import SAMPLER, Engine, Memory, StepContext, WarmStart
 from workbench.kernels.bayes_nets.gibbs import draw_given_tables, draw_log_tables
 from workbench.kernels.bayes_nets.gibbs import sweep as sweep_cases
@@ -229,6 +236,7 @@ def engine(name: str = "bn-gibbs") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=None,

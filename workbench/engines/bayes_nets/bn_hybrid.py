@@ -27,7 +27,7 @@ from workbench.engines.bayes_nets.cases import (
     prepared,
     trees_of,
 )
-from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
+from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, retune, watched
 from workbench.engines.engine import (
     HYBRID,
     Engine,
@@ -206,6 +206,7 @@ def engine(name: str = "bn-hybrid") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=None,

@@ -26,7 +26,14 @@ from workbench.engines.bayes_nets.cases import (
     prepared,
     trees_of,
 )
-from workbench.engines.bayes_nets.priors import Learning, counts, learnt_alpha, predict, watched
+from workbench.engines.bayes_nets.priors import (
+    Learning,
+    counts,
+    learnt_alpha,
+    predict,
+    retune,
+    watched,
+)
 from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.kernels.uniforms import TABLE_COUNTS, fill_uniform
 from workbench.models.bayes_nets.bayes_net import BayesNet
@@ -112,6 +119,7 @@ def engine(name: str = "bn-vb") -> Engine:
         init=init,
         step=step,
         watch=watch,
+        retune=retune,
         counts=counts,
         predict=predict,
         fold_in=None,

@@ -107,6 +107,13 @@ def learnt_alpha(
     return alpha
 
 
+def retune(
+    records: Records, model: BayesNet, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
+    """Return the state with the priors of the model, which were turned while the run runs; counts stay."""
+    return state._replace(alpha=model.tables.alpha.copy()), {}
+
+
 def learnable(net: BayesNet) -> list[tuple[int, int, int]]:
     """Return (first cell, end, number of states) of each table whose prior is one number and can be learnt."""
     widths = {}

@@ -132,19 +132,20 @@ class State(NamedTuple):
     precision: np.ndarray  # (stick, stick) float64: its inverse
 
 
-def start_sweeps_option(default: int = 30):
+START_SWEEPS, OPTIMUM_SWEEPS = 30, 100
+"""Default numbers of sweeps before sampling, and before variational inference, which stays near the optimum it begins at."""
+
+
+def start_sweeps_option(default: int = START_SWEEPS):
     """Return the option for the number of collapsed Gibbs sweeps that make the initial state."""
     return option(
         default,
         "sweeps of collapsed Gibbs sampling before the first iteration",
+        before=START_SWEEPS,
         low=0,
         whole=True,
         label="Initial sweeps",
     )
-
-
-OPTIMUM_SWEEPS = 100
-"""Default number of these sweeps before variational inference, which keeps near the optimum that it begins at."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -100,6 +101,7 @@ class BayesNet(Model):
 
     data = Records
     takes = ("model", "alpha", "beta")
+    live = ("alpha", "beta")
     scores = (LOG_LIKELIHOODS,)
 
     name: str = ""
@@ -211,6 +213,10 @@ class BayesNet(Model):
     def size_label(self) -> tuple[str, int] | None:
         """Symbol and number of hidden states of a shipped network, for names of runs; None for a user's network."""
         return ("K", self.n_states) if self.is_shipped else None
+
+    def live_value(self, name: str) -> float:
+        """Return the prior ``name`` of a shipped network; NaN for a user's, whose nodes have their own."""
+        return getattr(self, name) if self.is_shipped else math.nan
 
     def settings(self) -> dict:
         """Return the settings for a run's spec: the nodes of a user's network, or the priors of a shipped one."""
@@ -378,8 +384,12 @@ class BayesNet(Model):
 
     def hyperparameters(self, options: object) -> dict[str, str]:
         """Return {"prior_mean": "maximised" or "sampled"} for learnt priors, empty for fixed ones."""
-        how = getattr(options, "learn_priors", "fixed")
+        how = self.how_learnt("prior_mean", options)
         return {} if how == "fixed" else {"prior_mean": how}
+
+    def how_learnt(self, name: str, options: object) -> str:
+        """Return how the priors are learnt, of hidden nodes and fields alike."""
+        return getattr(options, "learn_priors", "fixed")
 
     def describe(self) -> list[tuple[str, str]]:
         """Return (label, text) pairs for captions: the nodes with their states and parents."""
