@@ -241,6 +241,16 @@ def test_only_a_name_or_a_search_comes_out_of_a_click():
     assert (drawn, table.query, table.search.value) == (["a"], "tag:x", "tag:x")
 
 
+def test_a_browser_that_missed_news_is_sent_the_rows_again(reading_of):
+    table = RunTable()
+    table.show((reading_of("a"),))
+    assert table.news == ""
+    for number in (1, 2):
+        table._handle_msg({"again": True})
+        told = json.loads(table.news)
+        assert told["number"] == number and [row["state"] for row in told["rows"]] == ["running"]
+
+
 def test_a_colour_is_sent_to_the_row_of_its_run(reading_of):
     table = RunTable()
     table.show((reading_of("a"), reading_of("b")))

@@ -141,6 +141,8 @@ class RunTable(Drawn):
             self._on_draw(name)
         if isinstance(query := said.get("find"), str):
             self.query = query
+        if "again" in said:
+            self._tell(list(self._sent.values()))
 
     def show(self, readings: tuple[Reading, ...]) -> None:
         """Set the rows to the readings; only changed cells are sent to the browser."""
@@ -175,8 +177,12 @@ class RunTable(Drawn):
             if row != before[name]
         ]:
             self.rows[:] = self._sent.values()  # for a browser that has yet to ask for the page
-            self._n_news += 1
-            self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
+            self._tell(changed)
+
+    def _tell(self, changed: list[dict]) -> None:
+        """Send changed cells of runs to the browser."""
+        self._n_news += 1
+        self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
 
     def _row(self, reading: Reading) -> dict:
         """Return the cells of a run; the same object if nothing new was read."""

@@ -4,7 +4,7 @@ const LEFT = ["run", "corpus", "engine", "state", "progress"]  // columns of tex
 const NONE = "–"
 
 export function render({ model }) {
-  const host = element("div", { label: "runs of the store" }), empty = element("div", { className: "empty" }), root = element("div", { className: "wb-table" }, host, empty)
+  const host = element("div", { label: "runs of the store", style: "visibility: hidden" }), empty = element("div", { className: "empty" }), root = element("div", { className: "wb-table" }, host, empty)
   let table = null, taking = false
   const said = (event, words) => { event.stopPropagation(); model.send_msg(words) }  // and chooses no row
   const parts = {
@@ -65,10 +65,11 @@ export function render({ model }) {
     taking = false
     mark()
   }
-  async function renew() {
+  const names = (rows) => String(rows.map(({ name }) => name))
+  async function renew(anew = false) {  // the same runs in place, so that no click is lost
     host.hidden = !model.rows.length
     taking = true
-    await table.replaceData(model.rows)
+    await table[anew || names(table.getData()) !== names(model.rows) ? "replaceData" : "updateData"](model.rows)
     choose()
   }
   const built = new Promise((done) => model.on("after_render", () => {
@@ -88,12 +89,15 @@ export function render({ model }) {
   const tell = () => { empty.hidden = model.rows.length; put(empty, model.empty) }
   const on = (name, act) => model.on(name, () => { built.then(act) })
   on("rows", () => { tell(); renew() }); on("empty", tell)
-  model.on("news", () => { const { rows } = JSON.parse(model.news); built.then(() => table.updateData(rows)) })  // each of them
+  let heard = 0
+  model.on("news", () => { const { number, rows } = JSON.parse(model.news); heard = number; built.then(() => table.updateData(rows)) })  // each of them
   on("chosen", () => { if (String(model.chosen) !== String(chosen())) choose() })
   on("found", () => { table.setFilter(finding); mark() }); on("heads", () => table.setColumns(columns())); on("group", () => table.setGroupBy(grouping()))
   built.then(() => {
     host.querySelector(".tabulator-tableholder").removeAttribute("tabindex")  // what scrolls has controls; a grid may own rows alone
-    tell(); renew()
+    tell()
+    renew(true).then(() => { host.style.visibility = "" })  // rows that are drawn again lose a click
+    if (model.news && JSON.parse(model.news).number > heard) model.send_msg({ again: true })  // news came before this listened
   })
   return root
 }
