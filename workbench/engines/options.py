@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import Field, fields
-from functools import lru_cache
 
 from workbench.engines import ENGINES, get_engine
 from workbench.errors import nearest, shown
@@ -103,13 +102,8 @@ def shared_options() -> dict[str, tuple[Field, tuple[str, ...]]]:
 
     One name with different defaults or ranges comes twice, the second time prefixed with the name of an engine.
     """
-    return _shared_options(tuple(ENGINES))
-
-
-@lru_cache
-def _shared_options(engines: tuple[str, ...]) -> dict[str, tuple[Field, tuple[str, ...]]]:
     alike: dict[tuple, tuple[Field, list[str]]] = {}
-    for engine in engines:
+    for engine in ENGINES:
         for field in options_of(get_engine(engine)).values():
             values = [
                 field.metadata[name]

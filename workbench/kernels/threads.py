@@ -49,13 +49,21 @@ def slice_bounds(
 
 
 def each_slice(
-    work: Callable[[int, int], object], bounds, n_threads: int, interrupt: Callable[[], None]
+    work: Callable[..., object],
+    bounds,
+    n_threads: int,
+    interrupt: Callable[[], None],
+    *arguments,
+    **named,
 ) -> list:
-    """Return [work(first, last) for each range in bounds], computed on threads; ``interrupt`` is called between ranges."""
+    """Return [work(first, last, *arguments, **named) for each range in bounds], computed on threads.
+
+    ``interrupt`` is called between ranges.
+    """
 
     def task(first: int, last: int, interrupt):
         interrupt()
-        return work(first, last)
+        return work(first, last, *arguments, **named)
 
     return each_task([partial(task, first, last) for first, last in bounds], n_threads, interrupt)
 

@@ -54,7 +54,12 @@ def left_to_right_logs(
         *np.zeros((2, documents.n_documents, n_estimates)),
     )
     phi, alpha = np.ascontiguousarray(phi, float), np.asarray(alpha, float)
-    arguments = (
+
+    each_slice(
+        left_to_right,
+        slice_bounds(documents.indptr, len(alpha) * n_particles),
+        n_threads,
+        context.interrupt,
         documents.indptr,
         documents.words,
         documents.counts,
@@ -63,13 +68,8 @@ def left_to_right_logs(
         n_particles,
         resample,
         context.key(LEFT_TO_RIGHT),
-    )
-
-    def work(first: int, last: int) -> None:
-        left_to_right(first, last, *arguments, logs, variance)
-
-    each_slice(
-        work, slice_bounds(documents.indptr, len(alpha) * n_particles), n_threads, context.interrupt
+        logs,
+        variance,
     )
     return logs, variance
 

@@ -44,10 +44,6 @@ class Factors(NamedTuple):
         """Copy table values (table cell,) to factor cells (factor cell,)."""
         return np.append(tables, padding)[self.cells]
 
-    def table_sums(self, counts: np.ndarray) -> np.ndarray:
-        """Sum the counts of all factor cells that copy the same table cell, (table cell,)."""
-        return np.bincount(self.cells, counts, self.n_cells + 1)[:-1]
-
 
 def factors_of(plan: Plan, n_cells: int) -> Factors | None:
     """Return a plan that reads factors, or None if copying table cells would take more time than it saves."""
@@ -198,7 +194,9 @@ def expected_counts(
     ):
         counts += of_slice
         log_z += log_z_of_slice
-    return factors.table_sums(counts) if factors else counts, log_z
+    if factors:  # the padding is counted in a cell of its own, the last one
+        counts = np.bincount(factors.cells, counts, factors.n_cells + 1)[:-1]
+    return counts, log_z
 
 
 def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) -> np.ndarray:

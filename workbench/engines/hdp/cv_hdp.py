@@ -287,9 +287,16 @@ def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
 
 def count_some(corpus: Corpus, state: State, zero_dk: np.ndarray, first: int, last: int) -> None:
     """Recompute mean, variance and P(n_dk = 0) of the topic counts of documents first..last, in place."""
-    moments = state.mean_dk, state.var_dk, zero_dk
     count_documents(
-        first, last, corpus.indptr, corpus.counts, state.gamma, state.n_topics, *moments
+        first,
+        last,
+        corpus.indptr,
+        corpus.counts,
+        state.gamma,
+        state.n_topics,
+        state.mean_dk,
+        state.var_dk,
+        zero_dk,
     )
 
 

@@ -15,7 +15,6 @@ is that of N <= r, bit for bit.
 
 import math
 from collections.abc import Generator
-from functools import partial
 from typing import ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -41,7 +40,7 @@ from workbench.engines.engine import (
 )
 from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hybrid_state import CvbState, SvbState, threshold_of
+from workbench.engines.lda.hybrid_state import CvbState, SvbState, drawn_counts, threshold_of
 from workbench.engines.lda.hyperparameters import learning, retune
 from workbench.engines.lda.partition import idle_alone, partition_option
 from workbench.engines.lda.responsibilities import (
@@ -253,8 +252,12 @@ def init(
         )
     split = split_from(corpus, options, sampled)
     n_chains = options.n_chains if split.samples_any(context) else 1
-    arguments = corpus, model, options, split, n_chains, context, warm_start, PARTS[options.average]
-    state = with_split(hybrid.initial(*arguments), split.sampled)
+    state = with_split(
+        hybrid.initial(
+            corpus, model, options, split, n_chains, context, warm_start, PARTS[options.average]
+        ),
+        split.sampled,
+    )
     return (yield Meeting(state, arrays_of(state, *MEANS, *DRAWN)))[0]
 
 
@@ -310,8 +313,7 @@ def update(
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
     sums, part = {"updates": 0}, PARTS[options.average]
     if not (part is svb and due(options, context.step)):
-        arguments = corpus, options, split, inner, anew(context), part
-        inner, sums = hybrid.updated(*arguments)
+        inner, sums = hybrid.updated(corpus, options, split, inner, anew(context), part)
     sums = sums | {"sampled": split.n_tokens, "tokens": corpus.n_tokens}
     work = hybrid.concluded(corpus, options, split, inner, context, sums)
     inner, diagnostics = yield from outside(work, options, split.sampled)
@@ -424,26 +426,25 @@ def weights_of(corpus: Corpus, state: SvbState | CvbState, context: StepContext)
     if not isinstance(state, SvbState):
         nothing = np.zeros((0, 0))
         return Workspace((), (nothing, nothing), (nothing, nothing), np.zeros(0))
-    sampled, lanes = (state.n_dk, state.n_wk, state.n_k[:, None]), len(state.mean_k)
+    sampled, lanes = drawn_counts(state), len(state.mean_k)
     workspace = workspace_for(
         state.entropy, Blocks, lambda: Workspace((), *new_factors(corpus, lanes), np.zeros(0))
     )
     weigh_topics(state, sampled, False, workspace, context)
     alpha, unsized = pad_topics(state.alpha, 1.0), np.zeros(lanes)
 
-    def weigh(first: int, last: int):
-        weigh_rows(
-            first,
-            last,
-            alpha,
-            state.mean_dk,
-            sampled[0],
-            unsized,
-            False,
-            *workspace.document_factors,
-        )
-
-    each_slice(weigh, slice_bounds(corpus.indptr, lanes), context.n_threads, context.interrupt)
+    each_slice(
+        weigh_rows,
+        slice_bounds(corpus.indptr, lanes),
+        context.n_threads,
+        context.interrupt,
+        alpha,
+        state.mean_dk,
+        sampled[0],
+        unsized,
+        False,
+        *workspace.document_factors,
+    )
     return workspace
 
 
@@ -464,8 +465,15 @@ def gap_of_pairs(
     curves = tuple(aligned_empty(array.shape, np.float64) for array in rows)
     for prior, counts, curve in zip(priors, rows, curves, strict=True):
         bounds = slice_bounds(np.zeros(len(counts) + 1, np.int64), lanes)
-        work = partial(trigammas, prior=prior, counts=counts, result=curve)
-        each_slice(work, bounds, context.n_threads, context.interrupt)
+        each_slice(
+            trigammas,
+            bounds,
+            context.n_threads,
+            context.interrupt,
+            prior=prior,
+            counts=counts,
+            result=curve,
+        )
 
     def work(first: int, last: int):
         gaps(

@@ -170,8 +170,9 @@ def step(
     """Draw every token's topic once, in canonical order, word after word, or block by block; then update the priors if due."""
     n_moved, scan = sweep_all(corpus, state, context, n_parts=options.partition, scan=options.scan)
     sums = {"updates": corpus.n_tokens, "moved": n_moved, "scan": Largest(scan)}
-    arguments = sufficient_statistics, sums
-    state, diagnostics = yield from learn(corpus, options, state, context, True, *arguments)
+    state, diagnostics = yield from learn(
+        corpus, options, state, context, True, sufficient_statistics, sums
+    )
     return state, diagnostics | {"moved": diagnostics["moved"] / max(diagnostics["updates"], 1)}
 
 

@@ -174,8 +174,17 @@ def visit(
     split = none_sampled(corpus)
     state, sums = update(corpus, options, split, state, NOTHING_SAMPLED, context)
     zeroth = warms_up(options, split, context)
-    arguments = partial(sufficient_statistics, zeroth=zeroth), sums
-    return (yield from learn(corpus, options, state, context, False, *arguments))
+    return (
+        yield from learn(
+            corpus,
+            options,
+            state,
+            context,
+            False,
+            partial(sufficient_statistics, zeroth=zeroth),
+            sums,
+        )
+    )
 
 
 step = step_of(Phase(recount), Phase(visit))

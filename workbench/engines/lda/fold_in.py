@@ -57,25 +57,24 @@ def by_variational_bayes(
     mean_dk[:, live] = documents.document_tokens[:, None] / priors.n_topics
     alpha, ratios = pad_topics(priors.alphas, 1.0), np.empty(documents.n_pairs)
 
-    def work(first: int, last: int):
-        fit_documents(
-            first,
-            last,
-            documents.indptr,
-            documents.words,
-            documents.counts,
-            alpha,
-            *words,
-            priors.n_topics,
-            MOST_PASSES,
-            TOLERANCE,
-            mean_dk,
-            document_logs,
-            document_weights,
-            ratios,
-        )
-
-    _each_document(work, documents, lanes, context)
+    each_document(
+        fit_documents,
+        documents,
+        lanes,
+        context,
+        documents.indptr,
+        documents.words,
+        documents.counts,
+        alpha,
+        *words,
+        priors.n_topics,
+        MOST_PASSES,
+        TOLERANCE,
+        mean_dk,
+        document_logs,
+        document_weights,
+        ratios,
+    )
     counts = priors.alphas + mean_dk[:, live]
     return counts / counts.sum(axis=1, keepdims=True)
 
@@ -93,8 +92,16 @@ def by_gibbs(
     """Return theta (document, topic): the mean over 50 Gibbs sweeps, after 20 of burn-in; for `cgs` and the hybrids."""
     if context.numbers is not None:
         return _one_by_one(learnt, documents, context)
-    arguments = documents.tokens_before + context.first_token, BURN_IN, KEPT, context.key(FOLD_IN)
-    return _folded_in(sampled_theta, learnt, documents, context, *arguments)
+    return _folded_in(
+        sampled_theta,
+        learnt,
+        documents,
+        context,
+        documents.tokens_before + context.first_token,
+        BURN_IN,
+        KEPT,
+        context.key(FOLD_IN),
+    )
 
 
 def cvb0_under(
@@ -117,20 +124,19 @@ def _under(
 ) -> np.ndarray:
     theta = np.empty((documents.n_documents, len(alpha)))
 
-    def work(first: int, last: int):
-        kernel(
-            first,
-            last,
-            documents.indptr,
-            documents.words,
-            documents.counts,
-            phi,
-            alpha,
-            theta,
-            *arguments,
-        )
-
-    _each_document(work, documents, len(alpha), context)
+    each_document(
+        kernel,
+        documents,
+        len(alpha),
+        context,
+        documents.indptr,
+        documents.words,
+        documents.counts,
+        phi,
+        alpha,
+        theta,
+        *arguments,
+    )
     return theta
 
 
@@ -160,7 +166,7 @@ def _one_by_one(learnt: LearntTopics, documents: Corpus, context: StepContext) -
                 key,
             )
 
-    _each_document(work, documents, len(alpha), context)
+    each_document(work, documents, len(alpha), context)
     return theta
 
 
@@ -192,10 +198,12 @@ def mixture_probability(theta: np.ndarray, phi: np.ndarray, pairs: Corpus) -> np
     return np.maximum(probability, sys.float_info.min)
 
 
-def _each_document(work, documents: Corpus, n_topics: int, context: StepContext) -> None:
+def each_document(work, documents: Corpus, n_topics: int, context: StepContext, *arguments) -> None:
+    """Call ``work(first, last, *arguments)`` for ranges of unseen documents that last a few milliseconds, on threads."""
     each_slice(
         work,
         slice_bounds(documents.indptr, n_topics * PASSES),
         context.n_threads,
         context.interrupt,
+        *arguments,
     )

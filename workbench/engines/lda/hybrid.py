@@ -48,7 +48,6 @@ from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hybrid_state import (
     CvbState,
     SvbState,
-    averaged_moments,
     chain_of,
     drawn_counts,
     initial,
@@ -240,9 +239,8 @@ def update(
     if not interleaves(options, split, context):
         state, sums = updated(corpus, options, split, state, context, part)
         return (yield from concluded(corpus, options, split, state, context, sums))
-    drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
     n_moved, sums = interleaved_pass(
-        corpus, split, mean_part(state), chain_of(state, 0), drawn, context
+        corpus, split, mean_part(state), chain_of(state, 0), drawn_counts(state), context
     )
     sums |= drawn_sums(split, state, [(n_moved, DOCUMENTS)])
     state, diagnostics = yield from concluded(corpus, options, split, state, context, sums)
@@ -316,7 +314,8 @@ def sweep_chains(
     """
     if not split.n_sampled:
         return []
-    fixed = averaged_moments(options, state)
+    second_order = getattr(options, "cg_second_order", False)
+    fixed = state[:6] if second_order else (*state[:3], None, None, None)
     # r may be turned to inf some iterations before `adaptive-cgs` samples every pair
     everywhere = math.isinf(options.r) and not state.mean_k.any()
     alone = not split.n_averaged and (everywhere or not context.in_part)

@@ -286,10 +286,12 @@ def _draw_and_weigh(
     copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
     sampled_before = np.cumsum(copies) - copies
 
-    def work(first: int, last: int):
-        return annealing.draw_and_weigh(
-            first,
-            last,
+    return sum(
+        each_slice(
+            annealing.draw_and_weigh,
+            slice_bounds(corpus.indptr, state.mean_wk.shape[1]),
+            1,
+            interrupt,
             corpus.indptr,
             corpus.words,
             corpus.counts,
@@ -309,8 +311,7 @@ def _draw_and_weigh(
             sampled_before,
             rows["marginals"],
         )
-
-    return sum(each_slice(work, slice_bounds(corpus.indptr, state.mean_wk.shape[1]), 1, interrupt))
+    )
 
 
 def bracket_bytes(n_tokens: int, n_topics: int) -> int:

@@ -98,13 +98,6 @@ def drawn_counts(state: State) -> tuple:
     return state.n_dk, state.n_wk, state.n_k[:, None]
 
 
-def averaged_moments(options: Options, state: State) -> tuple:
-    """Return means and variances of the averaged pairs' counts; no variances unless ``cg_second_order`` is set."""
-    return (
-        state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
-    )
-
-
 def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> SufficientStatistics:
     """Return one `SufficientStatistics` with the expected counts of the first and the sampled counts of the second."""
     return SufficientStatistics(
@@ -128,29 +121,28 @@ def interleaved_pass(
     alpha, n_topics, key = pad_topics(mean.alpha), len(mean.alpha), context.key(GIBBS)
     workspace = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
 
-    def work(first: int, last: int):
-        return visit_in_order(
-            first,
-            last,
-            corpus.indptr,
-            corpus.words,
-            corpus.counts,
-            corpus.tokens_before,
-            split.sampled,
-            *chain[:4],
-            split.rows,
-            mean.gamma,
-            *moments,
-            *drawn,
-            alpha,
-            mean.beta,
-            n_topics,
-            key,
-            collapsed,
-            workspace,
-        )
-
-    results = each_slice(work, slice_bounds(corpus.indptr, len(mean.mean_k)), 1, context.interrupt)
+    results = each_slice(
+        visit_in_order,
+        slice_bounds(corpus.indptr, len(mean.mean_k)),
+        1,
+        context.interrupt,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        split.sampled,
+        *chain[:4],
+        split.rows,
+        mean.gamma,
+        *moments,
+        *drawn,
+        alpha,
+        mean.beta,
+        n_topics,
+        key,
+        collapsed,
+        workspace,
+    )
     info = {"updates": len(mean.gamma)} | (
         {"change": Largest(max(change for _, change in results))} if collapsed else {}
     )

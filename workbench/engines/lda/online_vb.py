@@ -197,8 +197,18 @@ def step(
         n_visited += visited.n_visited
     state = state._replace(entropy=entropy)
     info = {"updates": n_visited, "topic_change": change_of(before, state.mean_wk), "rho": rate}
-    arguments = sufficient_statistics, info, lambda state: partial(vb.likelihood, options, state)
-    return alone(learn(corpus, options, state, context, False, *arguments))
+    return alone(
+        learn(
+            corpus,
+            options,
+            state,
+            context,
+            False,
+            sufficient_statistics,
+            info,
+            lambda state: partial(vb.likelihood, options, state),
+        )
+    )
 
 
 def batches_of(corpus: Corpus, options: Options, context: StepContext) -> list[np.ndarray]:

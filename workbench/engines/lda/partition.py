@@ -242,10 +242,12 @@ def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int =
     lists = make_lists(state.n_dk, corpus.document_tokens, n_topics)
     key, by_word = context.key(GIBBS, chain), corpus.by_word
 
-    def draw(first: int, last: int):
-        return draw_words(
-            first,
-            last,
+    n_moved = sum(
+        each_slice(
+            draw_words,
+            slice_bounds(by_word.indptr, len(alpha)),
+            1,
+            context.interrupt,
             by_word.indptr,
             by_word.documents,
             *corpus.tokens_by_word,
@@ -258,8 +260,7 @@ def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int =
             n_topics,
             key,
         )
-
-    n_moved = sum(each_slice(draw, slice_bounds(by_word.indptr, len(alpha)), 1, context.interrupt))
+    )
     write_back(state.n_dk, *lists)
     return n_moved
 

@@ -152,8 +152,16 @@ def weigh_topics(
 ) -> None:
     """Compute the weights of words in a workspace, unless they were computed once for all parts; see `weigh_words`."""
     if not workspace.weighed:
-        arguments = state.mean_wk, state.mean_k, state.beta, len(state.alpha), context
-        weigh_words(*arguments, sampled, point, workspace.word_factors)
+        weigh_words(
+            state.mean_wk,
+            state.mean_k,
+            state.beta,
+            len(state.alpha),
+            context,
+            sampled,
+            point,
+            workspace.word_factors,
+        )
 
 
 def weigh_words(
@@ -175,10 +183,18 @@ def weigh_words(
     sizes = log_sizes(n_words * beta, mean_k, sampled_k, point, n_topics)
     betas, rows = np.full(lanes, beta), slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
 
-    def weigh(first: int, last: int):
-        weigh_rows(first, last, betas, mean_wk, sampled_wk, sizes, point, *factors)
-
-    each_slice(weigh, rows, context.n_threads, context.interrupt)
+    each_slice(
+        weigh_rows,
+        rows,
+        context.n_threads,
+        context.interrupt,
+        betas,
+        mean_wk,
+        sampled_wk,
+        sizes,
+        point,
+        *factors,
+    )
     return factors
 
 

@@ -41,7 +41,11 @@ def retune_with(part: ModuleType, chains_of: Callable) -> Callable:
         state, _ = retune(corpus, model, options, state, context)
         if "r" not in context.changed:
             return state, {}
-        split, was_sampled = split_of(corpus, options), _sampled_before(corpus, options, context)
+        split, before = (
+            split_of(corpus, changed)
+            for changed in (options, replace(options, r=context.changed["r"]))
+        )
+        was_sampled = np.repeat(before.sampled, corpus.counts)
         given = replace(model, alpha=tuple(map(float, state.alpha)), beta=float(state.beta))
         live, n_before = slice(model.n_topics), len(state.topics)
         starts = [_start_of(state, s, live) for s in range(n_before)]
@@ -64,12 +68,6 @@ def retune_with(part: ModuleType, chains_of: Callable) -> Callable:
         return retune(corpus, model, options, state, context)
 
     return step_of(Phase(work, lambda options: True))
-
-
-def _sampled_before(corpus: Corpus, options: Options, context: StepContext) -> np.ndarray:
-    """Return which tokens (token,) were sampled before r was turned."""
-    before = split_of(corpus, replace(options, r=context.changed["r"]))
-    return np.repeat(before.sampled, corpus.counts)
 
 
 def _start_of(state: State, s: int, live: slice) -> WarmStart:

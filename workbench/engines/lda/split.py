@@ -147,11 +147,6 @@ def cut_words(corpus: Corpus, n_steps: int) -> np.ndarray:
     return np.concatenate([[0], np.searchsorted(before, ideal), [corpus.n_words]])
 
 
-def block_bytes(n_pairs: int) -> int:
-    """Return the largest possible size in bytes of `Blocks` with ``n_pairs`` pairs: no two of a block share a word."""
-    return n_pairs * (4 + 4 + 4 + 8)
-
-
 EVERY_COUNT = np.int64(2**62)
 """A threshold that no count of a pair reaches."""
 

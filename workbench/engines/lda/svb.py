@@ -54,7 +54,7 @@ from workbench.engines.lda.responsibilities import (
     words_of_parts,
     workspace_for,
 )
-from workbench.engines.lda.split import Blocks, Split, block_bytes, none_sampled
+from workbench.engines.lda.split import Blocks, Split, none_sampled
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
 from workbench.kernels.lda.standard_vb import (
@@ -118,8 +118,9 @@ def step(
     """Update the responsibilities of every (document, word) pair once, then update the priors if due."""
     split = none_sampled(corpus)
     state, sums = update(corpus, options, split, state, NOTHING_SAMPLED, context)
-    arguments = sufficient_statistics, sums
-    state, diagnostics = yield from learn(corpus, options, state, context, False, *arguments)
+    state, diagnostics = yield from learn(
+        corpus, options, state, context, False, sufficient_statistics, sums
+    )
     return state, {"updates": diagnostics["updates"]}
 
 
@@ -255,25 +256,24 @@ def update_sequentially(
     """Update the averaged pairs one by one in canonical order; the expected counts change after each pair."""
     alpha = pad_topics(state.alpha, 1.0)
 
-    def work(first: int, last: int):
-        update_in_order(
-            first,
-            last,
-            corpus.indptr,
-            corpus.words,
-            corpus.counts,
-            split.sampled,
-            split.rows,
-            state.gamma,
-            *state[:3],
-            *sampled,
-            alpha,
-            state.beta,
-            len(state.alpha),
-            smooth,
-        )
-
-    each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
+    each_slice(
+        update_in_order,
+        slice_bounds(corpus.indptr, len(state.mean_k)),
+        1,
+        context.interrupt,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        split.sampled,
+        split.rows,
+        state.gamma,
+        *state[:3],
+        *sampled,
+        alpha,
+        state.beta,
+        len(state.alpha),
+        smooth,
+    )
 
 
 def entropy_of(split: Split, state: State) -> float:
@@ -349,7 +349,8 @@ def memory(corpus: Corpus, model: LDA, options: Options, n_averaged: int | None 
 def in_parallel(corpus: Corpus, state: int, n_pairs: int) -> Memory:
     """Forecast the memory of `update_in_parallel` in bytes: weights, logs, and document-word pairs in blocks."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
-    return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
+    blocks = n_pairs * (4 + 4 + 4 + 8)  # at most: no two pairs of a block share a word
+    return Memory(state, copied + blocks + state + n_pairs * DOUBLE, step=state)
 
 
 def engine(name: str = "svb") -> Engine:

@@ -157,8 +157,16 @@ def step(
     # what it is computed from does not outlast the work on a part
     state = state._replace(entropy=float(entropy) if context.in_part else entropy)
     sums = {"updates": n_visited} | arrays_of(state, *COUNTS, "entropy")
-    arguments = sufficient_statistics, sums, lambda state: partial(likelihood, options, state)
-    state, diagnostics = yield from learn(corpus, options, state, context, False, *arguments)
+    state, diagnostics = yield from learn(
+        corpus,
+        options,
+        state,
+        context,
+        False,
+        sufficient_statistics,
+        sums,
+        lambda state: partial(likelihood, options, state),
+    )
     return state, {"updates": diagnostics["updates"]}
 
 
@@ -171,8 +179,9 @@ def fit(
     """
     point = options.topics == "point" or smooth
     if options.n_inner == 1 or smooth:  # documents and topics in one visit
-        arguments = corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context, point, smooth
-        return update_in_parallel(*arguments), corpus.n_pairs
+        return update_in_parallel(
+            corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context, point, smooth
+        ), corpus.n_pairs
     mean_dk, mean_wk, mean_k = mean = state[:3]
 
     def make():
@@ -183,27 +192,30 @@ def fit(
     documents, topics, ratios = workspace.document_factors, workspace.word_factors, workspace.ratios
     alpha, n_topics = pad_topics(state.alpha, 1.0), len(state.alpha)
 
-    def fit_some(first: int, last: int):
-        return fit_documents(
-            first,
-            last,
-            corpus.indptr,
-            corpus.words,
-            corpus.counts,
-            alpha,
-            *topics,
-            n_topics,
-            options.n_inner,
-            options.inner_tolerance,
-            mean_dk,
-            *documents,
-            ratios,
-        )
-
-    def count_some(first: int, last: int):
-        return count_words(
-            first,
-            last,
+    weigh_topics(state, NOTHING_SAMPLED, point, workspace, context)
+    n_visited = each_slice(
+        fit_documents,
+        workspace.order[0],
+        context.n_threads,
+        context.interrupt,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        alpha,
+        *topics,
+        n_topics,
+        options.n_inner,
+        options.inner_tolerance,
+        mean_dk,
+        *documents,
+        ratios,
+    )
+    mean_k[:] = sum(
+        each_slice(
+            count_words,
+            workspace.order[1],
+            context.n_threads,
+            context.interrupt,
             *corpus.by_word,
             corpus.counts,
             *documents,
@@ -212,11 +224,6 @@ def fit(
             ratios,
             mean_wk,
         )
-
-    weigh_topics(state, NOTHING_SAMPLED, point, workspace, context)
-    n_visited = each_slice(fit_some, workspace.order[0], context.n_threads, context.interrupt)
-    mean_k[:] = sum(
-        each_slice(count_some, workspace.order[1], context.n_threads, context.interrupt)
     )
     return Entropy(corpus, mean, workspace, n_topics), sum(n_visited)
 

@@ -229,8 +229,9 @@ def visit(
         )
         change = max(change, largest)
     sums = {"updates": corpus.n_pairs, "change": Largest(change)}
-    arguments = model, options, context, state.alphas, state, lambda state: [state], sums
-    state, diagnostics, alphas = yield from learn(*arguments)
+    state, diagnostics, alphas = yield from learn(
+        model, options, context, state.alphas, state, lambda state: [state], sums
+    )
     return state._replace(alphas=alphas), diagnostics
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import Options, State, StepContext
-from workbench.engines.lda.fold_in import PASSES, LearntTopics
+from workbench.engines.lda.fold_in import LearntTopics, each_document
 from workbench.engines.networks.compiled import (
     CompiledNetwork,
     alphas_of,
@@ -32,7 +32,7 @@ from workbench.kernels.networks.field import NEVER, Owners, mean_ends, mean_rest
 from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.networks.vb import fit_documents, sum_rows, weigh_rest
 from workbench.kernels.simd.vectors import aligned_zeros
-from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.threads import each_slice
 from workbench.kernels.uniforms import FOLD_IN
 from workbench.models.model import ModelError
 from workbench.models.networks.levels import WORD, level_priors, narrowed
@@ -314,11 +314,11 @@ def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> 
             np.zeros(len(x)),
         )
 
-    each_slice(
+    each_document(
         work,
-        slice_bounds(documents.indptr, paths.n_leaves * PASSES),
-        context.n_threads,
-        context.interrupt,
+        documents,
+        paths.n_leaves,
+        context,
     )
     return row_shares(compiled, owners, n_own, n_rest)[:, paths.leaf_places]
 

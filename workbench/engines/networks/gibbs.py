@@ -200,8 +200,9 @@ def step(
     """Draw every token's path once, in canonical order; then update the priors if due."""
     n_moved = sweep(corpus, model, all_sampled(corpus), state, None, context)
     sums = {"updates": corpus.n_tokens, "moved": n_moved}
-    arguments = model, options, context, state.alphas, state, lambda state: [state], sums
-    state, diagnostics, alphas = yield from learn(*arguments, sampled=True)
+    state, diagnostics, alphas = yield from learn(
+        model, options, context, state.alphas, state, lambda state: [state], sums, sampled=True
+    )
     diagnostics["moved"] /= max(diagnostics["updates"], 1)
     return state._replace(alphas=alphas), diagnostics
 

@@ -173,8 +173,9 @@ def update(
         return [(chain_of if alone else totals)(state, s) for s in range(len(state.places))]
 
     sums = {"updates": n_visited * len(state.places)} | arrays_of(state, *MEANS, "entropy")
-    arguments = model, options, context, state.alphas, state, of_chains, sums
-    state, diagnostics, alphas = yield from learn(*arguments, sampled=alone)
+    state, diagnostics, alphas = yield from learn(
+        model, options, context, state.alphas, state, of_chains, sums, sampled=alone
+    )
     return state._replace(alphas=alphas), {"updates": diagnostics["updates"]}
 
 

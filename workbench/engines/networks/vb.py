@@ -237,8 +237,9 @@ def step(
     entropy, n_visited = sweep(corpus, compiled, options, state, context)
     state = state._replace(entropy=entropy)
     sums = {"updates": n_visited} | arrays_of(state, *COUNTS, "entropy")
-    arguments = model, options, context, state.alphas, state, lambda state: [state], sums
-    state, diagnostics, alphas = yield from learn(*arguments)
+    state, diagnostics, alphas = yield from learn(
+        model, options, context, state.alphas, state, lambda state: [state], sums
+    )
     return state._replace(alphas=alphas), {"updates": diagnostics["updates"]}
 
 

@@ -144,11 +144,18 @@ def step(
     # no pair went by its logs
     of_words = fitted.weights, fitted.weights, phi, phi, n_topics, fitted.ratios, state.mean_wk
 
-    def count(first: int, last: int):
-        return count_words(first, last, *corpus.by_word, corpus.counts, *of_words)
-
     slices = slice_bounds(corpus.by_word.indptr, n_topics)
-    state.mean_k[:] = sum(each_slice(count, slices, context.n_threads, context.interrupt))
+    state.mean_k[:] = sum(
+        each_slice(
+            count_words,
+            slices,
+            context.n_threads,
+            context.interrupt,
+            *corpus.by_word,
+            corpus.counts,
+            *of_words,
+        )
+    )
     return with_gaussian(state._replace(entropy=entropy_of(corpus, fitted, phi, state)), context), {
         "updates": n_visited
     }
@@ -193,11 +200,10 @@ def fit(
         tolerance,
     )
 
-    def fit_some(first: int, last: int):
-        return fit_documents(first, last, *arguments, *fitted)
-
     slices = sb_ctm.stick_slices(corpus.n_documents, len(mean))
-    return sum(each_slice(fit_some, slices, context.n_threads, context.interrupt))
+    return sum(
+        each_slice(fit_documents, slices, context.n_threads, context.interrupt, *arguments, *fitted)
+    )
 
 
 def entropy_of(corpus: Corpus, fitted: Fitted, phi: np.ndarray, state: State) -> float:

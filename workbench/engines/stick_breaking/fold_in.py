@@ -7,7 +7,13 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import Options, StepContext
-from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
+from workbench.engines.lda.fold_in import (
+    BURN_IN,
+    KEPT,
+    LearntTopics,
+    each_document,
+    word_probabilities,
+)
 from workbench.engines.lda.responsibilities import weigh_words
 from workbench.kernels.gaussian import inverse
 from workbench.kernels.lda.fold_in import MOST_PASSES
@@ -19,7 +25,6 @@ from workbench.kernels.stick_breaking.variational import (
     expected_probabilities,
     fit_documents,
 )
-from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN
 from workbench.models.model import Model
 
@@ -97,11 +102,11 @@ def _sampled(kernel, learnt, documents: Corpus, context: StepContext, *gaussian)
             for d in range(first, last):
                 draw(d, d + 1, int(context.numbers[d]) - d)
 
-    each_slice(
+    each_document(
         work,
-        slice_bounds(documents.indptr, phi.shape[1] * PASSES),
-        context.n_threads,
-        context.interrupt,
+        documents,
+        phi.shape[1],
+        context,
     )
     return theta
 
@@ -123,33 +128,27 @@ def by_variational_inference(
     of_documents = tuple(aligned_empty((n, padded(n_topics)), np.float64) for _ in range(3))
     ratios = np.empty(documents.n_pairs)
 
-    def work(first: int, last: int):
-        fit_documents(
-            first,
-            last,
-            np.arange(n),
-            documents.indptr,
-            documents.words,
-            documents.counts,
-            precision,
-            (precision * mean).sum(axis=1),
-            nodes,
-            NODE_WEIGHTS,
-            *words,
-            n_topics,
-            MOST_PASSES,
-            TOLERANCE,
-            mean,
-            sticks,
-            variances,
-            *of_documents,
-            ratios,
-        )
-
-    each_slice(
-        work,
-        slice_bounds(documents.indptr, n_topics * PASSES),
-        context.n_threads,
-        context.interrupt,
+    each_document(
+        fit_documents,
+        documents,
+        n_topics,
+        context,
+        np.arange(n),
+        documents.indptr,
+        documents.words,
+        documents.counts,
+        precision,
+        (precision * mean).sum(axis=1),
+        nodes,
+        NODE_WEIGHTS,
+        *words,
+        n_topics,
+        MOST_PASSES,
+        TOLERANCE,
+        mean,
+        sticks,
+        variances,
+        *of_documents,
+        ratios,
     )
     return expected_probabilities(sticks, variances)

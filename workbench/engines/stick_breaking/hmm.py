@@ -12,7 +12,6 @@ continues over the held-out words. Documents without words, such as held-out one
 """
 
 import sys
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -113,8 +112,16 @@ def filtered_of(
 ) -> tuple[np.ndarray, float]:
     """Return p(s_t | words up to t) (document, state), and log p(words | parameters)."""
     filtered = np.empty((corpus.n_documents, len(state.first_state)))
-    work = partial(filter_forward, **data_of(corpus), **of_parameters(state), filtered=filtered)
-    return filtered, sum(each_slice(work, slices_of(corpus, state), n_threads, interrupt))
+    log_p = each_slice(
+        filter_forward,
+        slices_of(corpus, state),
+        n_threads,
+        interrupt,
+        **data_of(corpus),
+        **of_parameters(state),
+        filtered=filtered,
+    )
+    return filtered, sum(log_p)
 
 
 def data_of(corpus: Corpus) -> dict:
@@ -145,8 +152,11 @@ def step(
     """Draw the hidden states of every sequence, then the parameters."""
     filtered, _ = filtered_of(corpus, state, context.n_threads, context.interrupt)
     _, starts, rows = corpus.by_sequence
-    draw = partial(
+    moved = each_slice(
         draw_states,
+        slices_of(corpus, state),
+        context.n_threads,
+        context.interrupt,
         starts=starts,
         rows=rows,
         filtered=filtered,
@@ -155,9 +165,8 @@ def step(
         keys=sequences_of(corpus).keys,
         key=context.key(HIDDEN_STATES),
     )
-    n_moved = sum(each_slice(draw, slices_of(corpus, state), context.n_threads, context.interrupt))
     state = with_parameters(model, state, counts_of(corpus, model, state), context)
-    return state, {"updates": corpus.n_documents, "moved": n_moved / corpus.n_documents}
+    return state, {"updates": corpus.n_documents, "moved": sum(moved) / corpus.n_documents}
 
 
 def watch(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State) -> dict:

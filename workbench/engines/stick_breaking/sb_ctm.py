@@ -288,21 +288,37 @@ def draw_given_phi(
         slice_bounds(bounds, len(state.n_k)) for bounds in (corpus.indptr, corpus.by_word.indptr)
     )
 
-    def draw_some_topics(first: int, last: int):
-        tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, state.topics
-        return draw_topics_given_phi(first, last, *tokens, state.n_dk, state.psi, phi, key)
-
-    def count_some_words(first: int, last: int):
-        count_words_again(
-            first, last, corpus.by_word.indptr, *corpus.tokens_by_word, state.topics, state.n_wk
-        )
-
     prior = np.full(corpus.n_words, model.beta)
     phi[:, live] = draw_dirichlets(
         np.ascontiguousarray(state.n_wk[:, live].T), prior, context.key(DRAWN_TOPICS)
     ).T
-    n_moved = sum(each_slice(draw_some_topics, of_documents, context.n_threads, context.interrupt))
-    each_slice(count_some_words, of_words, context.n_threads, context.interrupt)
+    n_moved = sum(
+        each_slice(
+            draw_topics_given_phi,
+            of_documents,
+            context.n_threads,
+            context.interrupt,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
+            corpus.tokens_before,
+            state.topics,
+            state.n_dk,
+            state.psi,
+            phi,
+            key,
+        )
+    )
+    each_slice(
+        count_words_again,
+        of_words,
+        context.n_threads,
+        context.interrupt,
+        corpus.by_word.indptr,
+        *corpus.tokens_by_word,
+        state.topics,
+        state.n_wk,
+    )
     state.n_k[:] = state.n_wk.sum(axis=0)
     return n_moved
 

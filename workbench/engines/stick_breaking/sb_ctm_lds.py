@@ -32,7 +32,13 @@ from workbench.engines.engine import (
     zeros,
 )
 from workbench.engines.lda import cgs
-from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
+from workbench.engines.lda.fold_in import (
+    BURN_IN,
+    KEPT,
+    LearntTopics,
+    each_document,
+    word_probabilities,
+)
 from workbench.engines.stick_breaking import sb_ctm
 from workbench.engines.stick_breaking.sb_ctm import (
     StartOptions,
@@ -51,7 +57,6 @@ from workbench.kernels.stick_breaking.correlated_topics import (
     shared_potentials,
 )
 from workbench.kernels.stick_breaking.sticks import probabilities, sticks_of
-from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import (
     FOLD_IN,
     STATES,
@@ -255,11 +260,11 @@ def by_gibbs(
                 context.first_document,
             )
 
-    each_slice(
+    each_document(
         work,
-        slice_bounds(documents.indptr, phi.shape[1] * PASSES),
-        context.n_threads,
-        context.interrupt,
+        documents,
+        phi.shape[1],
+        context,
     )
     return theta
 

@@ -315,14 +315,19 @@ def fit(
             scatter += sums[2]
             n_visited += sums[3]
 
-    def count(first: int, last: int):
-        return count_words(
-            first, last, *part.by_word, part.counts, *documents, *words, n_topics, ratios, new_wk
-        )
-
     new_k = sum(
         each_slice(
-            count, slice_bounds(part.by_word.indptr, lanes), context.n_threads, context.interrupt
+            count_words,
+            slice_bounds(part.by_word.indptr, lanes),
+            context.n_threads,
+            context.interrupt,
+            *part.by_word,
+            part.counts,
+            *documents,
+            *words,
+            n_topics,
+            ratios,
+            new_wk,
         )
     )
     of_documents -= log_weights(new_wk, *words)  # E[log phi], which `watch` adds as q(phi) is then

@@ -12,7 +12,6 @@ is used and not kept. A year without a token has omega = 0, and its sticks come 
 """
 
 from collections.abc import Mapping
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +30,7 @@ from workbench.engines.engine import (
     size,
     zeros,
 )
-from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics
+from workbench.engines.lda.fold_in import BURN_IN, KEPT, LearntTopics, each_document
 from workbench.engines.stick_breaking.sb_ctm import (
     START_ALPHA,
     StartOptions,
@@ -121,8 +120,11 @@ def step(
 ) -> tuple[State, dict]:
     """Draw all tokens' topics, then the random walk of every stick, then the step variance q if it is learnt."""
     rows, phi = rows_of(corpus), probabilities_of(state.sticks, context)
-    draw = partial(
+    moved = each_slice(
         draw_topics,
+        slice_bounds(corpus.indptr, model.n_topics),
+        context.n_threads,
+        context.interrupt,
         indptr=corpus.indptr,
         rows=rows.of_pairs,
         counts=corpus.counts,
@@ -133,12 +135,7 @@ def step(
         phi=phi,
         key=context.key(GIBBS),
     )
-    n_moved = sum(
-        each_slice(
-            draw, slice_bounds(corpus.indptr, model.n_topics), context.n_threads, context.interrupt
-        )
-    )
-    del draw, phi
+    del phi
     squares = sum(draw_sticks(corpus, model, state, context))
     if model.learn_q:
         n_steps = (rows.years.n - 1) * state.sticks[0].size
@@ -146,7 +143,7 @@ def step(
         state = state._replace(
             variance=draw_inverse_gamma(shape, scale, context.key(WALK_VARIANCE))
         )
-    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+    return state, {"updates": corpus.n_tokens, "moved": sum(moved) / max(corpus.n_tokens, 1)}
 
 
 def draw_sticks(
@@ -209,10 +206,7 @@ def probabilities_of(sticks: np.ndarray, context: StepContext | None = None) -> 
     else:
         bounds = [(year, year + 1) for year in range(n_years)]
         each_slice(
-            partial(break_sticks, sticks=sticks, phi=phi),
-            bounds,
-            context.n_threads,
-            context.interrupt,
+            break_sticks, bounds, context.n_threads, context.interrupt, sticks=sticks, phi=phi
         )
     return phi
 
@@ -292,27 +286,21 @@ def by_gibbs(
     rows, theta = learnt.rows(documents), np.empty((documents.n_documents, len(learnt.alphas)))
     tokens_before = documents.tokens_before + context.first_token
 
-    def work(first: int, last: int):
-        sampled_theta(
-            first,
-            last,
-            documents.indptr,
-            rows,
-            documents.counts,
-            learnt.phi,
-            learnt.alphas,
-            theta,
-            tokens_before,
-            BURN_IN,
-            KEPT,
-            context.key(FOLD_IN),
-        )
-
-    each_slice(
-        work,
-        slice_bounds(documents.indptr, len(learnt.alphas) * PASSES),
-        context.n_threads,
-        context.interrupt,
+    each_document(
+        sampled_theta,
+        documents,
+        len(learnt.alphas),
+        context,
+        documents.indptr,
+        rows,
+        documents.counts,
+        learnt.phi,
+        learnt.alphas,
+        theta,
+        tokens_before,
+        BURN_IN,
+        KEPT,
+        context.key(FOLD_IN),
     )
     return theta
 

@@ -225,8 +225,11 @@ def draw_omega(
 ) -> np.ndarray:
     """Draw the Polya-gamma variables omega (entry,) of the sticks of all rows with tokens."""
     rows, omega = rows_of(corpus, model), np.empty(int(rows_of(corpus, model).starts[-1]))
-    work = partial(
+    each_slice(
         draw_weights,
+        slice_bounds(rows.starts, 32),
+        context.n_threads,
+        context.interrupt,
         indptr=rows.counts.indptr,
         places=rows.counts.places,
         counts=rows.counts.counts,
@@ -237,7 +240,6 @@ def draw_omega(
         keys=keys_of_rows(rows.sequences.indptr, rows.sequences.keys, context.key(SYSTEM_WEIGHTS)),
         omega=omega,
     )
-    each_slice(work, slice_bounds(rows.starts, 32), context.n_threads, context.interrupt)
     return omega
 
 
@@ -246,8 +248,12 @@ def draw_rows_of_loadings(
 ) -> None:
     """Draw the rows of C given omega and the hidden states, in place."""
     by_row = state.states[rows.sequences.documents]
-    work = partial(
+    cuts = [*range(0, len(rows.offset), STICKS_AT_ONCE), len(rows.offset)]
+    each_slice(
         draw_loadings,
+        list(pairwise(cuts)),
+        context.n_threads,
+        context.interrupt,
         indptr=rows.counts.indptr,
         places=rows.counts.places,
         counts=rows.counts.counts,
@@ -260,8 +266,6 @@ def draw_rows_of_loadings(
         key=context.key(SYSTEM_LOADINGS),
         loadings=state.loadings,
     )
-    cuts = [*range(0, len(rows.offset), STICKS_AT_ONCE), len(rows.offset)]
-    each_slice(work, list(pairwise(cuts)), context.n_threads, context.interrupt)
 
 
 def draw_states(
@@ -274,8 +278,11 @@ def draw_states(
     """Draw the states of every sequence given omega."""
     rows, n = rows_of(corpus, model), model.state_dim
     precision, drawn = np.empty((len(rows.starts) - 1, n, n)), np.empty((len(rows.starts) - 1, n))
-    work = partial(
+    each_slice(
         potentials,
+        slice_bounds(rows.starts, n),
+        context.n_threads,
+        context.interrupt,
         indptr=rows.counts.indptr,
         places=rows.counts.places,
         counts=rows.counts.counts,
@@ -287,7 +294,6 @@ def draw_states(
         precision=precision,
         h=drawn,
     )
-    each_slice(work, slice_bounds(rows.starts, n), context.n_threads, context.interrupt)
     draw_sequences(rows.sequences, model, state, precision, drawn, context)
 
 

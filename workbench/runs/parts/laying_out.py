@@ -89,8 +89,17 @@ class Whole:
         self, state: State, average: Average, past_burn_in: bool, context: StepContext
     ) -> tuple:
         """Score a state: return the updated running average, the test perplexities, and the input of `further_scores`."""
-        data = self.engine, self.train, self.test, self.model, self.options
-        return score(*data, state, average, past_burn_in, context)
+        return score(
+            self.engine,
+            self.train,
+            self.test,
+            self.model,
+            self.options,
+            state,
+            average,
+            past_burn_in,
+            context,
+        )
 
     def further_scores(self, predicted: Predicted | None) -> dict:
         """Return the scores that the model's family adds to the perplexities, as a dict."""
@@ -102,8 +111,10 @@ class Whole:
 
     def train_perplexity(self, state: State, context: StepContext) -> float:
         """Return the perplexity of the training data under a state."""
-        arguments = self.train, self.model, self.options, state, self.train, context
-        return perplexity(self.train, self.engine.predict(*arguments))
+        return perplexity(
+            self.train,
+            self.engine.predict(self.train, self.model, self.options, state, self.train, context),
+        )
 
     def counts(self, state: State) -> dict:
         """Return the arrays that a snapshot of a state has, as a dict."""

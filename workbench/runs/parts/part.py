@@ -281,8 +281,9 @@ class Part:
     def fitted(self, shared: dict) -> float:
         """Return the log likelihood of the part's training tokens."""
         corpus, state = self.corpus(), self.state(shared)
-        arguments = corpus, self._model, self._options, state, corpus
-        return log_likelihood(corpus.weights, self.engine.predict(*arguments))
+        return log_likelihood(
+            corpus.weights, self.engine.predict(corpus, self._model, self._options, state, corpus)
+        )
 
     def scored(self, shared: dict, n_averaged: int, past_burn_in: bool) -> Logs:
         """Update the running average of the part's held-out tokens; return the log likelihoods of these tokens."""

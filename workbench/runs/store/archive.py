@@ -187,12 +187,13 @@ def read_checkpoint(path: Path, engine: Engine) -> Position | None:
 
     def position(file: Mapping[str, np.ndarray]) -> Position:
         fields = [_restored(file[f"state_{name}"]) for name in engine.state._fields]
-        clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
         return Position(
             int(file["iteration"]),
             engine.state(*fields),
             _average(file),
-            *clocks,
+            float(file["elapsed"]),
+            float(file["cpu_time"]),
+            int(file["updates"]),
         )
 
     return _read(path, position)
