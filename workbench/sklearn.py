@@ -14,7 +14,7 @@ from workbench.corpus.streams import in_batches
 from workbench.engines import ENGINES, STREAMING, engine_called, get_engine
 from workbench.engines.engine import Engine, StepContext
 from workbench.engines.lda import online_vb
-from workbench.engines.lda.fold_in import LearntTopics
+from workbench.engines.lda.fold_in import LearntTopics, numbers_by_content
 from workbench.engines.options import options_of
 from workbench.errors import ALONE, DataError, InputError, Named, not_installed, one_sentence
 from workbench.models.model import tiny_bag
@@ -232,9 +232,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         corpus = self._unseen(X)
         with _worded():
-            theta = self._topics.fold_in_alone(corpus, self.seed_, self._n_threads())[
-                :, : self.n_components_
-            ]
+            theta = self._topics.fold_in(
+                corpus, self.seed_, self._n_threads(), numbers=numbers_by_content(corpus)
+            )
+        theta = theta[:, : self.n_components_]
         return theta / theta.sum(axis=1, keepdims=True)
 
     def perplexity(self, X, y=None) -> float:

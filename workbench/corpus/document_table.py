@@ -148,5 +148,4 @@ def plain_value(value: object):
 
 def iso(moment) -> str:
     """Return a date as "2024-07-31", or as "2024-07-31T12:30:00" if it has a time of day."""
-    text = moment.isoformat()
-    return text.removesuffix("T00:00:00")
+    return moment.isoformat().removesuffix("T00:00:00")

@@ -49,7 +49,10 @@ def times_of(
     there = [row for row, value in enumerate(values) if not _is_missing(value)]
     texts = [_as_text(values[row]) for row in there]
     times: list = [None] * len(values)
-    found = _whole_numbers(texts)
+    found = [
+        int(text.partition(".")[0]) if isinstance(text, str) and WHOLE.fullmatch(text) else None
+        for text in texts
+    ]
     if None in found:
         found = min(found, _dates(pd, texts), key=lambda read: read.count(None))
     for row, time in zip(there, found, strict=True):
@@ -76,14 +79,6 @@ def listed(rows: Sequence[int], values: Sequence, where: Callable[[int], str]) -
     first = rows[:MOST_BAD]
     lines = [f"{where(row).rpartition(', ')[2]} {shown(repr(values[row]))}" for row in first]
     return ", ".join(lines) + " …" * (len(rows) > MOST_BAD)
-
-
-def _whole_numbers(texts: list) -> list[int | None]:
-    """Return the texts that are whole numbers as numbers, None for others."""
-    return [
-        int(text.partition(".")[0]) if isinstance(text, str) and WHOLE.fullmatch(text) else None
-        for text in texts
-    ]
 
 
 def _is_missing(value: object) -> bool:

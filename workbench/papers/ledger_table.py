@@ -577,14 +577,6 @@ def largest_standing(p_values: Iterable[float]) -> float:
     return standing
 
 
-def by_paper(rows: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """Return name of the paper → its ledger entries, in order."""
-    return {
-        paper: list(paper_entries)
-        for paper, paper_entries in groupby(rows, key=lambda row: row.item.paper)
-    }
-
-
 def verdict_of(line: Line, extent: str) -> str:
     """Return the verdict as text; if not the whole figure was run, with the extent in parentheses."""
     is_partial = extent not in ("", WHOLE) and line.verdict in (HOLDS, FAILS, UNDECIDED, NUMBER)
@@ -639,7 +631,7 @@ def to_markdown(rows: list[Entry], head: str = HEAD) -> str:
     if tested:
         n_standing = sum(p <= standing for p in tested)
         text += [BY_CHANCE.format(len(tested), CHANCE * len(tested), n_standing), ""]
-    for paper, paper_entries in by_paper(rows).items():
+    for paper, paper_entries in groupby(rows, key=lambda row: row.item.paper):
         text += [f"## {paper}", ""]
         for entry in paper_entries:
             text += _item_markdown(entry, standing)

@@ -34,11 +34,6 @@ def votes(path: Path, party: str = "drop") -> Records:
     )
 
 
-def neuroticism(path: Path) -> Records:
-    """Return the answers to the five items on neuroticism, N1 to N5, of the personality inventory."""
-    return read_records(path, fields=[f"N{item}" for item in range(1, 6)])
-
-
 def words_of_text(path: Path) -> Records:
     """Return the lower-case words of a text as records: one per word, with a field per letter, missing after the last."""
     words = re.findall("[a-z]+", read_text(path).lower())
@@ -207,7 +202,7 @@ RECORD_SETS = MappingProxyType(
                 n_missing=119,
                 licence=PSYCH,
                 origin=INVENTORY,
-                make=neuroticism,
+                make=lambda path: read_records(path, fields=[f"N{item}" for item in range(1, 6)]),
             ),
             RecordSet(
                 "soybean",

@@ -166,9 +166,10 @@ def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
         f"the {split['top_words']:,} most frequent words" if split.get("top_words") else "all words"
         for split in splits
     )
+    options = (", ".join(filter(None, option_texts(spec.reading).values())) for spec in specs)
     rows = [
         ("corpus", every(spec.corpus for spec in specs)),
-        ("read with", every(map(_read_with, specs), "the defaults")),
+        ("read with", every((read or "the defaults" for read in options), "the defaults")),
         ("topics", every(_topics(spec) for spec in specs if spec.n_topics)),
         *((label, every(texts)) for (_, label), texts in priors_by_network.items()),
         ("iterations", every(_reached(entry) for entry in reported if entry.spec.length)),
@@ -191,11 +192,6 @@ def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
         ("started from", every((lineage(entry) or "nothing" for entry in reported), "nothing")),
     ]
     return [(name, value) for name, value in rows if value]
-
-
-def _read_with(spec: RunSpec) -> str:
-    """Return the options of reading and counting that differ from the default, as text."""
-    return ", ".join(filter(None, option_texts(spec.reading).values())) or "the defaults"
 
 
 def _topics(spec: RunSpec) -> str:

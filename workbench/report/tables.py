@@ -144,14 +144,9 @@ def score_table(reported: list[ReportedRun]) -> tuple[dict[str, str], dict[str, 
         for index, label in enumerate(table["label"].values.tolist())
     }
     return {
-        heading_of(name): f"{attrs['long_name']}, {attrs['units']}"
+        name.removeprefix("test_").replace("_", " "): f"{attrs['long_name']}, {attrs['units']}"
         for name, attrs in scores.items()
     }, rows
-
-
-def heading_of(score: str) -> str:
-    """Return the column heading for a score, given the score's name."""
-    return score.removeprefix("test_").replace("_", " ")
 
 
 def run_rows(reported: list[ReportedRun]) -> list[dict]:

@@ -109,10 +109,9 @@ class RunSpec(RunSettings):
         identity = {name: getattr(self, name) for name in IDENTITY} | {"options": options}
         if self.start:
             identity["start"] = self.start["counts"]
-        if self.shards:
-            identity["shards"] = self.shards
-        if self.module:
-            identity["module"] = self.module
+        identity |= {
+            name: getattr(self, name) for name in ("shards", "module") if getattr(self, name)
+        }
         if self.interventions:
             identity["interventions"] = [
                 (made.iteration, plain(made.changes)) for made in self.interventions
@@ -235,9 +234,12 @@ class RunSpec(RunSettings):
             raise SpecError(
                 f"the spec of a run is one JSON object; this is a {type(fields_by_name).__name__}; it is damaged"
             )
-        spec = cls(
-            **{name: fields_by_name.get(name, default) for name, default in _defaults(cls).items()}
+        known = {f.name: f for f in fields(cls) if f.name != "warm_start"}
+        without_default = dict.fromkeys(
+            name for name, f in known.items() if f.default is f.default_factory is MISSING
         )
+        stored = {name: value for name, value in fields_by_name.items() if name in known}
+        spec = cls(**without_default | stored)
         _check_types(spec)
         spec = replace(spec, interventions=interventions_of(spec.interventions))
         if spec.module or not is_known(spec.engine):
@@ -292,19 +294,6 @@ class RunSpec(RunSettings):
             described.append(f"turned {len(self.interventions)} times ({self.hash[:4]})")
         described += ["warm", *self.start.get("edits", ())] if self.start else []
         return " ".join(filter(None, described))
-
-
-def _defaults(kind: type) -> dict:
-    """Return the default of each field that is saved as JSON, keyed by name; None for required fields."""
-    defaults = {
-        f.name: f.default if f.default_factory is MISSING else f.default_factory()
-        for f in fields(kind)
-    }
-    return {
-        name: None if default is MISSING else default
-        for name, default in defaults.items()
-        if name != "warm_start"
-    }
 
 
 def _check_types(spec: RunSpec) -> None:

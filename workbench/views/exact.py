@@ -132,6 +132,7 @@ def bounds_picture(engines: Sequence[xr.Dataset]) -> Picture:
         "distance of p(w|d), mean over documents, and of co-assignment, mean over pairs of tokens. Of "
         f"{first.attrs['n_starts']} starts the one with the highest bound; for samplers the mean over starts."
     )
+    n_bars = sum(int(np.isfinite(result["bound"]).sum()) for result in engines)
     return Picture(
         "toy-bounds",
         "Bounds and errors on a toy",
@@ -140,7 +141,7 @@ def bounds_picture(engines: Sequence[xr.Dataset]) -> Picture:
         HEADER,
         rows,
         legend=False,
-        height=ABOVE + ROW * max(_n_bars(engines), 6),
+        height=ABOVE + ROW * max(n_bars, 6),
     )
 
 
@@ -152,10 +153,6 @@ def token_names(posterior: xr.Dataset) -> list[str]:
         strict=True,
     )
     return [fitting(f"{document}, {word}", LETTERS) for document, word in both]
-
-
-def _n_bars(engines: Sequence[xr.Dataset]) -> int:
-    return sum(int(np.isfinite(result["bound"]).sum()) for result in engines)
 
 
 def _bars(bars: list[tuple[str, str, float]], x, title: str):

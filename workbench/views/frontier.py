@@ -10,7 +10,6 @@ import xarray as xr
 from workbench.measures import MeasureError, frontier, overtaking
 from workbench.measures.frontier import COSTS, is_plain_gibbs
 from workbench.measures.selection import counterparts, grouped, spec_of
-from workbench.runs.spec import RunSpec
 from workbench.views.elements import (
     GREY,
     INK,
@@ -313,9 +312,12 @@ def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
 def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Draw the speedup of hybrids as maps, if runs differ in data or number of topics."""
     with suppress(MeasureError):
-        cells = overtaking(
-            [run for run in shown.runs if is_hybrid(spec_of(run)) or is_plain_gibbs(spec_of(run))]
-        )
+        of_hybrids = [  # which have an option r, or are r = inf
+            run
+            for run in shown.runs
+            if hasattr(spec_of(run).parts()[2], "r") or is_plain_gibbs(spec_of(run))
+        ]
+        cells = overtaking(of_hybrids)
         if cells.sizes["data"] * cells.sizes["n_topics"] > 1:
             yield overtaking_picture(cells, view)
 
@@ -326,11 +328,6 @@ def _short_names(descriptions: list[str]) -> list[str]:
     if len(descriptions) > 1 and len({words[0] for words in parts}) == 1:
         descriptions = [", ".join(words[1:]) or UNCHANGED for words in parts]
     return [fill(description, LETTERS) for description in descriptions]
-
-
-def is_hybrid(spec: RunSpec) -> bool:
-    """Return whether a run's engine is a hybrid, whose option r separates sampled from averaged pairs."""
-    return hasattr(spec.parts()[2], "r")
 
 
 def _model_text(table_and_runs: tuple[xr.Dataset, list[xr.Dataset]]) -> str:

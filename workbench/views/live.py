@@ -50,11 +50,6 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     return made
 
 
-def panes_of(figures: list[figure]) -> list[pn.pane.Bokeh]:
-    """Return the figures of a picture as parts of a page, as wide as their place."""
-    return [pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in figures]
-
-
 def with_topics(drawn: figure) -> list[ColumnDataSource]:
     """Return the data sources of a figure whose points stand for topics."""
     return [
@@ -116,7 +111,9 @@ class PictureCard(pn.viewable.Viewer):
         for source in self._sources:
             self._listen(source)
         self._mark()
-        self.figure[:] = panes_of(made)
+        self.figure[:] = [
+            pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in made
+        ]
         self.caption.value = escape(picture.caption).replace("$$", "$\u200b$") if picture else ""
 
     @param.depends("chosen", watch=True)

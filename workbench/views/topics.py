@@ -312,7 +312,8 @@ def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
             panels.append(
                 coherence_view(scores, "npmi", names, look.colour, look.marker, label, most)
             )
-            fewer = _cut_note(most) if scores.sizes["topic"] > most else fewer
+            if scores.sizes["topic"] > most:
+                fewer = f" Only the {most // 2} best and the {most // 2} worst topics are drawn; the table has all."
     if panels:
         yield view.picture(
             "Coherence of the ten most probable words of each topic in the training documents: the mean normalised pointwise "
@@ -334,10 +335,4 @@ def _most(n_panels: int, columns: int) -> int:
         MOST_SCORED
         if columns == 2 or not n_panels
         else rows_below(n_panels, ABOVE, MOST_SCORED, FEWEST_SCORED) // 2 * 2
-    )
-
-
-def _cut_note(most: int) -> str:
-    return (
-        f" Only the {most // 2} best and the {most // 2} worst topics are drawn; the table has all."
     )

@@ -281,20 +281,10 @@ FIVE_GROUPS = (
 )
 
 
-def five_groups(news20: Corpus) -> Corpus:
-    """Return the messages of five newsgroups without stop words and without words of fewer than ten tokens."""
-    return frequent_words(drop_stop_words(keep_documents(news20, FIVE_GROUPS)), 10)
-
-
 def five_hundred(kos: Corpus) -> Corpus:
     """Draw 500 documents with numpy's generator and seed 0; return them in the order drawn, without unused words."""
     chosen = np.random.default_rng(0).choice(kos.n_documents, 500, replace=False)
     return frequent_words(kos.of_documents(chosen))
-
-
-def thousand_of_messages(news20: Corpus) -> Corpus:
-    """Return the corpus reduced to its 1,000 most frequent words that are no stop words of scikit-learn."""
-    return keep_top_words(drop_stop_words(news20, ENGLISH_STOP_WORDS), 1000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,7 +348,7 @@ PREPARED = (
         "news5",
         "five groups of 20 Newsgroups, stop words and rare words out",
         NEWS20,
-        five_groups,
+        lambda news20: frequent_words(drop_stop_words(keep_documents(news20, FIVE_GROUPS)), 10),
         content="2eb7e3f9792fac8c2cf191e8a653944fd8e8b7ca9a8335a6d4efb0274cd0686c",
         n_documents=4_700,
         n_words=8_631,
@@ -383,7 +373,7 @@ PREPARED = (
         "news1000",
         "training messages of 20 Newsgroups, the 1,000 most frequent words, stop words out",
         NEWS20,
-        thousand_of_messages,
+        lambda news20: keep_top_words(drop_stop_words(news20, ENGLISH_STOP_WORDS), 1000),
         part="train",
         content="8715aa0a5262cca71d25934a6093731370a4c93d7d86c13356f0e57ddf96c252",
         n_documents=11_269,

@@ -61,8 +61,7 @@ class Frames:
             from pyarrow.parquet import ParquetFile
 
             file = ParquetFile(path)
-            batch = next(file.iter_batches(n), file.schema_arrow.empty_table())
-            return batch.to_pandas()
+            return next(file.iter_batches(n), file.schema_arrow.empty_table()).to_pandas()
 
     def stream(
         self, path: Path, read_options: ReadOptions, progress: Callable[[float], None]

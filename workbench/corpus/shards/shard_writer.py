@@ -105,8 +105,7 @@ class ShardWriter:
     def finish(self, name: str, held_out_rows: str | None, reading: dict | None) -> dict:
         """Write the remaining files and return the manifest, still without hashes; `seal` adds them and writes it."""
         self._end()
-        array = self._array("word_tokens", np.int64)
-        array.add(self._word_tokens)
+        self._array("word_tokens", np.int64).add(self._word_tokens)
         self.close()
         lengths = {"vocabulary": self.n_words} | dict.fromkeys(
             (*VALUES, "titles"), self.n_documents

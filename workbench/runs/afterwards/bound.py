@@ -22,7 +22,7 @@ from workbench.runs.progress import bar
 from workbench.runs.recorded import Position
 from workbench.runs.settings import LARGEST_SEED
 from workbench.runs.spec import SpecError
-from workbench.runs.store.archive import corpora_of, get_corpus, no_checkpoint, read_checkpoint
+from workbench.runs.store.archive import corpora_of, get_corpus, last_position
 
 HYBRIDS = {**dict.fromkeys(hybrid.KINDS, hybrid), adaptive.NAME: adaptive}
 """Name of each hybrid engine → its module."""
@@ -164,9 +164,7 @@ def _inputs(run: Run) -> Iterator[tuple]:
             yield at_last_checkpoint(run, partial(_laid_out, run, Path(scratch)))
         return
     engine, model, options = spec.parts()
-    position = read_checkpoint(run.path / "checkpoint.npz", engine)
-    if position is None:
-        raise no_checkpoint(run.name)
+    position = last_position(run, engine)
     corpus = get_corpus(run.path.parent, spec.train)
     inputs = HYBRIDS[engine.name].for_bound(corpus, options, position.state)
     yield position.iteration, *bounds.whole(corpus, *inputs)

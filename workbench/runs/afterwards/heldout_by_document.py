@@ -18,9 +18,8 @@ from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import (
     corpora_of,
     get_corpus,
-    no_checkpoint,
+    last_position,
     read_average,
-    read_checkpoint,
 )
 
 
@@ -70,16 +69,13 @@ def score_documents(run, store=None) -> Scored:
         )
     if spec.shards:
         return at_last_checkpoint(run, partial(_score_parts, spec))
-    file = run.path / "checkpoint.npz"
     train, test = (get_corpus(run.path.parent, content) for content in (spec.train, spec.test))
     engine, model, options = spec.parts(train)
-    last = read_average(file)
+    last = read_average(run.path / "checkpoint.npz")
     if last is not None and last[1].n_averaged and engine.samples(train, options):
         iteration, average = last
         return Scored(*_sums(test, average.probability), iteration, average.n_averaged)
-    position = read_checkpoint(file, engine)
-    if position is None:
-        raise no_checkpoint(run.name)
+    position = last_position(run, engine)
     context = StepContext(spec.seed, position.iteration)
     probability = predict_entries(engine, train, model, options, position.state, test, context)[0]
     return Scored(*_sums(test, probability), position.iteration, 0)

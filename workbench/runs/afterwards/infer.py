@@ -100,7 +100,13 @@ def folded_in(
 ) -> tuple[np.ndarray, float]:
     """Return theta (document, topic) of a slice, and the log likelihood of the slice's known tokens in nats."""
     pairs = documents.corpus(topics.vocabulary)
-    theta = topics.fold_in(pairs, seed, n_threads, documents.first_document, documents.first_token)
+    theta = topics.fold_in(
+        pairs,
+        seed,
+        n_threads,
+        first_document=documents.first_document,
+        first_token=documents.first_token,
+    )
     logs = (
         log_likelihood(pairs.counts, topics.word_probability(theta, pairs))
         if pairs.n_pairs

@@ -11,7 +11,6 @@ from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import (
     LearntTopics,
     mixture_probability,
-    numbers_by_content,
     word_probabilities,
 )
 from workbench.runs.execution.run import open_run
@@ -30,34 +29,13 @@ class Topics(NamedTuple):
     vocabulary: tuple[str, ...]
     n_topics: int  # number of topics; for an HDP of those in use
 
-    def fold_in(
-        self,
-        documents: Corpus,
-        seed: int,
-        n_threads: int,
-        first_document: int = 0,
-        first_token: int = 0,
-    ) -> np.ndarray:
+    def fold_in(self, documents: Corpus, seed: int, n_threads: int, **more) -> np.ndarray:
         """Infer theta (document, topic) of documents over the run's vocabulary.
 
-        first_document, first_token : numbers of the first document and token, on which the uniforms depend
+        more : fields of `StepContext` on which the uniforms depend: ``first_document`` and ``first_token``, or ``numbers``
         """
-        context = StepContext(
-            *checked_numbers(seed, n_threads),
-            first_document=first_document,
-            first_token=first_token,
-        )
-        return self._folded_in(documents, context)
-
-    def fold_in_alone(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
-        """Infer theta (document, topic) such that each row depends on the words of that document alone."""
-        context = StepContext(
-            *checked_numbers(seed, n_threads), numbers=numbers_by_content(documents)
-        )
-        return self._folded_in(documents, context)
-
-    def _folded_in(self, documents: Corpus, context: StepContext) -> np.ndarray:
         engine, _, options = self.spec.parts()
+        context = StepContext(*checked_numbers(seed, n_threads), **more)
         return engine.fold_in(self.learnt, options, documents, context)
 
     def word_probability(self, theta: np.ndarray, pairs: Corpus) -> np.ndarray:

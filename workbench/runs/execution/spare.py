@@ -57,7 +57,8 @@ def hand_over(path: Path, lock: Lock) -> bool:
 def next_run() -> tuple[Path, int] | None:
     """Wait as a spare for a run; return its folder and the open file of its lock, or None if none came."""
     folder = _folder()
-    if folder is None or memory_used() > LARGEST:
+    # what is used now: the largest use so far can be that of the process which started this one
+    if folder is None or psutil.Process().memory_info().rss > LARGEST:
         return None
     bound = folder / str(os.getpid())
     address = bound.with_suffix(FREE)
@@ -80,14 +81,6 @@ def next_run() -> tuple[Path, int] | None:
             with contextlib.suppress(OSError):  # others wait there
                 folder.rmdir()
     return None
-
-
-def memory_used() -> int:
-    """Return the number of bytes of memory that this process uses now.
-
-    The largest number so far, as the system reports it, can be that of the process which started this one.
-    """
-    return psutil.Process().memory_info().rss
 
 
 def key() -> str:

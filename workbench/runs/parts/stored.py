@@ -14,7 +14,7 @@ from workbench.runs.parts.laying_out import places_of
 from workbench.runs.parts.part import Place
 from workbench.runs.recorded import Position
 from workbench.runs.spec import SpecError
-from workbench.runs.store.archive import corpora_of, no_checkpoint, parts_folder, read_checkpoint
+from workbench.runs.store.archive import corpora_of, last_position, parts_folder, read_checkpoint
 
 Result = TypeVar("Result")
 
@@ -43,9 +43,7 @@ def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Res
     """
     while True:
         engine, model, _ = run.spec.parts()
-        position = read_checkpoint(run.path / "checkpoint.npz", engine)
-        if position is None:
-            raise no_checkpoint(run.name)
+        position = last_position(run, engine)
         try:
             return take(position, _parts(run, position))
         except DataError as error:

@@ -169,11 +169,6 @@ def write_checkpoint(path: Path, position: Position) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-def no_checkpoint(run: str) -> SpecError:
-    """Return the error for a run without a complete checkpoint."""
-    return SpecError(f"run '{run}' has no whole checkpoint; `workbench resume {run}` makes one")
-
-
 def parts_folder(path: Path, iteration: int) -> Path:
     """Return the folder that holds the document arrays of the checkpoint at an iteration.
 
@@ -197,6 +192,18 @@ def read_checkpoint(path: Path, engine: Engine) -> Position | None:
         )
 
     return _read(path, position)
+
+
+def last_position(run, engine: Engine) -> Position:
+    """Return the position of a run's last checkpoint; raise SpecError if it has no complete one.
+
+    run : has a ``path`` and a ``name``
+    """
+    position = read_checkpoint(run.path / CHECKPOINT, engine)
+    if position is None:
+        problem = f"run '{run.name}' has no whole checkpoint"
+        raise SpecError(f"{problem}; `workbench resume {run.name}` makes one")
+    return position
 
 
 def iteration_of_checkpoint(path: Path) -> int | None:

@@ -34,20 +34,6 @@ def read(path: Path, array: zarr.Array, selection: tuple) -> np.ndarray:
         ) from error
 
 
-def refuse_missing(
-    path: Path, array: zarr.Array, rows: Iterable[int], shape: tuple[int, ...] = (), second=None
-) -> None:
-    """Raise DamagedError if the file of a chunk of these rows is missing; see `missing` for the arguments."""
-    try:
-        key = next(missing(array, rows, shape, second), None)
-    except OSError as error:
-        raise DamagedError.of(
-            path, f"{_file(array)} cannot be read ({error.strerror or error})"
-        ) from error
-    if key is not None:
-        raise DamagedError.of(path, f"the chunk {_file(array)}/{'/'.join(map(str, key))} is gone")
-
-
 def missing(
     array: zarr.Array,
     rows: Iterable[int],
@@ -69,7 +55,7 @@ def missing(
         places[1] = np.unique(second // others[0]).tolist()
     folder = Path(array.store.root) / array.path
     for place in product(*places):
-        if not (folder / _key(array, place)).is_file():
+        if not (folder / array.metadata.encode_chunk_key(place)).is_file():
             yield place
 
 
@@ -91,10 +77,6 @@ def fill_missing(
     for place in missing(array, rows, shape):
         if any(index >= n for index, n in zip(place, known, strict=True)):
             array.set_block_selection(place, array.fill_value)
-
-
-def _key(array: zarr.Array, place: tuple[int, ...]) -> str:
-    return array.metadata.encode_chunk_key(place)
 
 
 def _file(array: zarr.Array) -> str:
@@ -199,4 +181,12 @@ class Stored:
     def _refuse_missing(
         self, array: zarr.Array, rows: Iterable[int], shape: tuple[int, ...] = (), of_rows=None
     ) -> None:
-        refuse_missing(self.path, array, rows, shape, of_rows)
+        """Raise DamagedError if the file of a chunk of these rows is missing; see `missing` for the arguments."""
+        try:
+            key = next(missing(array, rows, shape, of_rows), None)
+        except OSError as error:
+            problem = f"{_file(array)} cannot be read ({error.strerror or error})"
+            raise DamagedError.of(self.path, problem) from error
+        if key is not None:
+            chunk = f"{_file(array)}/{'/'.join(map(str, key))}"
+            raise DamagedError.of(self.path, f"the chunk {chunk} is gone")

@@ -66,8 +66,7 @@ class RunReader:
 
     def by_other_kernels(self) -> bool:
         """Return whether the last committed row was computed by other kernels than this process has."""
-        known = self.provenance()
-        return known[-1][1] != KERNELS and self._stored.committed().n_rows > 0
+        return self.provenance()[-1][1] != KERNELS and self._stored.committed().n_rows > 0
 
     def status(self) -> dict:
         """Return state, iteration, n_iterations, time_left (seconds or None) and message as a dict; fast."""
