@@ -21,9 +21,8 @@ from workbench.measures.document_likelihoods import (
 from workbench.measures.matching import check_training_corpus
 from workbench.measures.selection import MeasureError, one_run, spec_of
 from workbench.models import LDA
-from workbench.runs.afterwards.infer import document_completion
-from workbench.runs.afterwards.learnt import Topics, checked_numbers, known_part, topics_of
-from workbench.runs.input_data import data_from
+from workbench.runs.afterwards.infer import document_completion, with_known_part
+from workbench.runs.afterwards.learnt import Topics, checked_numbers, topics_of
 from workbench.runs.recorded import model_of
 from workbench.runs.scoring import perplexity
 
@@ -272,7 +271,7 @@ def perplexity_audit(
         check_training_corpus(run, train)
     entries = _of_test(run, topics, test) | _of_training(run, topics, train, n_threads)
     if unseen is not None:
-        known_documents = _known(topics, unseen)
+        _, known_documents = with_known_part(topics, unseen)
         entries |= _completed(run, topics, known_documents, seed, n_threads)
         entries |= _marginal(topics, known_documents, n_particles, seed, n_threads) | _bounds(
             topics, known_documents, n_threads
@@ -309,18 +308,6 @@ def _topics_of(run: xr.Dataset) -> Topics:
             "another model; choose a run of LDA"
         )
     return topics_of(run, None)
-
-
-def _known(topics: Topics, unseen) -> Corpus:
-    """Return the unseen documents without words that the run does not know."""
-    corpus = data_from(unseen, None, counted=topics.spec.counted)
-    corpus = corpus.require_memory("unseen documents are scored in memory")
-    known = known_part(corpus, topics.vocabulary)
-    if known.n_tokens == 0:
-        raise MeasureError(
-            f"no word of {corpus.name!r} is in the vocabulary of the run; give documents like its training documents"
-        )
-    return known
 
 
 def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, AuditEntry]:

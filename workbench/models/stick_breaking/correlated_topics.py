@@ -81,15 +81,12 @@ class GaussianTopics(TopicModel):
             self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False
         )
 
-    def phi_of(self, n_kw: np.ndarray) -> np.ndarray:
-        """Return the posterior means of phi (topic, word) given counts (topic, word)."""
-        return Priors(np.zeros(len(n_kw)), self.beta, of_shares=False).phi(n_kw)
-
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate | np.ndarray]:
         """Return ``theta`` at the last psi, and the posterior mean of ``phi`` given the last counts."""
+        of_words = Priors(np.zeros(self.n_topics), self.beta, of_shares=False)
         return {
             "theta": Estimate(self.theta_of, last["psi"]),
-            "phi": Estimate(self.phi_of, last["n_kw"]),
+            "phi": Estimate(of_words.phi, last["n_kw"]),
         }
 
     def hyperparameters(self, options) -> dict[str, str]:

@@ -447,6 +447,18 @@ def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
     return n_documents * DOUBLE * HELD * sum(n + LANES for n in numbers)
 
 
+def with_known_part(topics: Topics, unseen: Documents) -> tuple[Corpus, Corpus]:
+    """Return unseen documents, and their tokens of words that the run knows; raise SpecError if there are none."""
+    corpus = _counted_alike(unseen, topics, {})
+    corpus = corpus.require_memory("unseen documents are scored in memory")
+    known = known_part(corpus, topics.vocabulary)
+    if known.n_tokens == 0:
+        raise SpecError(
+            f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own"
+        )
+    return corpus, known
+
+
 def document_completion(
     run: Run | str | Path | xr.Dataset,
     unseen: Corpus,
@@ -483,13 +495,7 @@ def document_completion(
     """
     SpecError.one_of("protocol", protocol, PROTOCOLS)
     topics = topics_of(run, store)
-    corpus = _counted_alike(unseen, topics, {})
-    corpus = corpus.require_memory("unseen documents are scored in memory")
-    known = known_part(corpus, topics.vocabulary)
-    if known.n_tokens == 0:
-        raise SpecError(
-            f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own"
-        )
+    corpus, known = with_known_part(topics, unseen)
     observed, scored = (
         split_halves(known, seed) if protocol == "document_completion" else (known, known)
     )

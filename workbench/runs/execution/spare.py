@@ -5,8 +5,6 @@ and the run's lock, as an open file. Spares are shared by processes with the sam
 by those that they start.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

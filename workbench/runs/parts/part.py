@@ -141,9 +141,7 @@ def opened(corpus: str | AnyCorpus) -> AnyCorpus:
     return _opened(corpus) if isinstance(corpus, str) else corpus
 
 
-@lru_cache(maxsize=4)
-def _opened(folder: str) -> ShardedCorpus:
-    return ShardedCorpus.open(folder)
+_opened = lru_cache(maxsize=4)(ShardedCorpus.open)
 
 
 class Part:

@@ -5,8 +5,6 @@ the iteration down before that step. The file is replaced as a whole under a loc
 once. What has taken effect is part of the run's spec (`status.read_spec`).
 """
 
-from __future__ import annotations
-
 import getpass
 from collections.abc import Callable, Mapping
 from dataclasses import replace
