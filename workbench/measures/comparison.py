@@ -23,6 +23,7 @@ from workbench.measures.selection import (
     attributes,
     counterparts,
     each_run,
+    grouped,
     has_course,
     labels_of,
     last_iteration,
@@ -32,15 +33,9 @@ from workbench.measures.selection import (
 )
 from workbench.models import VARIABLES
 from workbench.runs.afterwards.heldout_by_document import Scored
+from workbench.runs.recorded import CLOCKS as COSTS
+from workbench.runs.recorded import TEST_PERPLEXITIES
 
-PERPLEXITIES = (
-    "test_perplexity",
-    "test_perplexity_state",
-    "test_perplexity_average",
-    "test_perplexity_by_document",
-    "test_perplexity_joint",
-)
-COSTS = ("elapsed", "cpu_time", "updates")
 CLOCKS = (*COSTS, "iteration", "steps")
 
 
@@ -66,7 +61,7 @@ def final(runs: Runs) -> xr.Dataset:
             attrs,
         )
 
-    data = {name: last(name) for name in (*PERPLEXITIES, *scores, *COSTS)}
+    data = {name: last(name) for name in (*TEST_PERPLEXITIES, *scores, *COSTS)}
     updates = data["updates"][1]
     time_per_update = np.divide(
         1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0
@@ -118,7 +113,7 @@ def summary(
     n_runs = [len(rows) for rows in by_label.values()]
     data = {"n_runs": ("label", n_runs, attributes("runs: seeds and splits"))}
     for name in (
-        *PERPLEXITIES,
+        *TEST_PERPLEXITIES,
         *further_scores(runs),
         "iteration",
         *COSTS,
@@ -266,10 +261,7 @@ def reached_by_each(best: list[float]) -> float:
 
 def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
     """Return label → indices of the runs with that label."""
-    labels = last["label"].values
-    return {
-        label: np.flatnonzero(labels == label).tolist() for label in dict.fromkeys(labels.tolist())
-    }
+    return grouped(last["label"].values.tolist(), range(last.sizes["run"]))
 
 
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:

@@ -53,13 +53,12 @@ class Row(NamedTuple):
 
 
 CLOCKS = ("elapsed", "cpu_time", "updates")
-PERPLEXITIES = (
+TEST_PERPLEXITIES = (
     "test_perplexity",
     "test_perplexity_state",
     "test_perplexity_average",
     "test_perplexity_by_document",
     "test_perplexity_joint",
-    "train_perplexity",
 )
 AVERAGES = ("test_perplexity_average", "test_perplexity_by_document", "test_perplexity_joint")
 """Perplexities of predictions that are averaged over iterations."""
@@ -136,7 +135,7 @@ class Recorded(NamedTuple):
 def recorded(spec: RunSpec) -> Recorded:
     """Return the columns and snapshot arrays of a run with this spec."""
     engine, model, options = spec.parts()
-    scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
+    scored = (*(TEST_PERPLEXITIES if spec.test is not None else ()), "train_perplexity")
     clocks = CLOCKS
     # an imported model: nothing is known of its inference, neither time nor iterations
     if not model.course:

@@ -20,6 +20,7 @@ from workbench.measures.curves import mean_and_error
 from workbench.measures.selection import Runs, grouped
 from workbench.models import VARIABLES
 from workbench.runs.afterwards.heldout_by_document import Scored
+from workbench.runs.recorded import TEST_PERPLEXITIES
 from workbench.views.elements import (
     COLOURS,
     GREY,
@@ -45,7 +46,6 @@ MEASURES = {
     "joint": "test_perplexity_joint",
     "train": "train_perplexity",
 }
-PERPLEXITIES = tuple(MEASURES.values())[:-1]
 STATE, AVERAGE = "current state", "running average after burn-in"
 TITLES = {
     "headline": "",
@@ -108,7 +108,7 @@ def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
         "Held-out perplexity of the current state (first panel) and of the running average of p(w|d) after burn-in (second "
         f"panel) against {against}.{clock_note}{shown.bands}",
         [perplexity_curves(runs, which, clock) for which in ("state", "average")],
-        *shown.records(*PERPLEXITIES, *(["steps"] if clock == "steps" else [])),
+        *shown.records(*TEST_PERPLEXITIES, *(["steps"] if clock == "steps" else [])),
     )
 
 
@@ -154,7 +154,7 @@ def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
         "(during burn-in both are equal): the gap is the gain from averaging."
         f"{shown.bands}{left_out}",
         [state_and_average(members, title=label) for label, members in panels.items()],
-        *shown.records(*PERPLEXITIES),
+        *shown.records(*TEST_PERPLEXITIES),
     )
 
 
@@ -236,7 +236,7 @@ def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
         if shown.bands
         else "one run each, so no standard error"
     )
-    names = [*WHOSE, *PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
+    names = [*WHOSE, *TEST_PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
     rows = final(shown.runs).to_dataframe().reset_index()[names].to_numpy(object).tolist()
     yield view.picture(
         "Held-out perplexity at the last iteration (running average for engines that sample, state for the others): "

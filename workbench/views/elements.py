@@ -23,6 +23,7 @@ import numpy as np
 from workbench.engines import get_engine
 from workbench.errors import InputError, not_installed
 from workbench.measures import DERIVED, Curve
+from workbench.measures.selection import grouped
 from workbench.models import VARIABLES
 from workbench.models.options import OptionError
 
@@ -121,9 +122,8 @@ def ramp(labels: Iterable[str]) -> dict[str, str]:
 
     They are the hue of the engine, from light to dark. An engine with fewer than three such labels has none.
     """
-    by_engine: dict[str, list[str]] = {}
-    for label in dict.fromkeys(labels):
-        by_engine.setdefault(re.split("[ ,]", label, maxsplit=1)[0], []).append(label)
+    distinct = dict.fromkeys(labels)
+    by_engine = grouped((re.split("[ ,]", label, maxsplit=1)[0] for label in distinct), distinct)
     colours = {}
     for own in by_engine.values():
         values, look = _ordered(own), look_of(own[0])

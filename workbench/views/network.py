@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.measures import MeasureError, mixture_table, spec_of
+from workbench.measures.selection import grouped
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
 from workbench.views.elements import INK, bare_panel, element, height_of, text_labels
 from workbench.views.picture import Picture, SideBySide, View, file_names, has
@@ -126,10 +127,8 @@ def network_view(network: Network, title: str = ""):
 
 def draw_networks(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Draw each distinct network, with a table of tokens per level from the first run that has counts."""
-    runs_by_network: dict[Network, list] = {}
-    for run in shown.runs:
-        if has(run, "model.levels"):
-            runs_by_network.setdefault(spec_of(run).parts()[1], []).append(run)
+    of_networks = [run for run in shown.runs if has(run, "model.levels")]
+    runs_by_network = grouped((spec_of(run).parts()[1] for run in of_networks), of_networks)
     for (network, runs), short in zip(
         runs_by_network.items(),
         file_names(network.name for network in runs_by_network),
