@@ -1,6 +1,7 @@
 """Draw the papers' figures, with their data and the lines of their captions on numbers and settings."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -260,7 +261,7 @@ def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:
         "CPU s a sweep",
         "CPU s until converged",
     )
-    lines = [
+    return _aligned(
         heads,
         *(
             (
@@ -273,12 +274,7 @@ def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:
             )
             for row in rows
         ),
-    ]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
+    )
 
 
 def _spread(figure: Figure, rows: list[Row]) -> list[str]:
@@ -680,7 +676,11 @@ def lines_of(figure: Figure, rows: list[Row]) -> list[str]:
                 f"{row.mean('steps')[0]:,.0f}",
             )
 
-    lines = [heads, *map(cells, rows)]
+    return _aligned(heads, *map(cells, rows))
+
+
+def _aligned(*lines: Sequence[str]) -> list[str]:
+    """Return lines of cells as text, with each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()

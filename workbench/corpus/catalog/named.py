@@ -73,12 +73,10 @@ def load_corpus(
         raise CorpusError(
             f"load_corpus wants a name ({', '.join(DATA_SETS)}) or a path; got {name_or_path!r}"
         )
+    # ``counted``, how another corpus was counted, is of use for texts only
+    asked = {name: value for name, value in options.items() if name != "counted"}
     if is_named(name_or_path):
-        return _named(
-            name_or_path,
-            fetch,
-            {name: value for name, value in options.items() if name != "counted"},
-        )
+        return _named(name_or_path, fetch, asked)
     path = path_of(name_or_path)
     if not path.exists() and path.name == str(name_or_path):
         formats = ", ".join(format.MEANING for format in FORMATS.values())
@@ -87,9 +85,9 @@ def load_corpus(
             f"{nearest_or_all(path.name.lower(), DATA_SETS)}"
         )
     if is_sharded(path):
-        if options := {name: value for name, value in options.items() if name != "counted"}:
+        if asked:
             raise CorpusError(
-                f"{path} is a sharded corpus, already counted; leave out {', '.join(options)}"
+                f"{path} is a sharded corpus, already counted; leave out {', '.join(asked)}"
             )
         shards = ShardedCorpus.open(path)
         shards.reading = {**(shards.reading or {}), "shards": str(path.resolve())}
