@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import twins
+from stepping import stepped
 from toys import CORPORA, LDA_ENGINES, corpus_of, random_gamma, toy_a, toy_three_topics
 
 from workbench.engines import get_engine
@@ -160,8 +161,6 @@ def test_recomputed_responsibilities_equal_the_stored_ones_at_convergence(name):
     result = []
     for schedule in ("parallel", "sequential"):
         options = make_options(engine, {"schedule": schedule} | ({"r": 0} if name != "svb" else {}))
-        state = engine.init(TWO, model, options, StepContext(0, 0))
-        for step in range(1, 400):
-            state, _ = engine.step(TWO, model, options, state, StepContext(0, step))
+        state = stepped(engine, TWO, model, options, 399)
         result.append(token_probabilities(TWO, options, state))
     np.testing.assert_allclose(*result, rtol=0, atol=CONVERGED)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from runs.test_update import last, tokens_of
+from stepping import stepped
 
 import workbench as wb
 from workbench.corpus import ShardedCorpus
@@ -112,8 +113,7 @@ def test_passes_of_a_stream_are_passes_of_the_corpus_read_with_the_same_batches(
     state = online_vb.init(drawn, LDA(3), options, StepContext(0, 0))
     begun = online_vb.init(drawn.of_documents(np.arange(8)), LDA(3), options, StepContext(0, 0))
     state.mean_wk[:], state.mean_k[:] = begun.mean_wk, begun.mean_k
-    for step in range(1, n_passes + 1):
-        state, _ = online_vb.step(drawn, LDA(3), options, state, StepContext(0, step))
+    state = stepped(online_vb, drawn, LDA(3), options, n_passes, state=state)
     np.testing.assert_allclose(last(run, "n_kw"), state.mean_wk[:, :3].T, rtol=1e-9, atol=1e-9)
     assert run.spec.options["batches_before"] == 7 * n_passes
 

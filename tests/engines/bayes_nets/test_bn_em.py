@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bayes_net_twins import ORACLES, enumerated, net_of, random_net
+from stepping import states
 
 from workbench.engines.bayes_nets import bn_em
 from workbench.engines.bayes_nets.bn_em import Options, estimated
@@ -15,10 +16,8 @@ from workbench.records import Records
 def swept(net, records, n_sweeps, theta=None, seed=0):
     """The states after 0, 1, … iterations."""
     state = bn_em.init(records, net, Options(), StepContext(seed, 0))
-    states = [state if theta is None else state._replace(theta=theta)]
-    for step in range(1, n_sweeps + 1):
-        states.append(bn_em.step(records, net, Options(), states[-1], StepContext(seed, step))[0])
-    return states
+    state = state if theta is None else state._replace(theta=theta)
+    return [state, *states(bn_em, records, net, Options(), n_sweeps, seed, state=state)]
 
 
 def log_likelihood(net, records, state):
@@ -29,10 +28,10 @@ def log_likelihood(net, records, state):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_likelihood_is_that_by_enumeration_and_never_falls(seed, missing):
     net, records = random_net(seed, n_nodes=5, n_cases=6, tied=seed % 2 == 1, missing=missing)
-    states = swept(net, records, 60, seed=seed)
-    found = [log_likelihood(net, records, state) for state in states]
+    visited = swept(net, records, 60, seed=seed)
+    found = [log_likelihood(net, records, state) for state in visited]
     assert np.all(np.diff(found) > -1e-12 * abs(found[0]))
-    for state in (states[0], states[-1]):
+    for state in (visited[0], visited[-1]):
         exact = sum(
             n * enumerated(net, case, state.theta, [])[0]
             for case, n in zip(net.values(records), records.multiplicities, strict=True)

@@ -15,6 +15,7 @@ from bayes_net_twins import (
     records_of,
 )
 from scipy.special import logsumexp
+from stepping import states, steps
 
 from workbench.engines.bayes_nets import bn_gibbs
 from workbench.engines.bayes_nets.bn_gibbs import Options
@@ -52,16 +53,6 @@ def naive_bayes() -> tuple[BayesNet, Records]:
     return net_of(ORACLES["naive_bayes"])
 
 
-def sampled(net, records, n_sweeps, options=None, seed=0):
-    """The states after 1, 2, … sweeps; their arrays are used again."""
-    state = bn_gibbs.init(records, net, options or Options(), StepContext(seed, 0))
-    for step in range(1, n_sweeps + 1):
-        state, info = bn_gibbs.step(
-            records, net, options or Options(), state, StepContext(seed, step)
-        )
-        yield state, info
-
-
 def recounted(net, records, state) -> np.ndarray:
     """The counts of tables, from the cells of cliques."""
     ready = prepared(records, net, state.trees)
@@ -87,7 +78,7 @@ def recounted(net, records, state) -> np.ndarray:
 @pytest.mark.parametrize("toy", [naive_bayes, two_parent, hmm3])
 def test_counts_are_those_of_the_hidden_nodes(toy, options):
     net, records = toy()
-    for state, info in sampled(net, records, 20, options):
+    for state, info in steps(bn_gibbs, records, net, options, 20):
         np.testing.assert_array_equal(state.counts, recounted(net, records, state))
         assert 0 <= info["accepted"] <= 1 and (net.tables.tied or info["accepted"] == 1)
 
@@ -140,7 +131,7 @@ def shares_of(net, records, options, seed=0) -> tuple[np.ndarray, np.ndarray]:
         exact[key] = np.logaddexp(exact.get(key, -np.inf), log_p)
         at.setdefault(key, len(at))
     total, found = logsumexp(list(exact.values())), np.zeros(len(at))
-    for state, _ in sampled(net, records, N_SWEEPS, options, seed):
+    for state in states(bn_gibbs, records, net, options, N_SWEEPS, seed):
         found[at[state.counts.tobytes()]] += 1
     return np.exp(np.array(list(exact.values())) - total), found / N_SWEEPS
 
@@ -195,5 +186,5 @@ def test_tables_that_are_drawn_can_be_as_small_as_they_like():
     tiny = BayesNet(
         "tiny", tuple(Node(n.name, n.states, n.parents, 1e-8, n.cpt) for n in net.nodes)
     )
-    for state, _ in sampled(tiny, records, 5, DRAWN):
+    for state in states(bn_gibbs, records, tiny, DRAWN, 5):
         assert math.isfinite(bn_gibbs.watch(records, tiny, DRAWN, state)["log_joint"])

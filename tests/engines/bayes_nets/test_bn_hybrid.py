@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from bayes_net_twins import ORACLES, families, joint_states, log_joint, net_of, random_net
 from scipy.special import logsumexp
+from stepping import stepped
 
 from workbench.engines.bayes_nets import bn_gibbs, bn_hybrid, bn_vb
 from workbench.engines.bayes_nets.bn_hybrid import Options
 from workbench.engines.bayes_nets.cases import cases_within
-from workbench.engines.engine import NoOptions, StepContext
+from workbench.engines.engine import NoOptions
 
 TOYS = {
     "naive Bayes": lambda: net_of(ORACLES["naive_bayes"]),
@@ -17,10 +18,7 @@ TOYS = {
 
 
 def run(engine, net, records, options, n_steps=8, seed=2):
-    state = engine.init(records, net, options, StepContext(seed, 0))
-    for step in range(1, n_steps + 1):
-        state, _ = engine.step(records, net, options, state, StepContext(seed, step))
-    return state
+    return stepped(engine, records, net, options, n_steps, seed)
 
 
 @pytest.mark.parametrize("toy", TOYS)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bayes_net_twins import log_joint, random_net, records_of
+from stepping import states, stepped
 from toys import records_of as records_of_corpus
 from toys import simulated
 
@@ -28,22 +29,15 @@ def with_numbers(net):
     )
 
 
-def swept(engine, net, records, options, n_sweeps, seed=0):
-    state = engine.init(records, net, options, StepContext(seed, 0))
-    for step in range(1, n_sweeps + 1):
-        state, _ = engine.step(records, net, options, state, StepContext(seed, step))
-        yield state
-
-
 @pytest.mark.parametrize("missing", ["marginalised", "imputed"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_bound_never_falls_while_priors_are_maximised(seed, missing):
     """But for the rounding of their likelihood, 1e-8 relative (`kernels.lda.polya`)."""
     net, records = random_net(seed, n_nodes=5, n_cases=12, tied=seed % 2 == 1, missing=missing)
     net, options = with_numbers(net), MAXIMISED
-    states = list(swept(bn_vb, net, records, options, 60, seed))
-    found = [bn_vb.watch(records, net, options, state)["bound"] for state in states]
-    assert np.all(np.diff(found) > -1e-8 * np.abs(found[0])) and np.any(states[-1].alpha != 0.7)
+    visited = list(states(bn_vb, records, net, options, 60, seed))
+    found = [bn_vb.watch(records, net, options, state)["bound"] for state in visited]
+    assert np.all(np.diff(found) > -1e-8 * np.abs(found[0])) and np.any(visited[-1].alpha != 0.7)
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -93,7 +87,7 @@ def test_nothing_is_learnt_before_its_time():
     net, records = random_net(1)
     net = with_numbers(net)
     options = Learning(learn_priors="maximised", learn_after=4, learn_every=3)
-    found = [state.alpha[0] for state in swept(bn_vb, net, records, options, 8)]
+    found = [state.alpha[0] for state in states(bn_vb, records, net, options, 8)]
     assert found[2] == 0.7 and found[3] != 0.7 and found[3] == found[5] != found[6] == found[7]
 
 
@@ -104,7 +98,7 @@ def test_sampled_priors_have_their_posterior(engine):
     net = BayesNet("one", (Node("a", 4),))
     records = records_of(net.nodes, [[0]] * 7 + [[1]] + [[3]] * 2)
     options = engine.engine().options(learn_priors="sampled", a_prior=1.5, b_prior=0.8, **AT_ONCE)
-    drawn = np.log([state.alpha[0] for state in swept(engine, net, records, options, 4000)])
+    drawn = np.log([state.alpha[0] for state in states(engine, records, net, options, 4000)])
     u = np.linspace(-9, 5, 4001)
     logs = [
         log_joint(net.tables.with_priors(np.full(4, np.exp(at))), np.array([7.0, 1.0, 0.0, 2.0]))
@@ -123,8 +117,8 @@ def test_the_limits_of_the_hybrid_learn_the_same_priors(r, other, how):
     net, records = random_net(2, n_cases=9, tied=True)
     net = with_numbers(net)
     learning = {"learn_priors": how, "learn_after": 2, "learn_every": 2}
-    one = list(swept(bn_hybrid, net, records, bn_hybrid.Options(r=r, **learning), 8))[-1]
-    two = list(swept(other, net, records, other.engine().options(**learning), 8))[-1]
+    one = stepped(bn_hybrid, records, net, bn_hybrid.Options(r=r, **learning), 8)
+    two = stepped(other, records, net, other.engine().options(**learning), 8)
     assert one.alpha.tobytes() == two.alpha.tobytes() and np.any(one.alpha != 0.7)
 
 
@@ -148,5 +142,5 @@ def test_a_run_records_its_priors_and_estimates_with_them(name):
 
 def test_cvb0_keeps_priors_as_given_unless_told():
     net, records = random_net(3)
-    last = list(swept(bn_cvb0, net, records, Learning(), 3))[-1]
+    last = stepped(bn_cvb0, records, net, Learning(), 3)
     assert last.alpha.tobytes() == net.tables.alpha.tobytes()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from bayes_net_twins import ORACLES, completions, families, flat, joint_states, net_of, random_net
 from scipy.special import logsumexp
+from stepping import states, stepped
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
@@ -20,10 +21,8 @@ from workbench.records import Records
 def swept(net, records, n_sweeps, counts=None, seed=0):
     """The states after 0, 1, … sweeps."""
     state = bn_vb.init(records, net, NoOptions(), StepContext(seed, 0))
-    states = [state if counts is None else state._replace(counts=counts)]
-    for step in range(1, n_sweeps + 1):
-        states.append(bn_vb.step(records, net, NoOptions(), states[-1], StepContext(seed, step))[0])
-    return states
+    state = state if counts is None else state._replace(counts=counts)
+    return [state, *states(bn_vb, records, net, NoOptions(), n_sweeps, seed, state=state)]
 
 
 def bound(net, records, state):
@@ -34,13 +33,13 @@ def bound(net, records, state):
 def test_bn_vb_follows_the_oracle(name):
     oracle = ORACLES[name]
     net, records = net_of(oracle)
-    states = swept(net, records, 400, flat(net, oracle["svb"]["counts0"]))
+    visited = swept(net, records, 400, flat(net, oracle["svb"]["counts0"]))
     for n_sweeps, counts in oracle["svb"]["counts_after"].items():
-        np.testing.assert_allclose(states[int(n_sweeps)].counts, flat(net, counts), rtol=1e-10)
-        assert bound(net, records, states[int(n_sweeps)]) == pytest.approx(
+        np.testing.assert_allclose(visited[int(n_sweeps)].counts, flat(net, counts), rtol=1e-10)
+        assert bound(net, records, visited[int(n_sweeps)]) == pytest.approx(
             oracle["svb"]["F_after"][n_sweeps], rel=1e-10
         )
-    assert bound(net, records, states[-1]) == pytest.approx(oracle["svb"]["F_final"], rel=1e-9)
+    assert bound(net, records, visited[-1]) == pytest.approx(oracle["svb"]["F_final"], rel=1e-9)
 
 
 def test_missing_cells_that_are_summed_out_give_a_tighter_bound():
@@ -104,9 +103,8 @@ def test_lda_as_a_network_is_svb():
         return np.concatenate([found["n_dk"].ravel(), found["n_kw"].ravel()])
 
     ours = bn_vb.init(records, net, NoOptions(), StepContext(0, 0))._replace(counts=flat_counts())
-    for step in range(1, 51):
-        theirs, _ = lda.step(corpus, model, options, theirs, StepContext(0, step))
-        ours, _ = bn_vb.step(records, net, NoOptions(), ours, StepContext(0, step))
+    theirs = stepped(lda, corpus, model, options, 50, state=theirs)
+    ours = stepped(bn_vb, records, net, NoOptions(), 50, state=ours)
     np.testing.assert_allclose(ours.counts, flat_counts(), rtol=1e-9, atol=1e-12)
     their_bound = lda.watch(corpus, model, options, theirs)["bound"]
     assert bound(net, records, ours) == pytest.approx(their_bound, rel=1e-9)
@@ -151,12 +149,14 @@ def test_lda_as_a_network_is_cvb0():
     corpus, net, records = lda_as_records(1)
     lda, model = get_engine("cvb0"), LDA(3, 0.3, 0.2)
     options = lda.options()
-    theirs = lda.init(corpus, model, options, StepContext(0, 0))
-    ours = bn_cvb0.init(records, net, NoOptions(), StepContext(0, 0))
-    ours = ours._replace(own=np.ascontiguousarray(np.asarray(theirs.gamma)[:, :3]).ravel())
-    for step in range(1, 31):
-        theirs, _ = lda.step(corpus, model, options, theirs, StepContext(0, step))
-        ours, _ = bn_cvb0.step(records, net, NoOptions(), ours, StepContext(0, step))
+    gamma = lda.init(corpus, model, options, StepContext(0, 0)).gamma
+    begun = bn_cvb0.init(records, net, NoOptions(), StepContext(0, 0))
+    begun = begun._replace(own=np.ascontiguousarray(np.asarray(gamma)[:, :3]).ravel())
+    for ours, theirs in zip(
+        states(bn_cvb0, records, net, NoOptions(), 30, state=begun),
+        states(lda, corpus, model, options, 30),
+        strict=True,
+    ):
         found = lda.counts(corpus, model, options, theirs)
         np.testing.assert_allclose(
             ours.counts, [*found["n_dk"].ravel(), *found["n_kw"].ravel()], rtol=1e-9, atol=1e-12

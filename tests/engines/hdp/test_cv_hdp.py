@@ -8,6 +8,7 @@ import pytest
 from engines.lda.starts import padded_rows
 from scipy.integrate import quad
 from scipy.stats import beta as beta_distribution
+from stepping import steps
 from toys import CORPORA, corpus_of, every_pair, random_gamma, simulated
 
 from workbench.engines import get_engine
@@ -52,11 +53,9 @@ def started(rows, q, options, **known) -> State:
 
 def iterated(rows, state, options, n=1, first=1):
     """(state, info) after so many iterations."""
-    for i in range(n):
-        state, info = ENGINE.step(
-            rows, twin.hdp_of(options, state.n_topics), options, state, StepContext(0, first + i)
-        )
-    return state, info
+    model = twin.hdp_of(options, state.n_topics)
+    *_, last = steps(ENGINE, rows, model, options, n, state=state, first=first)
+    return last
 
 
 def watched(rows, state, options):

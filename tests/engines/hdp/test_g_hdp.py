@@ -11,6 +11,7 @@ from hdp_twins import (
     hdp_of,
     read_hdp_oracles,
 )
+from stepping import states
 from toys import CORPORA, corpus_of, every_pair, simulated
 
 from workbench.engines import get_engine
@@ -58,11 +59,7 @@ def state_of(corpus, topics, weights, rest, alpha, gamma, capacity=None):
 
 def run(corpus, n_topics, chosen, n_sweeps, seed=0):
     """The state after each sweep; its arrays are reused by the next."""
-    model = hdp_of(chosen, n_topics)
-    state = ENGINE.init(corpus, model, chosen, StepContext(seed, 0))
-    for sweep in range(1, n_sweeps + 1):
-        state, _ = ENGINE.step(corpus, model, chosen, state, StepContext(seed, sweep))
-        yield state
+    return states(ENGINE, corpus, hdp_of(chosen, n_topics), chosen, n_sweeps, seed)
 
 
 def deviations(samples, exact, n_batches=40):
@@ -178,9 +175,11 @@ def test_spare_room_changes_no_bit():
         )
         for capacity in (16, 160)
     )
-    for step in range(1, 6):
-        tight, _ = ENGINE.step(corpus, hdp_of(chosen, 3), chosen, tight, StepContext(4, step))
-        roomy, _ = ENGINE.step(corpus, hdp_of(chosen, 3), chosen, roomy, StepContext(4, step))
+    both = (
+        states(ENGINE, corpus, hdp_of(chosen, 3), chosen, 5, seed=4, state=state)
+        for state in (tight, roomy)
+    )
+    for tight, roomy in zip(*both, strict=True):
         for name in ("topics", "rest", "alpha_total", "top_concentration", "n_slots", "steps"):
             assert np.array_equal(getattr(tight, name), getattr(roomy, name)), name
         seen = [ENGINE.watch(corpus, hdp_of(chosen, 3), chosen, state) for state in (tight, roomy)]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from engines.lda.starts import assert_same_bits
 from hdp_twins import chosen_hdp, hdp_of
+from stepping import steps
 from toys import corpus_of, random_gamma, simulated
 
 from workbench.engines import get_engine
@@ -296,16 +297,15 @@ def test_what_plain_iterations_gain_as_well_is_no_gain():
 
 def test_moves_come_at_their_time_and_say_so():
     corpus, options = simulated(), chosen_hdp(ENGINE, moves_every=3, moves_after=4, beta_total=2.5)
-    state, tried, steps = cv_hdp.init(corpus, hdp_of(options, 4), options, StepContext(0, 0)), [], 0
-    for step in range(1, 13):
-        state, info = ENGINE.step(corpus, hdp_of(options, 4), options, state, StepContext(0, step))
+    tried, n_steps = [], 0
+    for step, (state, info) in enumerate(steps(ENGINE, corpus, hdp_of(options, 4), options, 12), 1):
         tried += [step] if "event" in info else []
         assert (info["move"] > 0) == ("event" in info)
         if not info["move"]:
             assert {name: info[name] for name in split_merge.NO_MOVE} == split_merge.NO_MOVE
-            assert state.steps == steps + 4
+            assert state.steps == n_steps + 4
             assert info["updates"] == corpus.n_pairs
-        steps = state.steps
+        n_steps = state.steps
     assert tried == [6, 9, 12]
     assert state.n_moves == 3
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from engines.lda.starts import assert_same_bits
 from scipy.special import polygamma
+from stepping import steps
 from toys import CORPORA, simulated
 
 from workbench.engines import get_engine
@@ -22,11 +23,10 @@ every_average = pytest.mark.parametrize("average", adaptive.PARTS)
 
 def run(engine, corpus, n_steps, model=MODEL, seed=3, **given):
     """(options, state, numbers of the last step)."""
-    options, info = make_options(engine, given), {}
-    state = engine.init(corpus, model, options, StepContext(seed, 0))
-    for step in range(1, n_steps + 1):
-        state, info = engine.step(corpus, model, options, state, StepContext(seed, step))
-    return options, state, info
+    options = make_options(engine, given)
+    begun = engine.init(corpus, model, options, StepContext(seed, 0)), {}
+    *_, last = begun, *steps(engine, corpus, model, options, n_steps, seed)
+    return options, *last
 
 
 def gap_of(corpus, state, options):

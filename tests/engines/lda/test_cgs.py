@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import MODELS, assert_within_four_standard_errors, cgs_state, uniforms_of
+from stepping import states
 from toys import (
     CORPORA,
     corpus_of,
@@ -19,14 +20,6 @@ from workbench.models import LDA
 
 ENGINE, OPTIONS = get_engine("cgs"), cgs.Options()
 EXACT = 1e-10  # exact quantities, spec E.5
-
-
-def run(corpus, model, n_sweeps, seed=0):
-    """The state after each sweep; its arrays are reused by the next."""
-    state = ENGINE.init(corpus, model, OPTIONS, StepContext(seed, 0))
-    for sweep in range(1, n_sweeps + 1):
-        state, _ = ENGINE.step(corpus, model, OPTIONS, state, StepContext(seed, sweep))
-        yield state
 
 
 @pytest.mark.parametrize(
@@ -54,7 +47,8 @@ def test_sweeps_meet_their_twin_token_by_token(model):
 def test_one_token_follows_its_prior(oracles):
     edge = oracles["edge"]["one_token"]
     model = LDA(2, tuple(edge["alpha"]), edge["beta"])
-    samples = [[state.topics[0] == 0] for state in run(CORPORA["one_token"], model, 5000)]
+    visited = states(ENGINE, CORPORA["one_token"], model, OPTIONS, 5000)
+    samples = [[state.topics[0] == 0] for state in visited]
     assert_within_four_standard_errors(samples, np.array(edge["pz"][0][:1]))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import assert_same_counts, cvb_state
+from stepping import stepped, steps
 from toys import CORPORA, random_gamma, simulated
 
 from workbench.engines import get_engine
@@ -21,12 +22,9 @@ both_orders = pytest.mark.parametrize("name", ["cvb", "cvb0"])
 
 
 def sweeps(name, corpus, model, state, n=1, first=1):
-    engine = get_engine(name)
-    for i in range(n):
-        state, info = engine.step(
-            corpus, model, cvb.Options(init="dirichlet"), state, StepContext(0, first + i)
-        )
-    return state, info
+    options = cvb.Options(init="dirichlet")
+    *_, last = steps(get_engine(name), corpus, model, options, n, state=state, first=first)
+    return last
 
 
 def started(name, corpus, model, gamma):
@@ -153,21 +151,10 @@ def test_single_precision_halves_the_responsibilities_and_stays_near_to_double(n
     """Nothing but the stored responsibilities is rounded, to 6e-8; 20 iterations multiply that some times."""
     corpus, model, engine = simulated(), LDA(3, 0.3, 0.2), get_engine(name)
     double, single = (
-        engine.init(corpus, model, cvb.Options(init="dirichlet", precision=way), StepContext(0, 0))
+        stepped(engine, corpus, model, cvb.Options(init="dirichlet", precision=way), 20)
         for way in ("double", "single")
     )
     assert 2 * single.gamma.nbytes == double.gamma.nbytes
-    for step in range(1, 21):
-        double, _ = engine.step(
-            corpus, model, cvb.Options(init="dirichlet"), double, StepContext(0, step)
-        )
-        single, _ = engine.step(
-            corpus,
-            model,
-            cvb.Options(init="dirichlet", precision="single"),
-            single,
-            StepContext(0, step),
-        )
     np.testing.assert_allclose(single.gamma, double.gamma, rtol=0, atol=1e-4)
     assert np.abs(single.gamma - double.gamma).max() > 0
     bounds = [

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import cgs_state, cvb_hybrid_state, hybrid_state
+from stepping import states
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines import get_engine
@@ -92,9 +93,7 @@ def test_at_the_state_of_every_hybrid_the_bound_is_below_the_evidence(name, toy)
     engine = get_engine(name)
     options = make_options(engine, {"r": 1})
     evidence = twins.enumerate_topics(corpus, model.alphas, model.beta).log_sum
-    state = engine.init(corpus, model, options, StepContext(0, 0))
-    for step in range(1, 20):
-        state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
+    for state in states(engine, corpus, model, options, 19):
         found = hybrid_bound.exact(*whole(corpus, *HYBRIDS[name].for_bound(corpus, options, state)))
         assert found < evidence
     assert found > evidence - 3, "a bound that far off is no news; seen 1.0 to 1.7"

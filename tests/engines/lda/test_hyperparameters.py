@@ -12,6 +12,7 @@ import pytest
 import twins
 from engines.lda.starts import assert_within_four_standard_errors, cvb_state
 from scipy.special import gammaln
+from stepping import stepped
 from toys import CORPORA, LDA_ENGINES, corpus_of, simulated, toy_a
 
 import workbench as wb
@@ -285,9 +286,7 @@ def test_what_is_maximised_is_what_the_engine_records(name, form):
     given = {"n_chains": 3} if name.endswith("-cgs") else {}
     options = learning(engine, form=form, learn_after=4, **given)
     one, other = LDA(3, 0.4, 0.3), LDA(3, 0.07 if form == "symmetric" else (0.2, 1.3, 0.05), 1.1)
-    state = engine.init(corpus, one, options, StepContext(0, 0))
-    for step in range(1, 4):
-        state, _ = engine.step(corpus, one, options, state, StepContext(0, step))
+    state = stepped(engine, corpus, one, options, 3)
     found = likelihood_of(engine, corpus, options, state)
     states = (state, state._replace(alpha=other.alphas, beta=other.beta))
     first, second = (engine.watch(corpus, one, options, each)[JOINTS[name]] for each in states)
@@ -306,9 +305,7 @@ def test_what_is_maximised_is_what_the_engine_records(name, form):
 def test_cvb_and_its_hybrid_maximise_the_corrected_expectation(of, r):
     engine, corpus, model = get_engine("cvb-cgs"), simulated(6, 8, 9), LDA(3, 0.3, 0.2)
     options = learning(engine, r=r, n_chains=2, learn_after=3, init="dirichlet")
-    state = engine.init(corpus, model, options, StepContext(2, 0))
-    for step in range(1, 3):
-        state, _ = engine.step(corpus, model, options, state, StepContext(2, step))
+    state = stepped(engine, corpus, model, options, 2, seed=2)
     gamma = np.zeros((corpus.n_pairs, 3))
     gamma[corpus.counts > r] = state.gamma[:, :3]
     sampled = [twins.sampled_counts(corpus, topics, 3, r) for topics in state.topics]
@@ -451,8 +448,7 @@ def test_documents_whose_topics_are_known_give_their_maximum():
         engine = get_engine(name)
         options, model = learning(engine, learn_beta="fixed"), LDA(3, 0.4, 1e-6)
         state = engine.init(corpus, model, options, StepContext(0, 0), start)
-        for step in range(1, 13):
-            state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
+        state = stepped(engine, corpus, model, options, 12, state=state)
         # vb is slower than Newton
         np.testing.assert_allclose(state.alpha, maximum, rtol=0.05, err_msg=name)
 

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from stepping import states
 
 from workbench.corpus import hold_out_tokens
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 
 SEEDS = (0, 1, 2)
@@ -45,10 +45,8 @@ def held_out_perplexities(train, test, engine_name, given, seed, n_iterations):
     """(state, online average) after the last iteration; the average begins after burn-in (spec B.3)."""
     engine = get_engine(engine_name)
     model, options = engine.model(n_topics=10, alpha=0.1, beta=0.1), make_options(engine, given)
-    state = engine.init(train, model, options, StepContext(seed, 0))
     average = np.zeros(test.n_pairs)
-    for iteration in range(1, n_iterations + 1):
-        state, _ = engine.step(train, model, options, state, StepContext(seed, iteration))
+    for iteration, state in enumerate(states(engine, train, model, options, n_iterations, seed), 1):
         if iteration > BURN_IN:
             probability = engine.predict(train, model, options, state, test)
             average += (probability - average) / (iteration - BURN_IN)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from engines.lda.starts import assert_same_bits
+from stepping import states, steps
 from toys import CORPORA, doubled
 
 from workbench.engines import get_engine
@@ -47,13 +48,11 @@ def chains_of(given):
 def side_by_side(corpus, model, name, hybrid_options, engine, options):
     """(hybrid state, its numbers, its engine, state of the pure engine, its numbers) after each of four steps."""
     hybrid = get_engine(name)
-    one, other = (
-        hybrid.init(corpus, model, hybrid_options, StepContext(6, 0)),
-        engine.init(corpus, model, options, StepContext(6, 0)),
-    )
-    for step in range(1, 5):
-        one, info = hybrid.step(corpus, model, hybrid_options, one, StepContext(6, step))
-        other, pure = engine.step(corpus, model, options, other, StepContext(6, step))
+    for (one, info), (other, pure) in zip(
+        steps(hybrid, corpus, model, hybrid_options, 4, seed=6),
+        steps(engine, corpus, model, options, 4, seed=6),
+        strict=True,
+    ):
         yield (
             one,
             info | hybrid.watch(corpus, model, hybrid_options, one),
@@ -136,13 +135,11 @@ def test_a_corpus_of_counts_up_to_r_is_cgs(corpus, name, pure, given):
 @every_corpus
 def test_chains_with_everything_sampled_are_independent_samplers(corpus):
     model, options, engine = LDA(5, 0.1, 0.1), SvbOptions(np.inf, 3), get_engine("svb-cgs")
-    hybrid = engine.init(corpus, model, options, StepContext(6, 0))
     pure = [
         cgs.initial_chain(corpus, model, all_sampled(corpus), StepContext(6, 0), s)
         for s in range(3)
     ]
-    for step in range(1, 4):
-        hybrid, _ = engine.step(corpus, model, options, hybrid, StepContext(6, step))
+    for step, hybrid in enumerate(states(engine, corpus, model, options, 3, seed=6), 1):
         for s in range(3):
             cgs.sweep(corpus, all_sampled(corpus), pure[s], cgs.NO_MEAN, StepContext(6, step), s)
             assert_same_bits(chain_of(hybrid, s), pure[s])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import padded_rows
+from stepping import states, stepped, steps
 from toys import CORPORA, corpus_of, random_gamma, simulated, toy_a
 
 from workbench.corpus import hold_out_tokens
@@ -28,9 +29,8 @@ def state_of(corpus, model, gamma):
 
 def after(corpus, model, options, state, n=1):
     """(state, info) after so many passes."""
-    for i in range(n):
-        state, info = ENGINE.step(corpus, model, options, state, StepContext(0, i + 1))
-    return state, info
+    *_, last = steps(ENGINE, corpus, model, options, n, state=state)
+    return last
 
 
 # ---------------------------------------------------------------------- against the twin
@@ -193,9 +193,7 @@ def test_the_bound_is_below_the_evidence_of_a_toy_whatever_the_batches_stand_for
     evidence = twins.enumerate_topics(corpus, model.alphas, model.beta).log_sum
     options = online_vb.Options(batch_size=1, total_documents=total)
     for seed in range(5):
-        state = ENGINE.init(corpus, model, options, StepContext(seed, 0))
-        for step in range(1, 10):
-            state, _ = ENGINE.step(corpus, model, options, state, StepContext(seed, step))
+        for state in states(ENGINE, corpus, model, options, 9, seed):
             assert ENGINE.watch(corpus, model, options, state)["bound"] < evidence
 
 
@@ -206,15 +204,9 @@ def test_online_vb_comes_to_rest_where_vb_does():
         online_vb.Options(batch_size=10),
         vb.Options(init="dirichlet", restart_documents=True),
     )
-    state, other = (
-        ENGINE.init(corpus, model, options, StepContext(0, 0)),
-        VB.init(corpus, model, others, StepContext(0, 0)),
-    )
-    changes = []
-    for step in range(1, 101):
-        state, info = ENGINE.step(corpus, model, options, state, StepContext(0, step))
-        other, _ = VB.step(corpus, model, others, other, StepContext(0, step))
-        changes.append(info["topic_change"])
+    visited = list(steps(ENGINE, corpus, model, options, 100))
+    state, other = visited[-1][0], stepped(VB, corpus, model, others, 100)
+    changes = [info["topic_change"] for _, info in visited]
     assert changes[-1] < changes[0] / 20
     found, wanted = (
         ENGINE.watch(corpus, model, options, state)["bound"],
@@ -288,9 +280,7 @@ def test_five_passes_of_kos_are_ahead_of_as_many_iterations_of_vb_and_no_better_
         (ENGINE, online_vb.Options()),
         (VB, vb.Options(init="dirichlet", restart_documents=True)),
     ):
-        state = engine.init(train, model, options, StepContext(0, 0))
-        for step in range(1, 41):
-            state, _ = engine.step(train, model, options, state, StepContext(0, step))
+        for step, state in enumerate(states(engine, train, model, options, 40), 1):
             if step in (1, 5, 40):
                 found[engine.name, step] = perplexity(
                     test, engine.predict(train, model, options, state, test)

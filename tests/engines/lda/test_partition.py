@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import assert_same_bits, cgs_state, cvb_state, uniforms_of
+from stepping import states, stepped
 from toys import (
     CORPORA,
     every_pair,
@@ -46,15 +47,6 @@ every_number = pytest.mark.parametrize("n_parts", [2, 3, 12])
 every_engine = pytest.mark.parametrize(
     ("name", "given"), ENGINES, ids=[f"{name} {given or ''}" for name, given in ENGINES]
 )
-
-
-def steps(name, options, corpus, model, n_steps, seed=4):
-    """(engine, state, numbers) after the last step."""
-    engine = get_engine(name)
-    state, info = engine.init(corpus, model, options, StepContext(seed, 0)), {}
-    for step in range(1, n_steps + 1):
-        state, info = engine.step(corpus, model, options, state, StepContext(seed, step))
-    return engine, state, info
 
 
 def blocks_of(corpus, n_parts):
@@ -203,7 +195,8 @@ def test_updates_of_blocks_meet_their_twin(n_parts, name):
 def test_a_hybrid_draws_by_blocks_given_its_expected_counts(n_parts):
     corpus, model = simulated(8, 10, 12), LDA(3, (0.1, 0.5, 0.9), 0.2)
     options = make_options(get_engine("cvb0-cgs"), {"partition": n_parts, "n_chains": 2})
-    engine, before, _ = steps("cvb0-cgs", options, corpus, model, 0)
+    engine = get_engine("cvb0-cgs")
+    before = engine.init(corpus, model, options, StepContext(4, 0))
     given = before.gamma[:, :3].copy()
     gamma = np.zeros((corpus.n_pairs, 3))
     gamma[corpus.counts > 1] = given
@@ -239,7 +232,7 @@ def test_another_number_of_parts_is_another_answer(name, given):
     options = [
         make_options(get_engine(name), given | {"partition": n_parts}) for n_parts in (1, 2, 3)
     ]
-    found = [steps(name, each, corpus, model, 3)[1] for each in options]
+    found = [stepped(get_engine(name), corpus, model, each, 3, seed=4) for each in options]
     for one, other in ((0, 1), (1, 2)):
         assert not all(
             np.array_equal(a, b, equal_nan=True)
@@ -257,7 +250,8 @@ def test_counts_are_those_of_topics_and_responsibilities_on_any_corpus(
         LDA(17, 0.1, 0.1),
         make_options(get_engine(name), given | {"partition": n_parts}),
     )
-    engine, state, _ = steps(name, options, corpus, model, 4, 2)
+    engine = get_engine(name)
+    state = stepped(engine, corpus, model, options, 4, seed=2)
     r = np.inf if name == "cgs" else 0 if name in ("cvb", "cvb0") else 1
     chains = (
         [state]
@@ -295,9 +289,8 @@ def test_the_chain_of_a_partition_stays_near_the_exact_posterior(toy):
     counts = [twins.sampled_counts(corpus, z, model.n_topics) for z in exact.topics]
     tables = [twins.predictive(each, model.alphas, model.beta).ravel() for each in counts]
     engine, options, grid = get_engine("cgs"), cgs.Options(2), every_pair(corpus)
-    state, total = engine.init(corpus, model, options, StepContext(0, 0)), 0.0
-    for sweep in range(1, 2101):
-        state, _ = engine.step(corpus, model, options, state, StepContext(0, sweep))
+    total = 0.0
+    for sweep, state in enumerate(states(engine, corpus, model, options, 2100), 1):
         if sweep > 100:
             total = total + engine.predict(corpus, model, options, state, grid)
     assert np.abs(total / 2000 - exact.probability @ np.array(tables)).max() < NEAR

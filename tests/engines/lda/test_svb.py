@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import MODELS, assert_same_counts, svb_state
+from stepping import stepped
 from toys import CORPORA, corpus_of, doubled, random_gamma, simulated
 
 from workbench.engines import get_engine
@@ -23,11 +24,8 @@ CONVERGED = 1e-7  # fixed points, spec E.5
 
 
 def step(corpus, model, schedule, state, n=1):
-    for i in range(n):
-        state, _ = ENGINE.step(
-            corpus, model, svb.Options(schedule, init="dirichlet"), state, StepContext(0, i + 1)
-        )
-    return state
+    options = svb.Options(schedule, init="dirichlet")
+    return stepped(ENGINE, corpus, model, options, n, state=state)
 
 
 def bound(corpus, model, schedule, state):

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from engines.lda.starts import hybrid_state
 from scipy.special import expit, logit, polygamma
+from stepping import states
 from toys import corpus_of, every_pair
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.models import LDA
 
@@ -130,20 +130,17 @@ def test_the_engine_never_leaves_a_box(box, way):
         gamma[[0, 3], 0] = [random.uniform(low, high) for low, high in box]
         gamma[:, 1] = 1 - gamma[:, 0]
         chains = random.integers(2, size=(options.n_chains, 12))
-        state = hybrid_state(CORPUS, MODEL, gamma, chains, options.schedule, 1)
-        for step in range(1, 101):
-            state, _ = ENGINE.step(CORPUS, MODEL, options, state, StepContext(seed, step))
+        begun = hybrid_state(CORPUS, MODEL, gamma, chains, options.schedule, 1)
+        for state in states(ENGINE, CORPUS, MODEL, options, 100, seed, state=begun):
             for g, (low, high) in zip(state.mean_dk[:, 0] / 5, box, strict=True):
                 assert low - 1e-9 < g < high + 1e-9  # rounding of counts
 
 
 def long_run(options, seed: int, n_sweeps: int) -> np.ndarray:
     """(half, document, word) the mean predictive of each half of a run."""
-    halves, state = np.zeros((2, 2, 3)), ENGINE.init(CORPUS, MODEL, options, StepContext(seed, 0))
-    pairs = every_pair(CORPUS)
-    for step in range(1, n_sweeps + 1):
-        state, _ = ENGINE.step(CORPUS, MODEL, options, state, StepContext(seed, step))
-        halves[(step - 1) * 2 // n_sweeps] += ENGINE.predict(
+    halves, pairs = np.zeros((2, 2, 3)), every_pair(CORPUS)
+    for sweep, state in enumerate(states(ENGINE, CORPUS, MODEL, options, n_sweeps, seed)):
+        halves[sweep * 2 // n_sweeps] += ENGINE.predict(
             CORPUS, MODEL, options, state, pairs
         ).reshape(2, 3)
     return halves / (n_sweeps / 2)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import MODELS, padded_rows, svb_state
+from stepping import states, steps
 from toys import CORPORA, random_gamma, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
 from workbench.kernels.simd.vectors import pad_topics
 from workbench.models import LDA
@@ -38,9 +38,8 @@ def counts_of(state, n_topics):
 
 
 def step(corpus, model, options, state, n=1):
-    for i in range(n):
-        state, info = ENGINE.step(corpus, model, options, state, StepContext(0, i + 1))
-    return state, info
+    *_, last = steps(ENGINE, corpus, model, options, n, state=state)
+    return last
 
 
 def bound(corpus, model, options, state):
@@ -105,15 +104,13 @@ def test_one_pass_from_where_it_was_is_one_parallel_sweep_of_the_collapsed_view(
         vb.Options(init="dirichlet", n_inner=1),
     )
     gamma = random_gamma(corpus, 5)
-    state, other = (
-        vb_state(corpus, model, gamma, even=False),
-        svb_state(corpus, model, gamma, "parallel"),
-    )
-    for sweep in range(1, 5):
-        state, info = ENGINE.step(corpus, model, options, state, StepContext(0, sweep))
-        other, same = SVB.step(
-            corpus, model, svb.Options(init="dirichlet"), other, StepContext(0, sweep)
-        )
+    begun = vb_state(corpus, model, gamma, even=False)
+    other_begun = svb_state(corpus, model, gamma, "parallel")
+    for (state, info), (other, same) in zip(
+        steps(ENGINE, corpus, model, options, 4, state=begun),
+        steps(SVB, corpus, model, svb.Options(init="dirichlet"), 4, state=other_begun),
+        strict=True,
+    ):
         assert info == same
         for a, b in zip(state[:3], other[:3], strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=COUNTS)
@@ -129,21 +126,9 @@ def test_one_pass_from_where_it_was_is_one_parallel_sweep_of_the_collapsed_view(
 def test_the_bound_never_falls_when_documents_go_on_from_where_they_were(prior, topics):
     for seed in range(5):
         corpus, model = simulated(10, 15, 20, seed), LDA(4, prior, prior)
-        state, bounds = (
-            ENGINE.init(
-                corpus, model, vb.Options(init="dirichlet", topics=topics), StepContext(seed, 0)
-            ),
-            [],
-        )
-        for sweep in range(1, 30):
-            state, _ = ENGINE.step(
-                corpus,
-                model,
-                vb.Options(init="dirichlet", topics=topics),
-                state,
-                StepContext(seed, sweep),
-            )
-            bounds.append(bound(corpus, model, vb.Options(init="dirichlet", topics=topics), state))
+        options = vb.Options(init="dirichlet", topics=topics)
+        visited = states(ENGINE, corpus, model, options, 29, seed)
+        bounds = [bound(corpus, model, options, state) for state in visited]
         # the series of exp(digamma), 3e-10 relative
         assert np.min(np.diff(bounds)) > -1e-8 * abs(bounds[0])
 

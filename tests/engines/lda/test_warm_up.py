@@ -8,6 +8,7 @@ import pytest
 import twins
 from engines.lda.starts import assert_same_bits, cvb_state, svb_state
 from hdp_twins import chosen_hdp, hdp_of
+from stepping import states, stepped
 from toys import random_gamma, simulated
 
 from workbench.corpus import hold_out_tokens, load_corpus
@@ -122,11 +123,9 @@ def test_a_run_from_given_counts_has_no_warm_up(name):
 @pytest.mark.parametrize("name", ["svb", "vb"])
 def test_the_bound_never_falls_after_the_warm_up(name):
     engine, corpus, model = get_engine(name), simulated(30, 40, 30), LDA(5, 0.1, 0.1)
-    options, bounds = engine.options(warm_up=10), []
-    state = engine.init(corpus, model, options, StepContext(1, 0))
-    for step in range(1, 60):
-        state, _ = engine.step(corpus, model, options, state, StepContext(1, step))
-        bounds.append(engine.watch(corpus, model, options, state)["bound"])
+    options = engine.options(warm_up=10)
+    visited = states(engine, corpus, model, options, 59, seed=1)
+    bounds = [engine.watch(corpus, model, options, state)["bound"] for state in visited]
     assert np.diff(bounds[10:]).min() >= -1e-9 * abs(bounds[-1])
 
 
@@ -136,9 +135,7 @@ def test_small_priors_do_not_empty_topics_before_there_are_topics():
     engine, model, perplexities = get_engine("svb"), LDA(10, 0.1, 0.1), {}
     for init in ("smooth", "dirichlet"):
         options = engine.options(init=init)
-        state = engine.init(train, model, options, StepContext(0, 0))
-        for step in range(1, 131):
-            state, _ = engine.step(train, model, options, state, StepContext(0, step))
+        state = stepped(engine, train, model, options, 130)
         logs = np.log(engine.predict(train, model, options, state, test))
         perplexities[init] = np.exp(-np.average(logs, weights=test.counts))
     assert perplexities["smooth"] < 0.85 * perplexities["dirichlet"]

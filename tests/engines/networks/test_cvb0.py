@@ -13,6 +13,7 @@ from engines.networks.states import (
     with_authors,
 )
 from scipy.special import xlogy
+from stepping import stepped
 from toys import simulated
 
 from workbench.engines import get_engine
@@ -34,9 +35,7 @@ def begun(corpus, network, options=PLAIN, seed=7, start=None):
 
 
 def steps(corpus, network, state, n, options=PLAIN, first=1):
-    for step in range(first, first + n):
-        state, _ = ENGINE.step(corpus, network, options, state, StepContext(7, step))
-    return state
+    return stepped(ENGINE, corpus, network, options, n, seed=7, state=state, first=first)
 
 
 def pairs_of(corpus):

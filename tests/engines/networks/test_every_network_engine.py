@@ -6,10 +6,11 @@ import network_twins as twins
 import numpy as np
 import pytest
 from engines.networks.states import NETWORKS, with_authors
+from stepping import stepped as last_state
+from stepping import steps
 from toys import CORPORA, every_pair, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.kernels import threads
 from workbench.models import LDA, ModelError
@@ -27,9 +28,7 @@ def stepped(name, network, corpus, n_steps, n_threads=1):
     """(engine, options, state after so many steps)."""
     engine = get_engine(name)
     options = make_options(engine, GIVEN[name])
-    state = engine.init(corpus, network, options, StepContext(7, 0, n_threads))
-    for step in range(1, n_steps + 1):
-        state, _ = engine.step(corpus, network, options, state, StepContext(7, step, n_threads))
+    state = last_state(engine, corpus, network, options, n_steps, seed=7, n_threads=n_threads)
     return engine, options, state
 
 
@@ -104,13 +103,12 @@ def test_lda_as_a_network_is_the_engine_of_lda(name, given, of_lda, its_given, n
     options, its_options = make_options(mine, given), make_options(other, its_given)
     # a float32 may be rounded up or down, and rounding weighs 1e-7 of so small a prior
     close = 1e-4 if "precision" in given or alpha < 1e-6 else 1e-10
-    state = mine.init(corpus, network, options, StepContext(7, 0))
-    its_state = other.init(corpus, lda, its_options, StepContext(7, 0))
-    for step in range(1, 16):
-        state, info = mine.step(corpus, network, options, state, StepContext(7, step))
-        its_state, its_info = other.step(corpus, lda, its_options, its_state, StepContext(7, step))
+    own = list(steps(mine, corpus, network, options, 15, seed=7))
+    its = list(steps(other, corpus, lda, its_options, 15, seed=7))
+    for (_, info), (_, its_info) in zip(own, its, strict=True):
         for number in info.keys() & its_info.keys() - {"updates"}:
             assert info[number] == pytest.approx(its_info[number], abs=close), number
+    state, its_state = own[-1][0], its[-1][0]
     watched = mine.watch(corpus, network, options, state)
     its_watched = other.watch(corpus, lda, its_options, its_state)
     assert {"bound", "log_joint", "objective"} & watched.keys() & its_watched.keys()

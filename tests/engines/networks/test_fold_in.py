@@ -6,6 +6,7 @@ import network_twins as twins
 import numpy as np
 import pytest
 from scipy.special import psi
+from stepping import stepped
 from toys import simulated
 
 from workbench.corpus import Corpus
@@ -36,9 +37,7 @@ class Learnt(NamedTuple):
 
 def learnt_from(network, corpus, engine=VB, n_steps=20) -> Learnt:
     network = engine.suits(network)
-    state = engine.init(corpus, network, OPTIONS, StepContext(2, 0))
-    for step in range(1, n_steps + 1):
-        state, _ = engine.step(corpus, network, OPTIONS, state, StepContext(2, step))
+    state = stepped(engine, corpus, network, OPTIONS, n_steps, seed=2)
     counts = engine.counts(corpus, network, OPTIONS, state)
     by_level = {
         level.name: counts[f"n_{level.name}"]

@@ -9,6 +9,7 @@ import network_twins as twins
 import numpy as np
 import pytest
 from engines.networks.states import learning, paths_in, places_of_paths, with_authors
+from stepping import stepped
 from toys import corpus_of, simulated
 
 from workbench.engines.engine import StepContext, WarmStart
@@ -98,10 +99,7 @@ EACH_WIDE = [
 
 
 def chain(network, corpus, n_sweeps, seed=0, options=PLAIN):
-    state = ENGINE.init(corpus, network, options, StepContext(seed, 0))
-    for step in range(1, n_sweeps + 1):
-        state, _ = ENGINE.step(corpus, network, options, state, StepContext(seed, step))
-    return state
+    return stepped(ENGINE, corpus, network, options, n_sweeps, seed)
 
 
 def test_the_toys_of_the_twins_are_those_of_the_reference_values():

@@ -18,6 +18,7 @@ from engines.networks.states import (
     with_authors,
 )
 from scipy.special import logsumexp, xlogy
+from stepping import steps as engine_steps
 from toys import every_pair, simulated
 
 from workbench.engines import get_engine
@@ -42,10 +43,8 @@ def options_of(engine=ENGINE, **given):
 
 
 def steps(corpus, network, n, options, seed=7, engine=ENGINE):
-    state = engine.init(corpus, network, options, StepContext(seed, 0))
-    for step in range(1, n + 1):
-        state, info = engine.step(corpus, network, options, state, StepContext(seed, step))
-    return state, info
+    *_, last = engine_steps(engine, corpus, network, options, n, seed)
+    return last
 
 
 def same_answers(network, corpus, engine, options, state, other_engine, other_options, other):

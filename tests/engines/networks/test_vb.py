@@ -17,6 +17,7 @@ from engines.networks.states import (
     with_authors,
 )
 from scipy.special import gammaln, psi, xlogy
+from stepping import stepped
 from toys import simulated
 
 from workbench.corpus import Corpus
@@ -47,9 +48,8 @@ def printed() -> dict:
 
 
 def steps(engine, corpus, network, state, n, options=ONE_PASS, first=1):
-    for step in range(first, first + n):
-        state, _ = engine.step(corpus, engine.suits(network), options, state, StepContext(7, step))
-    return state
+    network = engine.suits(network)
+    return stepped(engine, corpus, network, options, n, seed=7, state=state, first=first)
 
 
 def begun(engine, corpus, network, options=ONE_PASS, seed=7):

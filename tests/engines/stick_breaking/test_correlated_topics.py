@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import log_expit, log_softmax
+from stepping import stepped
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
@@ -27,10 +28,7 @@ def corpus():
 
 def state_after(engine, corpus, model, n_steps):
     options = make_options(engine, {"start_sweeps": 3})
-    state = engine.init(corpus, model, options, StepContext(0, 0))
-    for step in range(1, n_steps + 1):
-        state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
-    return state
+    return stepped(engine, corpus, model, options, n_steps)
 
 
 @pytest.mark.parametrize("engine", [STICKS, COMPONENTS], ids=["sb-ctm", "ln-ctm"])

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.special import gammaln, softmax
+from stepping import states as states_of
 from toys import corpus_of
 
 import workbench as wb
@@ -26,10 +27,7 @@ def corpus():
 
 def states(corpus, model, n_steps, **options):
     options = make_options(ENGINE, {"start_sweeps": 3, **options})
-    state = ENGINE.init(corpus, model, options, StepContext(0, 0))
-    for step in range(1, n_steps + 1):
-        state, _ = ENGINE.step(corpus, model, options, state, StepContext(0, step))
-        yield state
+    return states_of(ENGINE, corpus, model, options, n_steps)
 
 
 def plain_bound(corpus, model, state, phi_before):

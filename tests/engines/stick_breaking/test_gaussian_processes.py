@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from kernels.stick_breaking.geweke import z_of
+from stepping import stepped
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -57,10 +58,7 @@ def steps(name, corpus, n, **given):
     engine = get_engine(name)
     beliefs, options = split_options(engine, given)
     model = engine.model(**beliefs).for_data(corpus)
-    state = engine.init(corpus, model, options, StepContext(0, 0))
-    for step in range(1, n + 1):
-        state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
-    return engine, model, options, state
+    return engine, model, options, stepped(engine, corpus, model, options, n)
 
 
 @pytest.mark.parametrize("name", PROCESSES)

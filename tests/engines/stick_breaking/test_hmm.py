@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from stepping import stepped
 
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
 from workbench.errors import DataError
 from workbench.models.options import OptionError
 
@@ -81,12 +81,7 @@ def test_the_order_of_sequences_and_of_documents_changes_nothing():
     corpus, _ = symbols(3, 30)
     turned = np.random.default_rng(1).permutation(corpus.n_documents)
     model, other = ENGINE.model(3), corpus.of_documents(turned)
-    found = []
-    for each in (corpus, other):
-        state = ENGINE.init(each, model, None, StepContext(4, 0))
-        for i in range(3):
-            state, _ = ENGINE.step(each, model, None, state, StepContext(4, i + 1))
-        found.append(state)
+    found = [stepped(ENGINE, each, model, None, 3, seed=4) for each in (corpus, other)]
     assert np.array_equal(found[0].states[turned], found[1].states)
     assert all(np.array_equal(a, b) for a, b in zip(found[0][1:], found[1][1:], strict=True))
 

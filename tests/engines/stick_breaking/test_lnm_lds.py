@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from engines.stick_breaking.test_hmm import symbols
+from stepping import states
 
 import workbench as wb
 from workbench.engines import get_engine
@@ -43,9 +44,8 @@ def test_a_sequence_without_words_has_states_of_the_prior_and_predictions():
     corpus, _ = symbols(2, 12)
     train, test = wb.hold_out_rows(corpus, "sequence", values="b")
     model, options = ENGINE.model(2), ENGINE.options(sweep_particles=5)
-    state, squares = ENGINE.init(train, model, options, StepContext(0, 0)), []
-    for i in range(400):
-        state, _ = ENGINE.step(train, model, options, state, StepContext(0, i + 1))
+    squares = []
+    for state in states(ENGINE, train, model, options, 400):
         squares.append((state.states[12] ** 2).mean())
     # variance 1; 800 squares of standard deviation 1.4: 4 errors
     assert np.mean(squares) == pytest.approx(1.0, abs=0.2)
@@ -57,9 +57,8 @@ def test_states_that_are_forecast_follow_the_system_of_the_same_draw():
     """Squares of their eleven steps of two numbers, in units of B, are chi-square: of mean 22 and variance 44."""
     train, _ = wb.hold_out_rows(symbols(2, 12)[0], "sequence", values="b")
     model, options = ENGINE.model(2), ENGINE.options(sweep_particles=5)
-    state, squares = ENGINE.init(train, model, options, StepContext(0, 0)), []
-    for i in range(200):
-        state, _ = ENGINE.step(train, model, options, state, StepContext(0, i + 1))
+    squares = []
+    for state in states(ENGINE, train, model, options, 200):
         off = state.states[13:24] - state.states[12:23] @ state.system.T
         squares.append((off * np.linalg.solve(state.noise, off.T).T).sum())
     assert np.mean(squares) == pytest.approx(22.0, abs=4.5 * np.sqrt(44 / 200))

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
+from stepping import states, stepped
 from toys import dated, every_pair, simulated
 
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
 from workbench.errors import DataError
 from workbench.measures import hyperparameters
 
@@ -84,9 +84,7 @@ def test_unseen_documents_have_the_topics_of_their_year(fitted):
 def test_held_out_tokens_are_predicted_with_the_topics_of_their_year():
     corpus, _ = drifting(84)
     model, options = ENGINE.model(2), ENGINE.options(start_sweeps=5)
-    state = ENGINE.init(corpus, model, options, StepContext(0, 0))
-    for i in range(3):
-        state, _ = ENGINE.step(corpus, model, options, state, StepContext(0, i + 1))
+    state = stepped(ENGINE, corpus, model, options, 3)
     counts = ENGINE.counts(corpus, model, options, state)
     theta = counts["n_dk"] + 0.1
     theta = theta / theta.sum(axis=1, keepdims=True)
@@ -102,9 +100,7 @@ def test_the_variance_of_a_step_is_drawn_from_its_inverse_gamma():
     """Given the sticks of the same sweep: 84 steps, two topics of seven sticks in seven years."""
     corpus, _ = drifting(84)
     model, options, ranks = ENGINE.model(2, learn_q=True), ENGINE.options(start_sweeps=5), []
-    state = ENGINE.init(corpus, model, options, StepContext(0, 0))
-    for i in range(400):
-        state, _ = ENGINE.step(corpus, model, options, state, StepContext(0, i + 1))
+    for state in states(ENGINE, corpus, model, options, 400):
         scale = 0.1 + 0.5 * (np.diff(state.sticks, axis=0) ** 2).sum()
         ranks.append(stats.invgamma.cdf(state.variance, 2.0 + 42, scale=scale))
     assert stats.kstest(ranks, "uniform").pvalue > 1e-4

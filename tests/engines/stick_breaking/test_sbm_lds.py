@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from stepping import stepped
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -47,10 +48,7 @@ def test_what_goes_round_is_forecast(predict):
 def state_after(train, n_steps=2, **chosen):
     engine = get_engine("sbm-lds")
     model, options = LinearDynamicalSystem(3, **chosen).for_data(train), Options()
-    state = engine.init(train, model, options, StepContext(0, 0))
-    for i in range(1, n_steps + 1):
-        state, _ = engine.step(train, model, options, state, StepContext(0, i))
-    return engine, model, options, state
+    return engine, model, options, stepped(engine, train, model, options, n_steps)
 
 
 def test_the_order_of_sequences_does_not_matter():
