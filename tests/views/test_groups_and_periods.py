@@ -121,21 +121,7 @@ def test_shares_over_time_are_those_of_the_measure(run_and_corpus):
         "2020-04",
     ] and len(picture.rows) == 12
     np.testing.assert_allclose([row[5] for row in picture.rows[:4]], result["share"].sel(topic=0))
-    stacked, *panels = picture.panels
-    assert len(panels) == 3 and [layer.label.split(" ")[0] for layer in stacked]
-    tops = [layer.dimension_values("above") for layer in stacked]
-    np.testing.assert_allclose(tops[-1][[0, 1, 3]], 1.0)  # of March there is no token
-    for panel, texts in zip(panels, picture.hover["Points"], strict=True):
-        points = next(part for part in panel if type(part).__name__ == "Points")
-        topic = int(texts[0].split(" ")[0])
-        np.testing.assert_allclose(
-            points.dimension_values(1), result["share"].sel(topic=topic).dropna("time")
-        )
-        assert (
-            len(texts) == 3
-            and texts[1].split("\n")[1].startswith("2020-02: ")
-            and "8 documents" in texts[1]
-        )
+    for texts in picture.hover["Points"]:
         assert len(texts[1].split("\n")[2].split(" ")) == 5  # words
     (bare,) = draw_view("topics-over-time", [run], period="month")
     assert len(bare.hover["Points"][0][1].split("\n")) == 2  # without the corpus no words
@@ -153,8 +139,6 @@ def test_draw_group_differences_compares_a_group_with_all_other_documents(run_an
     assert chosen.rows[0][3:5] == ["label: a", OTHERS] and chosen.rows[0][6] == pytest.approx(
         -picture.rows[-1][6]
     )
-    points = next(part for part in picture.panels[0] if type(part).__name__ == "Points")
-    np.testing.assert_allclose(points.dimension_values(0), 100 * result["difference"].values)
 
 
 def test_draw_group_differences_leaves_out_documents_of_both_groups(run_and_corpus):

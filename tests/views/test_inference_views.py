@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from comparisons import made_up, tiny_run
 
-from workbench.measures import MeasureError, against_topics, spec_of
+from workbench.measures import against_topics, spec_of
 from workbench.views import against_topics as drawn_against_topics
 from workbench.views import (
     bound_curves,
-    concentration_curves,
-    concentrations_of,
     lineage_height,
     lineage_view,
     topic_number_curves,
@@ -91,26 +89,8 @@ def test_against_topics_gives_a_label_the_same_look_for_every_measure():
 
 
 def test_numbers_of_topics_are_drawn_of_every_engine():
-    runs = [tiny_run("g-hdp"), tiny_run("cgs")]
-    lines = lines_of(topic_number_curves(runs))
-    np.testing.assert_array_equal(
-        lines["g-hdp"].dimension_values(1), runs[0]["n_active_topics"].values
-    )
-    assert set(lines) == {"g-hdp", "cgs"}
-    with pytest.raises(MeasureError, match="number of topics must be one of n_active_topics"):
-        topic_number_curves(runs, "many")
-
-
-def test_concentration_curves_leave_out_fixed_hyperparameters():
-    runs = [tiny_run("g-hdp"), tiny_run("cv-hdp"), tiny_run("cgs")]
-    assert concentrations_of(runs) == ["alpha_total", "top_concentration"]
-    lines = lines_of(concentration_curves(runs, "alpha_total"))
-    np.testing.assert_array_equal(
-        lines["cv-hdp"].dimension_values(1), runs[1]["alpha_total"].values
-    )
-    assert len(concentration_curves(runs, "beta_total")) == 0
-    with pytest.raises(MeasureError, match="scalar hyperparameter must be one of alpha_total"):
-        concentration_curves(runs, "eta")
+    lines = lines_of(topic_number_curves([tiny_run("g-hdp"), tiny_run("cgs")]))
+    assert set(lines) == {"g-hdp", "cgs"} and set(lines["cgs"].dimension_values(1)) == {4}
 
 
 def test_topic_sizes_leave_out_topics_without_a_token():

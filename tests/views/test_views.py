@@ -13,6 +13,7 @@ from workbench.engines import ENGINES, IMPORTED, get_engine
 from workbench.measures import MeasureError, mean_curves
 from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.views import (
+    concentration_curves,
     elements,
     final_perplexities,
     objective_curves,
@@ -20,7 +21,7 @@ from workbench.views import (
     perplexity_curves,
     perplexity_layout,
     state_and_average,
-    topic_size_curves,
+    topic_number_curves,
 )
 from workbench.views.elements import COLOURS, LINES, MARKERS, MOST_POINTS, look_of, looks, ramp
 
@@ -31,24 +32,22 @@ def lines_of(overlay) -> dict:
     return {element.label: element for element in overlay if isinstance(element, hv.Curve)}
 
 
-def test_a_mark_says_where_settings_were_turned():
+TURNED = [(3, {"r": 2}), (6, {"alpha": 0.5}), (20, {"r": 0})]
+
+
+@pytest.mark.parametrize(
+    ("engine", "settings", "at"),
+    [("svb-cgs", {"interventions": TURNED}, [3, 6]), ("svb", {"warm_up": 4}, [5])],
+    ids=["settings were turned", "the warm-up ended"],
+)
+def test_a_mark_stands_on_the_curve_where_something_changed(engine, settings, at):
     train, test = wb.hold_out_tokens(simulated(), fraction=0.1, seed=0)
-    turned = [(3, {"r": 2}), (6, {"alpha": 0.5}), (20, {"r": 0})]
-    settings = {"n_topics": 3, "n_iterations": 8, "test": test, "progress": False}
-    run = wb.fit(train, "svb-cgs", interventions=turned, **settings)
+    run = wb.fit(train, engine, 3, n_iterations=8, test=test, progress=False, **settings)
     (marks,) = (one for one in perplexity_curves(run) if type(one).__name__ == "Segments")
     x, low, same, high = (marks.dimension_values(at) for at in range(4))
-    np.testing.assert_array_equal((x, same), [[3, 6]] * 2)
-    np.testing.assert_allclose((low + high) / 2, run["test_perplexity"].sel(iteration=[3, 6]))
+    np.testing.assert_array_equal((x, same), [at] * 2)
+    np.testing.assert_allclose((low + high) / 2, run["test_perplexity"].sel(iteration=at))
     assert (high > low).all()
-
-
-def test_a_line_for_each_label_holds_the_mean_curve():
-    lines = lines_of(perplexity_curves(tiny_comparison(), "state"))
-    assert list(lines) == ["svb", "cgs", "svb-cgs r=1"]
-    for curve in mean_curves(tiny_comparison(), "test_perplexity_state"):
-        np.testing.assert_array_equal(lines[curve.label].dimension_values(0), curve.x)
-        np.testing.assert_array_equal(lines[curve.label].dimension_values(1), curve.y)
 
 
 def test_several_seeds_have_a_band_of_one_standard_error():
@@ -80,12 +79,6 @@ def test_axes_say_what_they_are_and_in_which_unit(against, label):
     assert x.pprint_label == label and y.pprint_label == "held-out perplexity"
 
 
-def test_state_and_average_stand_side_by_side():
-    state, average = perplexity_layout(tiny_comparison())
-    assert next(iter(state)).vdims[0].name == "test_perplexity_state"
-    assert next(iter(average)).vdims[0].name == "test_perplexity_average"
-
-
 def test_without_held_out_tokens_the_picture_is_empty():
     assert len(perplexity_curves(tiny_comparison(1, 0.0))) == 0
     assert len(perplexity_layout(tiny_comparison(1, 0.0))) == 2
@@ -98,13 +91,6 @@ def test_bound_log_joint_and_objective_each_have_their_own_picture():
     line = lines_of(objective_curves(tiny_run("cgs"), "log_joint"))["cgs"]
     np.testing.assert_array_equal(line.dimension_values(1), tiny_run("cgs")["log_joint"].values)
     assert line.vdims[0].pprint_label == "log joint (nats)"
-
-
-def test_topic_sizes_have_a_line_for_each_topic():
-    run = tiny_run("cgs")
-    lines = lines_of(topic_size_curves(run))
-    assert list(lines) == [f"topic {k}" for k in range(4)]
-    np.testing.assert_array_equal(lines["topic 2"].dimension_values(1), run["n_k"].values[:, 2])
 
 
 def test_long_runs_are_thinned_to_their_ends():
@@ -183,46 +169,17 @@ def test_an_engine_looks_the_same_in_every_figure():
     )
 
 
-def test_state_and_average_are_drawn_from_the_end_of_burn_in():
-    run = tiny_run("cgs")
-    lines = lines_of(state_and_average(run, title="cgs"))
-    assert list(lines) == ["current state", "running average after burn-in"]
-    for name, line in zip(
-        ("test_perplexity_state", "test_perplexity_average"), lines.values(), strict=True
-    ):
-        assert line.dimension_values(0).tolist() == list(range(4, 13))  # burn-in is 3
-        np.testing.assert_array_equal(line.dimension_values(1), run[name].values[3:])
-    short = made_up("cgs", [30, 20])  # burn-in is 10
-    assert lines_of(state_and_average(short))["current state"].dimension_values(0).tolist() == [
-        1,
-        2,
-    ]
+def test_a_run_that_ended_within_its_burn_in_is_drawn_from_its_start():
+    lines = lines_of(state_and_average(made_up("cgs", [30, 20])))  # burn-in is 10
+    assert lines["current state"].dimension_values(0).tolist() == [1, 2]
 
 
-def test_final_perplexities_have_means_errors_and_runs_in_the_papers_order():
-    runs = [
-        made_up(engine, [last], seed=seed)
-        for engine, finals in (("cgs", (100, 102, 107)), ("svb", (110, 118, 120)))
-        for seed, last in enumerate(finals)
-    ]
-    drawn = final_perplexities(runs)
-    points = {element.label: element for element in drawn if isinstance(element, hv.Scatter)}
-    assert list(points) == ["svb", "svb, mean", "cgs", "cgs, mean"]
-    assert points["cgs"].dimension_values(0).tolist() == [100, 102, 107]
-    assert points["cgs, mean"].dimension_values(0).tolist() == [103]
-    (low, _, high, _) = next(
-        iter([element for element in drawn if isinstance(element, hv.Segments)][1].array())
-    )
-    # as in test_comparison
-    assert [low, high] == pytest.approx([103 - np.sqrt(13 / 3), 103 + np.sqrt(13 / 3)], abs=1e-12)
-    ticks = hv.Store.lookup_options("matplotlib", drawn, "plot").kwargs["yticks"]
-    assert [label for _, label in ticks] == ["svb", "cgs"] and ticks[0][0] > ticks[1][0]
-
-
-def test_one_seed_is_one_point_without_an_error():
+def test_final_perplexities_of_single_runs_are_points_without_errors_in_the_papers_order():
     drawn = final_perplexities([made_up("cgs", [100]), made_up("svb", [110])])
     assert [type(element) for element in drawn] == [hv.Scatter, hv.Scatter]
     assert len(final_perplexities(tiny_comparison(1, 0.0))) == 0
+    ticks = hv.Store.lookup_options("matplotlib", drawn, "plot").kwargs["yticks"]
+    assert [label for _, label in ticks] == ["svb", "cgs"] and ticks[0][0] > ticks[1][0]
 
 
 @pytest.mark.parametrize(
@@ -238,6 +195,14 @@ def test_one_seed_is_one_point_without_an_error():
         ),
         (lambda: perplexity_curves([]), "no run was given"),
         (lambda: objective_curves(tiny_comparison(), "evidence"), "objective must be one of bound"),
+        (
+            lambda: topic_number_curves(tiny_run("cgs"), "many"),
+            "number of topics must be one of n_active_topics",
+        ),
+        (
+            lambda: concentration_curves(tiny_run("g-hdp"), "eta"),
+            "scalar hyperparameter must be one of alpha_total",
+        ),
         (
             lambda: state_and_average(tiny_comparison()),
             "one label at a time; got cgs; svb; svb-cgs r=1",
@@ -271,11 +236,3 @@ def test_labels_that_differ_in_one_ordered_setting_are_a_ramp_of_one_hue():
 )
 def test_other_labels_are_no_ramp(labels):
     assert ramp(labels) == {}
-
-
-def test_a_mark_says_where_the_warm_up_ended():
-    train, test = wb.hold_out_tokens(simulated(), fraction=0.1, seed=0)
-    settings = {"n_topics": 3, "n_iterations": 8, "test": test, "progress": False}
-    run = wb.fit(train, "svb", warm_up=4, **settings)
-    (marks,) = (one for one in perplexity_curves(run) if type(one).__name__ == "Segments")
-    np.testing.assert_array_equal(marks.dimension_values(0), [5])

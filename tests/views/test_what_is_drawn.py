@@ -212,7 +212,9 @@ CURVES = {
     "hits": [("elapsed", f"test_{of}") for of in ("top_hits", "bottom_hits", "log_likelihood")],
     "bound": [("iteration", "bound"), ("elapsed", "bound")],
     "objectives": [("iteration", "log_joint"), ("iteration", "objective")],
-    "topic-numbers": [("iteration", "n_active_topics")],
+    "topic-numbers": [
+        ("iteration", of) for of in ("n_active_topics", "n_large_topics", "effective_topics")
+    ],
     "hyperparameters": [("iteration", "alpha_total"), ("iteration", "top_concentration")],
     "recorded": [("iteration", "speed"), ("iteration", "heat")],
 }
@@ -226,9 +228,10 @@ def quantity(run, name: str) -> list[float]:
 
 
 def curves(panels, _, about):
-    for panel, (clock, name) in zip(panels, CURVES[about.view], strict=False):
+    for panel, (clock, name) in beside(panels, CURVES[about.view]):
         labels = members(about.runs, "iteration" if name == "steps" else name)
-        yield {label for label in panel.named if label[0] != "_"}, set(labels)
+        yield [label for label in panel.named if label[0] != "_"], list(labels)
+        yield len(panel.bands), sum(len(group) > 1 for group in labels.values())
         sides = iter(panel.bands)
         for label, group in labels.items():
             xs, ys = (
@@ -801,7 +804,7 @@ CHECKED = {
     ),
     "overtaking": (lambda: case([*pair(k=2), *pair(k=4, faster=8)]), speedups),
     "topic-numbers": (lambda: case([tiny_run("g-hdp")]), curves),
-    "hyperparameters": (lambda: case([tiny_run("g-hdp")]), curves),
+    "hyperparameters": (lambda: case([*map(tiny_run, ("g-hdp", "cv-hdp", "cgs"))]), curves),
     "alphas": (
         lambda: case([made_up("cgs", [2.0, 1.0]).assign(alpha=(("iteration", "topic"), ALPHA))]),
         vectors,
