@@ -34,6 +34,18 @@ def toy():
     return toy_a()
 
 
+@pytest.fixture
+def train(halves):
+    """The training part of the `halves` of a folder or file."""
+    return halves[0]
+
+
+@pytest.fixture(name="test")
+def held_out(halves):
+    """What is held out of them."""
+    return halves[1]
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Chromium; skipped where there is none, failed under WORKBENCH_NO_SKIP=1."""

@@ -19,8 +19,8 @@ from workbench.runs.store.layout import StoreError
 
 
 @pytest.fixture
-def desk(tmp_path, monkeypatch):
-    """A page and a function that changes what its store holds."""
+def listings(monkeypatch):
+    """What the store of the page holds, the last of these."""
     listings = [Listing(0, ())]
     monkeypatch.setattr(
         "workbench.dashboard.compare.page.monitor_of",
@@ -32,13 +32,23 @@ def desk(tmp_path, monkeypatch):
             progress=None,
         ),
     )
-    page = ComparePage(tmp_path / "runs")
+    return listings
 
-    def holds(*readings):
+
+@pytest.fixture
+def page(listings, tmp_path):
+    return ComparePage(tmp_path / "runs")
+
+
+@pytest.fixture
+def holds(page, listings):
+    """A function that changes what the store of the page holds."""
+
+    def change(*readings):
         listings.append(Listing(len(listings), readings))
         page.tick()
 
-    return page, holds
+    return change
 
 
 def opened(page, query: str) -> list[str]:
@@ -51,8 +61,7 @@ def address(page) -> dict[str, str]:
     return dict(parse_qsl(to_query(page.parts)[1:]))
 
 
-def test_the_newest_eight_are_drawn_without_a_click(desk, reading_of):
-    page, holds = desk
+def test_the_newest_eight_are_drawn_without_a_click(page, holds, reading_of):
     assert "Curves appear here" in page.figure.meaning.object
     readings = [reading_of(f"run-{at}") for at in range(10)]
     holds(*readings)
@@ -62,8 +71,9 @@ def test_the_newest_eight_are_drawn_without_a_click(desk, reading_of):
     assert "newer" in page.figure.curve.colours() and "run-7" not in page.figure.curve.colours()
 
 
-def test_what_is_picked_by_hand_stays_and_the_newest_come_back_with_a_click(desk, reading_of):
-    page, holds = desk
+def test_what_is_picked_by_hand_stays_and_the_newest_come_back_with_a_click(
+    page, holds, reading_of
+):
     holds(reading_of("b"), reading_of("a"))
     page.draw("b")
     assert set(page.figure.curve.colours()) == set(page.table.colours) == {"a"}
@@ -75,8 +85,9 @@ def test_what_is_picked_by_hand_stays_and_the_newest_come_back_with_a_click(desk
     assert page.newest.disabled
 
 
-def test_runs_of_one_data_set_are_drawn_the_newest_first_and_the_others_offered(desk, reading_of):
-    page, holds = desk
+def test_runs_of_one_data_set_are_drawn_the_newest_first_and_the_others_offered(
+    page, holds, reading_of
+):
     of_kos = [reading_of(f"kos-{at}") for at in range(3)]
     of_news = [reading_of(f"news-{at}", corpus="news") for at in range(2)]
     holds(*of_kos)
@@ -105,8 +116,7 @@ def test_runs_of_one_data_set_are_drawn_the_newest_first_and_the_others_offered(
     assert drawn() == {"halves"}
 
 
-def test_curves_of_chosen_runs_stand_out_while_one_of_them_is_drawn(desk, reading_of):
-    page, holds = desk
+def test_curves_of_chosen_runs_stand_out_while_one_of_them_is_drawn(page, holds, reading_of):
     holds(*(reading_of(f"run-{at}") for at in range(10)))
 
     def faded() -> set[str]:
@@ -121,8 +131,9 @@ def test_curves_of_chosen_runs_stand_out_while_one_of_them_is_drawn(desk, readin
     assert faded() == set()  # neither is in the figure
 
 
-def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(desk, reading_of):
-    page, holds = desk
+def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(
+    page, holds, reading_of
+):
     holds(*(reading_of(f"run-{at}") for at in range(12)))
     assert page.ticked.disabled and len(page.figure.compared().runs) == 8
     page.table.chosen = [f"run-{at}" for at in (11, 1, *range(3, 11))]
@@ -139,8 +150,9 @@ def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(
     assert len(page.figure.compared().runs) == 8 and "more are in" not in page.figure.meaning.object
 
 
-def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(desk, reading_of, monkeypatch):
-    page, holds = desk
+def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(
+    page, holds, reading_of, monkeypatch
+):
     holds(
         reading_of("live", state="running"),
         reading_of("held", state="paused"),
@@ -164,9 +176,8 @@ def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(desk, reading_o
     assert asked == ["live", "held"]
 
 
-def test_going_on_says_which_runs_other_kernels_made(desk, reading_of, monkeypatch):
+def test_going_on_says_which_runs_other_kernels_made(page, holds, reading_of, monkeypatch):
     """Not of a run that is held: the kernels that made it wait in their process."""
-    page, holds = desk
     names = {"old": True, "new": False, "held": True}
     holds(*(reading_of(name, state="paused" if name == "held" else "stopped") for name in names))
     monkeypatch.setattr(
@@ -186,9 +197,8 @@ def test_going_on_says_which_runs_other_kernels_made(desk, reading_of, monkeypat
 
 
 def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(
-    desk, reading_of, monkeypatch
+    page, holds, reading_of, monkeypatch
 ):
-    page, holds = desk
     removed = []
 
     def remove(path):
@@ -210,8 +220,7 @@ def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(
     )
 
 
-def test_many_runs_that_go_on_stand_in_line(desk, reading_of, monkeypatch):
-    page, holds = desk
+def test_many_runs_that_go_on_stand_in_line(page, holds, reading_of, monkeypatch):
     lined, resumed = [], []
     monkeypatch.setattr("workbench.dashboard.compare.steering.SLOTS", 2)
     monkeypatch.setattr(
@@ -232,8 +241,9 @@ def test_many_runs_that_go_on_stand_in_line(desk, reading_of, monkeypatch):
     assert (lined, resumed) == ([(3, 2)], ["held"])
 
 
-def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_of, monkeypatch):
-    page, holds = desk
+def test_removing_asks_first_and_forgets_when_the_choice_changes(
+    page, holds, reading_of, monkeypatch
+):
     removed = []
     run = "workbench.dashboard.compare.steering.Run"
     monkeypatch.setattr(run, lambda path: SimpleNamespace(remove=lambda: removed.append(path.name)))
@@ -248,9 +258,8 @@ def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_o
 
 
 def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_alone(
-    desk, reading_of
+    page, holds, reading_of
 ):
-    page, holds = desk
     figure = page.figure
     holds(reading_of("one"))
     figure.chart.value = "Number of topics"
@@ -266,8 +275,7 @@ def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_al
         assert (figure.chart.value, figure.curve.measure) == seen
 
 
-def test_lines_smoothing_and_target_are_in_the_link_and_told(desk, reading_of):
-    page, holds = desk
+def test_lines_smoothing_and_target_are_in_the_link_and_told(page, holds, reading_of):
     curve = page.figure.curve
     holds(reading_of("one"))
     assert opened(page, "?lines=mean+of+seeds&smoothing=0.6&until=3.5") == []
@@ -279,8 +287,9 @@ def test_lines_smoothing_and_target_are_in_the_link_and_told(desk, reading_of):
     assert "until" not in address(page) and "at or below 2" not in page.figure.meaning.object
 
 
-def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(desk, reading_of):
-    page, holds = desk
+def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(
+    page, holds, reading_of
+):
     holds(reading_of("one"))
     assert address(page) == {}
     assert opened(page, "?zoom=1,2.5,0.1,1e7") == []
@@ -293,8 +302,7 @@ def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(
     assert opened(page, "?zoom=0,3,1,2") == [] and page.figure.curve.seen()[3:5] == ((0, 3), (1, 2))
 
 
-def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(desk):
-    page, _ = desk
+def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(page):
     for downloads, name, said in (
         (page.figure.files, "SVG", "Nothing is drawn; click"),
         (page.figure.files, "CSV", "Nothing is drawn; click"),
@@ -306,8 +314,7 @@ def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(desk):
         assert page.handover.file == {} and not downloads.buttons[name].disabled
 
 
-def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monkeypatch):
-    page, _ = desk
+def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(page, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.compare.page.start_runs", lambda store, values: 1 / 0)
     page.settings.start.clicks += 1
     assert "division by zero" in page.settings.said.object.lower()
@@ -315,9 +322,8 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
 
 
 def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(
-    desk, tmp_path, queued, monkeypatch
+    page, tmp_path, queued, monkeypatch
 ):
-    page, _ = desk
     monkeypatch.setenv("WORKBENCH_MEMORY", "30M")
     page.settings.start.clicks += 1
     assert (

@@ -242,8 +242,7 @@ def test_runs_beyond_what_a_page_or_the_store_may_have_are_not_started(ruled, tm
     assert not [path for path in store.glob("[!.]*") if (path / "data.zarr").exists()]
 
 
-def test_runs_that_go_on_count_among_the_unfinished(ruled, halves, tmp_path):
-    train, test = halves
+def test_runs_that_go_on_count_among_the_unfinished(ruled, train, test, tmp_path):
     specs = [make_spec(train, "svb", name=name, test=test) for name in ("one", "two")]
     paths = [create_run(tmp_path / "runs", spec, train, test) for spec in specs]
     page = ComparePage(tmp_path / "runs")
@@ -256,8 +255,7 @@ def test_runs_that_go_on_count_among_the_unfinished(ruled, halves, tmp_path):
     assert [Run(path).state for path in paths] == ["stopped", "stopped"]
 
 
-def test_runs_at_work_count_in_the_memory_that_others_may_take(ruled, halves, tmp_path):
-    train, test = halves
+def test_runs_at_work_count_in_the_memory_that_others_may_take(ruled, train, test, tmp_path):
     specs = [make_spec(train, "svb", name=name, test=test) for name in ("one", "two")]
     one, two = (create_run(tmp_path / "runs", spec, train, test) for spec in specs)
     coming = planned_of(two)

@@ -36,8 +36,8 @@ EXACT = 5e-11  # half a unit of the ten digits after the point that lda-c writes
 
 
 @pytest.fixture(params=ENGINES, scope="module")
-def exported(request, tmp_path_factory):
-    """(Dataset, file name → text or bytes) of a tiny run of three snapshots, with sampled and with expected counts."""
+def run(request):
+    """A tiny run of three snapshots, with sampled and with expected counts."""
     train, test = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)
     run = wb.fit(
         train,
@@ -49,8 +49,14 @@ def exported(request, tmp_path_factory):
         progress=False,
     )
     assert run.sizes["snapshot"] == 3 and (run["n_kw"][0] != run["n_kw"][-1]).any()
+    return run
+
+
+@pytest.fixture(scope="module")
+def files(run, tmp_path_factory):
+    """File name → text or bytes of the run in every format."""
     written = wb.export_run(run, tmp_path_factory.mktemp("export"), tuple(FORMATS))
-    return run, {
+    return {
         path.name: path.read_bytes() if path.suffix in (".npz", ".nc", ".zip") else path.read_text()
         for path in written
     }
@@ -64,12 +70,11 @@ def numbers(rows: list[dict], column: str) -> np.ndarray:
     return np.array([float(row[column] or "nan") for row in rows])
 
 
-def test_every_format_writes_its_files(exported):
-    assert list(exported[1]) == [name for names in FILES.values() for name in names]
+def test_every_format_writes_its_files(files):
+    assert list(files) == [name for names in FILES.values() for name in names]
 
 
-def test_progress_has_every_number_of_every_iteration(exported):
-    run, files = exported
+def test_progress_has_every_number_of_every_iteration(run, files):
     rows = table(files["progress.csv"])
     scalars = [name for name, values in run.data_vars.items() if values.dims == ("iteration",)]
     assert list(rows[0]) == ["iteration", *scalars] and len(rows) == run.sizes["iteration"]
@@ -81,8 +86,7 @@ def test_progress_has_every_number_of_every_iteration(exported):
     assert np.array_equal(sizes, run["n_k"].values)
 
 
-def test_topics_are_listed_by_rank_with_probability_and_count(exported):
-    run, files = exported
+def test_topics_are_listed_by_rank_with_probability_and_count(run, files):
     rows = table(files["topics.csv"])
     assert len(rows) == run["phi"].size
     top = top_words(run, 3)
@@ -97,8 +101,7 @@ def test_topics_are_listed_by_rank_with_probability_and_count(exported):
     )
 
 
-def test_documents_are_listed_with_titles_and_every_topic(exported):
-    run, files = exported
+def test_documents_are_listed_with_titles_and_every_topic(run, files):
     rows = table(files["document_topics.csv"])
     assert [row["title"] for row in rows[::4]] == run["document"].values.tolist()
     assert [row["document"] for row in rows[:8:4]] == ["0", "1"]
@@ -107,8 +110,7 @@ def test_documents_are_listed_with_titles_and_every_topic(exported):
     assert json.loads(files["spec.json"]) == json.loads(run.attrs["spec"])
 
 
-def test_the_archive_holds_every_array_and_nothing_pickled(exported):
-    run, files = exported
+def test_the_archive_holds_every_array_and_nothing_pickled(run, files):
     with np.load(io.BytesIO(files["run.npz"]), allow_pickle=False) as arrays:
         assert set(arrays.files) == {*run.variables, "spec", "attributes"}
         for name, values in run.variables.items():
@@ -119,9 +121,8 @@ def test_the_archive_holds_every_array_and_nothing_pickled(exported):
         assert json.loads(str(arrays["attributes"])) == run.attrs
 
 
-def test_xarray_alone_reads_the_dataset_from_netcdf_and_zarr(exported, tmp_path, monkeypatch):
+def test_xarray_alone_reads_the_dataset_from_netcdf_and_zarr(run, files, tmp_path, monkeypatch):
     """The lines of docs/how-to/report.md."""
-    run, files = exported
     (tmp_path / "export").mkdir()
     for name in ("run.nc", "run.zarr.zip"):
         (tmp_path / "export" / name).write_bytes(files[name])
@@ -136,8 +137,7 @@ def test_xarray_alone_reads_the_dataset_from_netcdf_and_zarr(exported, tmp_path,
     assert (xr.load_dataset(written)["updates"] == large["updates"]).all()
 
 
-def test_mallet_files_have_theta_top_words_and_the_counts_of_words(exported):
-    run, files = exported
+def test_mallet_files_have_theta_top_words_and_the_counts_of_words(run, files):
     documents = [line.split("\t") for line in files["doc-topics.txt"].splitlines()]
     assert [(int(number), name) for number, name, *_ in documents] == [
         (d, f"document_{d}") for d in range(12)
@@ -162,8 +162,7 @@ def test_mallet_files_have_theta_top_words_and_the_counts_of_words(exported):
         assert np.array_equal(n_kw[k, named], np.sort(n_kw[k][n_kw[k] > 0])[::-1])
 
 
-def test_ldac_files_have_log_probabilities_and_gamma(exported):
-    run, files = exported
+def test_ldac_files_have_log_probabilities_and_gamma(run, files):
     assert re.fullmatch(r"( -\d+\.\d{10}){20}", files["final.beta"].split("\n")[0])
     beta, gamma = (
         np.loadtxt(io.StringIO(files["final.beta"])),
@@ -174,8 +173,7 @@ def test_ldac_files_have_log_probabilities_and_gamma(exported):
     assert files["final.other"] == "num_topics 4\nnum_terms 20\nalpha 0.1000000000\n"
 
 
-def test_pyldavis_gets_arguments_that_fit_together(exported):
-    run, files = exported
+def test_pyldavis_gets_arguments_that_fit_together(run, files):
     given = json.loads(files["pyldavis.json"])
     assert set(given) == {
         "topic_term_dists",

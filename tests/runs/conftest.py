@@ -11,6 +11,11 @@ def thirty_documents():
     return hold_out_tokens(corpus, fraction=0.1, seed=0)
 
 
+@pytest.fixture(scope="session")
+def halves(thirty_documents):
+    return thirty_documents
+
+
 @pytest.fixture
 def store(tmp_path):
     return tmp_path / "runs"

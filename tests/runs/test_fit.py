@@ -29,8 +29,7 @@ ENGINES = [
 ]
 
 
-def test_a_run_does_not_go_on_with_other_documents(thirty_documents, store):
-    train, test = thirty_documents
+def test_a_run_does_not_go_on_with_other_documents(train, test, store):
     run = wb.fit(train, "cgs", test=test, n_iterations=3, store=store, name="mine", progress=False)
     other = wb.load_corpus("bars")
     with pytest.raises(
@@ -75,8 +74,7 @@ def test_time_of_a_pause_is_no_time_of_inference():
     )  # seconds of a step that does nothing
 
 
-def test_time_and_updates_of_a_start_are_the_runs_own(thirty_documents):
-    train, test = thirty_documents
+def test_time_and_updates_of_a_start_are_the_runs_own(train, test):
     setting = {"n_topics": 3, "test": test, "n_iterations": 1}
     spec = make_spec(train, "sb-ctm-vb", options={"start_sweeps": 7}, **setting)
     data = loop.Whole(spec, train, test)
@@ -90,27 +88,24 @@ def test_time_and_updates_of_a_start_are_the_runs_own(thirty_documents):
     assert plain["updates"][0] < 7 * train.n_tokens <= swept["updates"][0]
 
 
-def test_a_start_can_be_stopped(thirty_documents):
+def test_a_start_can_be_stopped(train):
     class Stopping(loop.Control):
         def __call__(self):
             raise loop.Stopped
 
-    train, _ = thirty_documents
     spec = make_spec(train, "sb-ctm-vb", n_topics=3, n_iterations=1)
     with pytest.raises(loop.Stopped):
         loop.initial_position(spec, loop.Whole(spec, train, None), Stopping())
 
 
-def test_an_identical_run_is_reopened_and_not_computed_again(thirty_documents, store, monkeypatch):
-    train, test = thirty_documents
+def test_an_identical_run_is_reopened_and_not_computed_again(train, test, store, monkeypatch):
     first = wb.fit(train, "cgs", test=test, n_iterations=12, store=store, progress=False)
     monkeypatch.setattr(loop, "advance", None)
     same_bits(first, wb.fit(train, "cgs", test=test, n_iterations=12, store=store, progress=False))
     same_bits(first, wb.fit(train, "cgs", test=test, n_iterations=6, store=store, progress=False))
 
 
-def test_every_variable_is_named_and_has_its_dims(thirty_documents):
-    train, test = thirty_documents
+def test_every_variable_is_named_and_has_its_dims(train, test):
     for engine, options in ENGINES:
         ds = wb.fit(
             train,
@@ -133,8 +128,7 @@ def test_every_variable_is_named_and_has_its_dims(thirty_documents):
         assert np.all(np.diff(ds.elapsed) >= 0) and np.all(np.diff(ds.updates) > 0)
 
 
-def test_the_headline_is_the_average_of_samplers_and_the_plug_in_of_the_others(thirty_documents):
-    train, test = thirty_documents
+def test_the_headline_is_the_average_of_samplers_and_the_plug_in_of_the_others(train, test):
     cases = [
         ("svb", {}, False),
         ("cgs", {}, True),
@@ -152,8 +146,7 @@ def test_the_headline_is_the_average_of_samplers_and_the_plug_in_of_the_others(t
         assert not np.array_equal(ds.test_perplexity_average[12:], ds.test_perplexity_state[12:])
 
 
-def test_the_cadence_changes_no_number(thirty_documents):
-    train, test = thirty_documents
+def test_the_cadence_changes_no_number(train, test):
     every = wb.fit(train, "cgs", test=test, n_iterations=22, progress=False)
     fifth = wb.fit(train, "cgs", test=test, n_iterations=22, record_every=5, progress=False)
     assert fifth.iteration.values.tolist() == [5, 10, 15, 20, 22]
@@ -193,10 +186,8 @@ def test_importing_the_package_loads_nothing_heavy():
     )
 
 
-def test_one_engine_may_be_given_by_its_name(thirty_documents):
-    table = wb.compare(
-        thirty_documents[0], engines="cgs", n_topics=2, n_iterations=2, progress=False
-    )
+def test_one_engine_may_be_given_by_its_name(train):
+    table = wb.compare(train, engines="cgs", n_topics=2, n_iterations=2, progress=False)
     assert table.engine.values.tolist() == ["cgs"]
 
 

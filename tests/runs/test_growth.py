@@ -48,8 +48,7 @@ class StopAt(Control):
         return self.writer.iteration >= self.iteration - 1
 
 
-def test_memory_and_store_have_room_for_every_topic(halves, tmp_path):
-    train, test = halves
+def test_memory_and_store_have_room_for_every_topic(train, test, tmp_path):
     in_memory = wb.fit(train, "growing", test=test, progress=False, **SETTINGS)
     stored = wb.fit(train, "growing", test=test, store=tmp_path, progress=False, **SETTINGS)
     same_bits(in_memory, stored)
@@ -61,15 +60,13 @@ def test_memory_and_store_have_room_for_every_topic(halves, tmp_path):
     np.testing.assert_array_equal(in_memory["n_kw"].isel(snapshot=0, topic=slice(4, None)), 0)
 
 
-def test_snapshots_and_events_are_recorded_whatever_the_cadence(halves):
-    train, _ = halves
+def test_snapshots_and_events_are_recorded_whatever_the_cadence(train):
     ds = wb.fit(train, "growing", progress=False, **SETTINGS)
     assert ds["iteration"].values.tolist() == [3, 6, 7, 8, 9, 12, 15, 16, 18, 20]
     assert ds["snapshot_iteration"].values.tolist() == [8, 16, 20]
 
 
-def test_theta_and_phi_are_those_of_the_priors_as_learnt(halves):
-    train, test = halves
+def test_theta_and_phi_are_those_of_the_priors_as_learnt(train, test):
     ds = wb.fit(train, "growing", test=test, progress=False, **SETTINGS)
     priors = priors_of(ds)
     np.testing.assert_allclose(priors.alphas, 2.0 * 2 / 3 / 8, rtol=1e-15)
@@ -87,8 +84,7 @@ def test_theta_and_phi_are_those_of_the_priors_as_learnt(halves):
 
 
 @pytest.mark.parametrize("stop", [2, 4, 8, 13])
-def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(halves, tmp_path, stop):
-    train, test = halves
+def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(train, test, tmp_path, stop):
     whole = wb.fit(
         train, "growing", test=test, store=tmp_path / "whole", progress=False, **SETTINGS
     )
@@ -111,9 +107,8 @@ def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(halves, tmp_path, s
     np.testing.assert_array_equal(again["n_kw"].isel(snapshot=-1), whole["n_kw"].isel(snapshot=-1))
 
 
-def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(halves, tmp_path):
+def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(train, test, tmp_path):
     """Chunks of new topics are made full of zeros; of what was committed before none may be."""
-    train, test = halves
     spec = make_spec(train, "growing", test=test, **SETTINGS)
     path = create_run(tmp_path, spec, train, test)
     with RunWriter(path) as writer:
@@ -135,8 +130,7 @@ def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(halves, tmp_pat
         Run(path).dataset()["n_kw"].load()
 
 
-def test_a_reader_that_was_there_before_sees_the_run_grow(halves, tmp_path):
-    train, test = halves
+def test_a_reader_that_was_there_before_sees_the_run_grow(train, test, tmp_path):
     spec = make_spec(train, "growing", test=test, **SETTINGS)
     path = create_run(tmp_path, spec, train, test)
     reader, widths = RunReader(path), []
@@ -160,8 +154,7 @@ def test_a_reader_that_was_there_before_sees_the_run_grow(halves, tmp_path):
     assert zarr.open_group(str(path / DATA), mode="r")["numbers"].shape[1] > 1
 
 
-def test_other_runs_start_from_it_with_more_and_with_fewer_topics(halves):
-    train, test = halves
+def test_other_runs_start_from_it_with_more_and_with_fewer_topics(train, test):
     ds = wb.fit(train, "growing", test=test, progress=False, **SETTINGS)
     for n_topics in (5, 8, 11):
         start, record = warm_start_from(ds, train, n_topics)
@@ -170,8 +163,7 @@ def test_other_runs_start_from_it_with_more_and_with_fewer_topics(halves):
         assert (start.topics.min() == -1) == (n_topics < 8)
 
 
-def test_alpha_and_beta_are_refused_where_the_model_has_none(halves):
-    train, _ = halves
+def test_alpha_and_beta_are_refused_where_the_model_has_none(train):
     with pytest.raises(
         wb.runs.spec.SpecError,
         match="growing has no alpha per topic; leave it out, and set the option alpha_",

@@ -39,9 +39,8 @@ def check_read(reader: RunReader, n_tokens: int, n_before: int) -> int:
 
 
 @pytest.mark.slow
-def test_no_kill_tears_a_read_or_changes_a_bit(thirty_documents, store, monkeypatch):
+def test_no_kill_tears_a_read_or_changes_a_bit(train, test, store, monkeypatch):
     monkeypatch.setattr(blocks, "NUMBERS", 32)  # a snapshot lies in several chunks
-    train, test = thirty_documents
     settings = dict(n_topics=4, n_iterations=1500, snapshot_every=7)
     spec = make_spec(train, "svb-cgs", test=test, options={"schedule": "sequential"}, **settings)
     path = create_run(store, spec, train, test)

@@ -38,9 +38,8 @@ with RunWriter(sys.argv[1]) as writer:
 
 
 @pytest.fixture
-def made(thirty_documents, store):
+def made(train, test, store):
     """A run of a million iterations that nobody has begun."""
-    train, test = thirty_documents
     return wb.Run(
         create_run(
             store, make_spec(train, "cgs", n_topics=3, test=test, n_iterations=2**20), train, test
@@ -122,9 +121,8 @@ def test_no_clock_makes_a_living_run_dead(made, seconds, monkeypatch):
 
 @pytest.mark.slow
 def test_a_run_goes_on_at_once_after_its_worker_was_killed_and_has_the_same_bits(
-    thirty_documents, store
+    train, test, store
 ):
-    train, test = thirty_documents
     run = wb.start(train, "cgs", n_topics=3, test=test, n_iterations=2**20, store=store)
     while run.status()["iteration"] < 50:
         time.sleep(0.05)
@@ -331,12 +329,12 @@ def signalled(monkeypatch):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("in_store", [False, True])
 def test_half_a_run_is_raised_and_not_returned(
-    thirty_documents, store, signalled, iteration, number, in_store
+    train, store, signalled, iteration, number, in_store
 ):
     signalled(iteration, number)
     with pytest.raises((wb.Interrupted, wb.Terminated)) as stop:
         wb.fit(
-            thirty_documents[0],
+            train,
             "svb",
             3,
             n_iterations=8,
@@ -351,26 +349,24 @@ def test_half_a_run_is_raised_and_not_returned(
     assert [run.state for run in wb.open_runs(store)] == ["stopped"] * in_store
 
 
-def test_a_comparison_in_memory_that_is_stopped_raises_what_it_has(thirty_documents, signalled):
+def test_a_comparison_in_memory_that_is_stopped_raises_what_it_has(train, signalled):
     signalled(3, signal.SIGTERM)
     with pytest.raises(wb.Terminated) as stop:
-        wb.compare(thirty_documents[0], ["svb", "cgs"], 3, n_iterations=8, progress=False)
+        wb.compare(train, ["svb", "cgs"], 3, n_iterations=8, progress=False)
     assert stop.value.result["state"].values.tolist() == ["stopped"]
     assert stop.value.result.sizes["iteration"] == 4
 
 
-def test_stopped_restarts_raise_the_best_so_far(thirty_documents, signalled):
+def test_stopped_restarts_raise_the_best_so_far(train, signalled):
     signalled(3, signal.SIGINT, n_runs_before=1)
     with pytest.raises(wb.Interrupted) as stop:
-        wb.fit(thirty_documents[0], "svb", 3, n_iterations=8, restarts=3, progress=False)
+        wb.fit(train, "svb", 3, n_iterations=8, restarts=3, progress=False)
     best, tried = stop.value.result, json.loads(stop.value.result.attrs["restarts"])
     assert [each["seed"] for each in tried] == [0, 1]
     assert float(best["bound"][-1]) == max(each["bound"] for each in tried)
 
 
-def test_stopped_runs_in_processes_are_raised_as_far_as_they_are(
-    thirty_documents, store, monkeypatch
-):
+def test_stopped_runs_in_processes_are_raised_as_far_as_they_are(train, store, monkeypatch):
     def stopped(*_, **__):
         raise wb.Interrupted
 
@@ -378,8 +374,8 @@ def test_stopped_runs_in_processes_are_raised_as_far_as_they_are(
     monkeypatch.setattr(sweep, "run_cells", stopped)
     settings = {"n_topics": 3, "n_iterations": 4, "store": store, "progress": False}
     for what in (
-        lambda: wb.compare(thirty_documents[0], ["svb", "cgs"], **settings),
-        lambda: wb.sweep(thirty_documents[0], {"r": [0, 1]}, **settings),
+        lambda: wb.compare(train, ["svb", "cgs"], **settings),
+        lambda: wb.sweep(train, {"r": [0, 1]}, **settings),
     ):
         with pytest.raises(wb.Interrupted) as stop:
             what()

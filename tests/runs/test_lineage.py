@@ -22,14 +22,18 @@ SETTINGS = {"n_topics": 4, "n_iterations": 15, "burn_in": 3, "progress": False}
 
 
 @pytest.fixture(scope="module")
+def halves(forty_documents):
+    return forty_documents
+
+
+@pytest.fixture(scope="module")
 def source(forty_documents):
     """Sixty iterations of `cgs`."""
     train, test = forty_documents
     return wb.fit(train, "cgs", test=test, **(SETTINGS | {"n_iterations": 60}))
 
 
-def test_the_record_says_where_it_came_from(forty_documents, source):
-    train, test = forty_documents
+def test_the_record_says_where_it_came_from(train, test, source):
     ds = wb.fit(train, "svb-cgs", test=test, start=source, **SETTINGS)
     start = json.loads(ds.attrs["spec"])["start"]
     assert {name: start[name] for name in ("name", "hash", "iteration")} == {
@@ -40,8 +44,7 @@ def test_the_record_says_where_it_came_from(forty_documents, source):
     assert "warm" in ds.attrs["title"]
 
 
-def test_the_hash_covers_the_counts_taken_and_not_their_name(forty_documents, source):
-    train, _ = forty_documents
+def test_the_hash_covers_the_counts_taken_and_not_their_name(train, source):
     cold = wb.fit(train, "svb", **SETTINGS).attrs["spec_hash"]
     warm = wb.fit(train, "svb", start=source, **SETTINGS).attrs["spec_hash"]
     renamed = wb.fit(train, "svb", start=source.assign_attrs(name="other"), **SETTINGS).attrs[
@@ -54,10 +57,7 @@ def test_the_hash_covers_the_counts_taken_and_not_their_name(forty_documents, so
     assert len({cold, warm, other}) == 3
 
 
-def test_memory_store_and_worker_give_the_same_bits_and_the_source_may_go(
-    forty_documents, tmp_path
-):
-    train, test = forty_documents
+def test_memory_store_and_worker_give_the_same_bits_and_the_source_may_go(train, test, tmp_path):
     source = wb.fit(train, "cgs", test=test, store=tmp_path, **SETTINGS)
     name = source.attrs["name"]
     in_memory = wb.fit(train, "cvb-cgs", test=test, start=source, **SETTINGS)
@@ -72,8 +72,7 @@ def test_memory_store_and_worker_give_the_same_bits_and_the_source_may_go(
     np.testing.assert_array_equal(longer["test_perplexity"][:15], in_memory["test_perplexity"])
 
 
-def test_other_documents_take_the_topics_alone(forty_documents, source):
-    train, _ = forty_documents
+def test_other_documents_take_the_topics_alone(train, source):
     half = train.of_documents(np.arange(20))
     ds = wb.fit(half, "cgs", start=source, **SETTINGS)
     assert ds.sizes["document"] == 20
@@ -82,9 +81,8 @@ def test_other_documents_take_the_topics_alone(forty_documents, source):
 
 
 def test_a_run_with_fewer_topics_is_padded_and_of_one_with_more_the_largest_are_taken(
-    forty_documents, source
+    train, source
 ):
-    train, _ = forty_documents
     n_kw = source["n_kw"].isel(snapshot=-1).values
     more, record = warm_start_from(source, train, 6)
     np.testing.assert_array_equal(more.n_kw, np.vstack([n_kw, np.zeros((2, 30))]))
@@ -104,9 +102,8 @@ def test_a_run_with_fewer_topics_is_padded_and_of_one_with_more_the_largest_are_
 @pytest.mark.parametrize("n_topics", [3, 4, 7])
 @pytest.mark.parametrize("engine", [*LDA_ENGINES, *HDP_ENGINES])  # runs of networks begin at random
 def test_any_engine_starts_from_a_sampler_with_any_number_of_topics(
-    forty_documents, source, engine, n_topics
+    train, source, engine, n_topics
 ):
-    train, _ = forty_documents
     ds = wb.fit(
         train, engine, start=source, **(SETTINGS | {"n_topics": n_topics, "n_iterations": 2})
     )
@@ -117,9 +114,8 @@ def test_any_engine_starts_from_a_sampler_with_any_number_of_topics(
     np.testing.assert_allclose(totals, train.n_tokens, rtol=1e-9)  # rounding
 
 
-def test_a_chain_goes_on_from_the_very_topics_of_another(forty_documents, source):
+def test_a_chain_goes_on_from_the_very_topics_of_another(train, source):
     """The state before the first sweep: `init` alone."""
-    train, _ = forty_documents
     start, _ = warm_start_from(source, train, 4)
     state = cgs.init(train, LDA(4, 0.1, 0.1), None, StepContext(0, 0), start)
     np.testing.assert_array_equal(state.topics, source["token_topics"].isel(snapshot=-1))
@@ -128,15 +124,13 @@ def test_a_chain_goes_on_from_the_very_topics_of_another(forty_documents, source
     assert other.topics is None
 
 
-def test_a_comparison_may_start_from_a_run(forty_documents, source):
-    train, _ = forty_documents
+def test_a_comparison_may_start_from_a_run(train, source):
     joined = wb.compare(train, ["svb", "cgs"], holdout=0, start=source, **SETTINGS)
     assert all("warm" in label for label in joined["label"].values)
 
 
 @pytest.mark.slow
-def test_comparisons_and_sweeps_look_for_a_name_in_their_store(forty_documents, tmp_path):
-    train, _ = forty_documents
+def test_comparisons_and_sweeps_look_for_a_name_in_their_store(train, tmp_path):
     wb.fit(train, "cgs", store=tmp_path, name="first", **SETTINGS)
     joined = wb.compare(train, ["cgs"], holdout=0, start="first", store=tmp_path, **SETTINGS)
     swept = wb.sweep(train, {"r": [0, 1]}, holdout=0, start="first", store=tmp_path, **SETTINGS)
@@ -144,9 +138,8 @@ def test_comparisons_and_sweeps_look_for_a_name_in_their_store(forty_documents, 
 
 
 def test_fit_refuses_a_start_of_other_words_without_counts_or_that_is_no_run(
-    forty_documents, source, tmp_path
+    train, source, tmp_path
 ):
-    train, _ = forty_documents
     for documents, start, sentence in (
         (
             LDA(4, 0.3, 0.2).simulate(40, 29, 60, seed=3)[0],
@@ -161,8 +154,7 @@ def test_fit_refuses_a_start_of_other_words_without_counts_or_that_is_no_run(
             wb.fit(documents, "cgs", start=start, store=tmp_path, **SETTINGS)
 
 
-def test_counts_that_are_gone_or_damaged_fail_with_a_sentence(forty_documents, source, tmp_path):
-    train, _ = forty_documents
+def test_counts_that_are_gone_or_damaged_fail_with_a_sentence(train, source, tmp_path):
     ds = wb.fit(train, "svb", start=source, store=tmp_path, **SETTINGS)
     run = Run(tmp_path / ds.attrs["name"])
     (run.path / "checkpoint.npz").unlink()
@@ -175,8 +167,7 @@ def test_counts_that_are_gone_or_damaged_fail_with_a_sentence(forty_documents, s
 # ---------------------------------------------------------------------- restarts
 
 
-def test_of_several_restarts_the_highest_bound_is_kept(forty_documents, tmp_path):
-    train, test = forty_documents
+def test_of_several_restarts_the_highest_bound_is_kept(train, test, tmp_path):
     best = wb.fit(train, "vb", test=test, restarts=4, store=tmp_path, **SETTINGS)
     tried = json.loads(best.attrs["restarts"])
     assert [entry["seed"] for entry in tried] == [0, 1, 2, 3]
@@ -187,8 +178,7 @@ def test_of_several_restarts_the_highest_bound_is_kept(forty_documents, tmp_path
     assert {run.name for run in wb.open_runs(tmp_path)} == {entry["name"] for entry in tried}
 
 
-def test_one_restart_is_the_run_itself(forty_documents):
-    train, _ = forty_documents
+def test_one_restart_is_the_run_itself(train):
     assert "restarts" not in wb.fit(train, "svb", **SETTINGS).attrs
 
 
@@ -210,8 +200,8 @@ def test_one_restart_is_the_run_itself(forty_documents):
         ({"engine": "svb", "restarts": 0}, "restarts must be a whole number of at least 1; got 0"),
     ],
 )
-def test_restarts_that_make_no_sense_are_refused(forty_documents, source, given, sentence):
+def test_restarts_that_make_no_sense_are_refused(train, source, given, sentence):
     given = given | ({"start": source} if "start" in given else {})
     with pytest.raises((SpecError, CorpusError)) as error:
-        wb.fit(forty_documents[0], **(SETTINGS | given))
+        wb.fit(train, **(SETTINGS | given))
     assert str(error.value).startswith(sentence)

@@ -317,9 +317,8 @@ def test_a_refusal_leaves_no_half_made_run(way, large, tmp_path, one_gigabyte, m
 
 
 def test_a_run_that_no_longer_fits_fails_with_the_sentence_and_goes_on_later(
-    thirty_documents, tmp_path, monkeypatch
+    train, test, tmp_path, monkeypatch
 ):
-    train, test = thirty_documents
     path = create_run(
         tmp_path, make_spec(train, "cgs", test=test, n_topics=3, n_iterations=4), train, test
     )
@@ -335,8 +334,7 @@ def test_a_run_that_no_longer_fits_fails_with_the_sentence_and_goes_on_later(
     assert Run(path).state == FINISHED
 
 
-def test_runs_that_are_finished_need_nothing(thirty_documents, tmp_path, monkeypatch):
-    train, test = thirty_documents
+def test_runs_that_are_finished_need_nothing(train, test, tmp_path, monkeypatch):
     settings = {
         "engines": ["cgs"],
         "n_topics": 3,
@@ -353,8 +351,7 @@ def test_runs_that_are_finished_need_nothing(thirty_documents, tmp_path, monkeyp
     assert Run(tmp_path / str(first["run"].values[0])).status()["n_iterations"] == 4
 
 
-def test_a_run_whose_rule_has_ended_it_needs_nothing(thirty_documents, tmp_path):
-    train, _ = thirty_documents
+def test_a_run_whose_rule_has_ended_it_needs_nothing(train, tmp_path):
     settings = {"n_topics": 2, "n_iterations": 300, "stop_on": "bound", "stop_tolerance": 0.1}
     wb.fit(train, "svb", store=tmp_path, progress=False, **settings)
     run = Planned(make_spec(train, "svb", **settings), train, None)
@@ -362,8 +359,7 @@ def test_a_run_whose_rule_has_ended_it_needs_nothing(thirty_documents, tmp_path)
     assert unfinished(tmp_path / "elsewhere", [run]) == [run]
 
 
-def test_the_corpora_at_hand_give_the_bits_of_those_read(thirty_documents, tmp_path):
-    train, test = thirty_documents
+def test_the_corpora_at_hand_give_the_bits_of_those_read(train, test, tmp_path):
     spec = make_spec(train, "cgs", test=test, n_topics=3, n_iterations=6)
     runs = [Run(create_run(tmp_path / name, spec, train, test)) for name in ("read", "at hand")]
     read, at_hand = (

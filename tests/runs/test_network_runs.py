@@ -96,8 +96,7 @@ def probability(network, means, corpus, document) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", [*MODELS, "switch"])
-def test_the_shares_of_rows_are_sums_over_all_paths(name, halves):
-    train, _ = halves
+def test_the_shares_of_rows_are_sums_over_all_paths(name, train):
     network = (switch() if name == "switch" else Network.of(name, 3, MODELS[name])).for_data(train)
     random, plain, means = np.random.default_rng(0), {}, {}
     for level in network.levels[:-1]:
@@ -118,8 +117,7 @@ def test_the_shares_of_rows_are_sums_over_all_paths(name, halves):
     np.testing.assert_allclose(found.sum(1), 1, atol=1e-14)
 
 
-def test_a_document_of_unknown_authors_is_by_all_of_them_evenly(halves):
-    train, _ = halves
+def test_a_document_of_unknown_authors_is_by_all_of_them_evenly(train):
     network = Network.of("author-topic", 2).for_data(train)
     nobody = replace(train.of_documents([0]), authors=((),))
     rows = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
@@ -152,8 +150,7 @@ def test_rows_that_no_path_visits_hold_nothing_and_groups_that_are_not_are_unkno
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", NETWORKS)
 @pytest.mark.parametrize("name", [*MODELS, "switch"])
-def test_a_run_foretells_by_the_theta_and_phi_that_it_shows(engine, name, halves):
-    train, test = halves
+def test_a_run_foretells_by_the_theta_and_phi_that_it_shows(engine, name, train, test):
     given = (
         {"model": switch()}
         if name == "switch"
@@ -183,8 +180,7 @@ def test_a_run_foretells_by_the_theta_and_phi_that_it_shows(engine, name, halves
 
 
 @pytest.mark.parametrize("engine", NETWORKS)
-def test_a_run_of_authors_in_a_store_goes_on_as_if_it_had_not_rested(engine, halves, tmp_path):
-    train, test = halves
+def test_a_run_of_authors_in_a_store_goes_on_as_if_it_had_not_rested(engine, train, test, tmp_path):
     settings = {
         "model": switch(),
         "test": test,
@@ -210,8 +206,7 @@ def spec_of(train, **settings):
     return make_spec(train, NETWORKS[0], **settings)
 
 
-def test_a_spec_survives_json_and_its_hash_knows_the_network(halves):
-    train, _ = halves
+def test_a_spec_survives_json_and_its_hash_knows_the_network(train):
     spec = spec_of(train, model="pachinko", n_topics=4, sizes={"super": 3}, alpha=0.2)
     assert RunSpec.from_json(spec.to_json()) == spec and spec.model["n_topics"] == 4
     assert spec.parts()[1] == Network.of("pachinko", 4, {"super": 3}, alpha=0.2)
@@ -225,8 +220,7 @@ def test_a_spec_survives_json_and_its_hash_knows_the_network(halves):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_command_of_a_run_makes_the_same_spec(name, halves):
-    train, _ = halves
+def test_the_command_of_a_run_makes_the_same_spec(name, train):
     for engine in NETWORKS:
         for priors in ({}, {"alpha": 0.3, "beta": 0.2}):
             spec = make_spec(train, engine, 4, model=name, sizes=MODELS[name], **priors)
@@ -236,8 +230,8 @@ def test_the_command_of_a_run_makes_the_same_spec(name, halves):
     assert not missing_in_commands([spec])[1:]
 
 
-def test_the_command_of_a_network_of_ones_own_names_a_file(halves):
-    spec = spec_of(halves[0], model=switch())
+def test_the_command_of_a_network_of_ones_own_names_a_file(train):
+    spec = spec_of(train, model=switch())
     assert "--model switch.json" in command_of(
         spec
     ) and "switch.json is the network 'switch'" in " ".join(missing_in_commands([spec]))
@@ -267,15 +261,14 @@ def test_the_command_of_a_network_of_ones_own_names_a_file(halves):
         ({"model": "lda", "start": "elsewhere"}, "cannot begin from another run; leave start out"),
     ],
 )
-def test_settings_that_do_not_fit_get_one_sentence(settings, sentence, halves):
-    train, _ = halves
+def test_settings_that_do_not_fit_get_one_sentence(settings, sentence, train):
     engine, start = settings.pop("engine", NETWORKS[0]), settings.pop("start", None)
     with pytest.raises((SpecError, ModelError)) as caught:
         make_spec(train, engine, start=start and (None, {}), **settings)
     assert sentence in str(caught.value)
 
 
-def test_a_variable_called_topic_has_as_many_values_as_there_are_rows_over_words(halves):
+def test_a_variable_called_topic_has_as_many_values_as_there_are_rows_over_words(train):
     x, topic = Variable("x", 2), Variable("topic", 3)
     network = Network(
         "odd",
@@ -290,24 +283,21 @@ def test_a_variable_called_topic_has_as_many_values_as_there_are_rows_over_words
         ModelError,
         match="has 6 rows over words, which a run calls topics, and a variable 'topic' of 3 values",
     ):
-        spec_of(halves[0], model=network)
+        spec_of(train, model=network)
 
 
-def test_a_comparison_gives_the_network_to_those_that_take_one(halves):
+def test_a_comparison_gives_the_network_to_those_that_take_one(train):
     from workbench.runs.execution.compare import plan
 
-    specs, *_ = plan(
-        halves[0], ["cgs", NETWORKS[0]], model="pachinko", sizes={"super": 2}, n_topics=3
-    )
+    specs, *_ = plan(train, ["cgs", NETWORKS[0]], model="pachinko", sizes={"super": 2}, n_topics=3)
     assert [spec.model.get("name") for spec in specs] == [None, "pachinko"]
     with pytest.raises(SpecError, match="svb has a model of its own"):
-        plan(halves[0], ["svb", "cgs"], model="pachinko")
+        plan(train, ["svb", "cgs"], model="pachinko")
 
 
-def test_networks_are_told_apart_by_what_their_number_of_topics_does_not_tell(halves):
+def test_networks_are_told_apart_by_what_their_number_of_topics_does_not_tell(train):
     from workbench.measures.selection import labels_of_specs
 
-    train, _ = halves
     of = [
         ("lda", None),
         ("author-topic", None),
@@ -324,8 +314,7 @@ def test_networks_are_told_apart_by_what_their_number_of_topics_does_not_tell(ha
 
 @pytest.mark.filterwarnings("ignore:none of the")
 @pytest.mark.parametrize("name", [*MODELS, "switch"])
-def test_unseen_documents_have_a_theta_and_a_perplexity_by_either_protocol(name, halves):
-    train, _ = halves
+def test_unseen_documents_have_a_theta_and_a_perplexity_by_either_protocol(name, train):
     given = (
         {"model": switch()}
         if name == "switch"

@@ -21,9 +21,8 @@ from workbench.runs.store.notes import (
 
 
 @pytest.fixture
-def run(thirty_documents, store):
+def run(train, test, store):
     """A finished run of four topics in a store."""
-    train, test = thirty_documents
     wb.fit(
         train, "svb", n_topics=4, n_iterations=6, test=test, store=store, name="a", progress=False
     )
@@ -97,9 +96,9 @@ def test_no_topic_has_two_labels(run):
     assert 0 in shown and len(shown) == len(set(shown.values()))
 
 
-def test_labels_of_topics_that_are_gone_are_kept_but_not_shown(thirty_documents, store):
+def test_labels_of_topics_that_are_gone_are_kept_but_not_shown(train, store):
     wb.fit(
-        thirty_documents[0],
+        train,
         "g-hdp",
         n_topics=3,
         n_iterations=5,

@@ -30,10 +30,10 @@ SENTENCE = (
 
 
 @pytest.fixture
-def run(thirty_documents, store):
+def run(train, store):
     """A finished run of 6 iterations."""
     wb.fit(
-        thirty_documents[0],
+        train,
         "cgs",
         n_topics=3,
         n_iterations=6,
@@ -57,8 +57,8 @@ def made_by_others(run: Run) -> Run:
     return recorded_as(run, kernels="0123456789ab")
 
 
-def test_a_run_records_the_kernels_that_it_begins_with(run, thirty_documents):
-    in_memory = wb.fit(thirty_documents[0], "cgs", n_topics=3, n_iterations=2, progress=False)
+def test_a_run_records_the_kernels_that_it_begins_with(run, train):
+    in_memory = wb.fit(train, "cgs", n_topics=3, n_iterations=2, progress=False)
     for dataset in (run.dataset(), in_memory):
         assert (
             json.loads(dataset.attrs["versions"])["kernels"]
@@ -120,8 +120,7 @@ def test_a_run_without_a_row_belongs_to_those_who_make_its_first(tmp_path):
     )
 
 
-def test_a_run_that_has_no_row_yet_begins_without_a_word(thirty_documents, store, capsys):
-    train, _ = thirty_documents
+def test_a_run_that_has_no_row_yet_begins_without_a_word(train, store, capsys):
     run = made_by_others(
         Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None))
     )
@@ -165,10 +164,7 @@ def test_another_machine_that_goes_on_is_recorded(run, capsys):
     assert "made_by" not in read_json(run.path / "kernels.json")
 
 
-def test_a_machine_that_computes_all_of_a_run_that_another_made_is_recorded(
-    thirty_documents, store
-):
-    train, _ = thirty_documents
+def test_a_machine_that_computes_all_of_a_run_that_another_made_is_recorded(train, store):
     run = on_another_machine(
         Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None))
     )

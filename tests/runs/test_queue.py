@@ -27,9 +27,8 @@ from workbench.runs.store.writer import create_run
 
 
 @pytest.fixture
-def paths(thirty_documents, store):
+def paths(train, test, store):
     """Four runs that nobody has begun."""
-    train, test = thirty_documents
     specs = [make_spec(train, "svb", 3, test=test, n_iterations=5, seed=seed) for seed in range(4)]
     return [create_run(store, spec, train, test) for spec in specs]
 

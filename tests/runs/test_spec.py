@@ -23,8 +23,7 @@ from workbench.runs.execution.sweep import grid_axes
 from workbench.runs.spec import RunSpec, SpecError, cautions, make_spec
 
 
-def test_a_spec_survives_json(thirty_documents):
-    train, test = thirty_documents
+def test_a_spec_survives_json(train, test):
     spec = make_spec(
         train, "svb-cgs", alpha=(0.1, 0.2), n_topics=2, options={"r": math.inf}, test=test
     )
@@ -32,13 +31,12 @@ def test_a_spec_survives_json(thirty_documents):
     assert spec.options["r"] == "inf" and spec.parts()[2].r == math.inf
 
 
-def test_fields_of_a_later_version_are_left_out(thirty_documents):
-    spec = make_spec(thirty_documents[0], "cgs")
+def test_fields_of_a_later_version_are_left_out(train):
+    spec = make_spec(train, "cgs")
     assert RunSpec.from_json(spec.to_json()[:-1] + ', "from_the_future": 1}') == spec
 
 
-def test_the_hash_covers_what_decides_bits_and_nothing_else(thirty_documents):
-    train, test = thirty_documents
+def test_the_hash_covers_what_decides_bits_and_nothing_else(train, test):
     spec = make_spec(train, "svb-cgs", test=test)
     free = {
         "n_iterations": 7,
@@ -62,13 +60,11 @@ def test_the_hash_covers_what_decides_bits_and_nothing_else(thirty_documents):
         assert changed.hash != spec.hash
 
 
-def test_an_option_that_is_spelled_out_hashes_like_its_default(thirty_documents):
-    train, _ = thirty_documents
+def test_an_option_that_is_spelled_out_hashes_like_its_default(train):
     assert make_spec(train, "svb-cgs", options={"r": "1"}).hash == make_spec(train, "svb-cgs").hash
 
 
-def test_a_run_from_before_an_option_keeps_its_start_and_its_hash(thirty_documents):
-    train, _ = thirty_documents
+def test_a_run_from_before_an_option_keeps_its_start_and_its_hash(train):
     for engine, start in (("svb", "dirichlet"), ("cv-hdp", "noise")):
         spec = make_spec(train, engine, options={"init": start})
         written = json.loads(spec.to_json())
@@ -80,8 +76,7 @@ def test_a_run_from_before_an_option_keeps_its_start_and_its_hash(thirty_documen
         assert replace(read, options=written["options"]).hash == spec.hash
 
 
-def test_an_option_is_read_and_hashed_by_its_former_name(thirty_documents):
-    train, _ = thirty_documents
+def test_an_option_is_read_and_hashed_by_its_former_name(train):
     spec = make_spec(train, "svb-cgs", options={"n_samples": 2})
     assert (
         spec == make_spec(train, "svb-cgs", options={"n_chains": 2})
@@ -102,14 +97,12 @@ def test_an_option_is_read_and_hashed_by_its_former_name(thirty_documents):
         make_spec(train, "svb-cgs", options={"n_chains": 2, "n_samples": 2})
 
 
-def test_a_run_is_named_for_corpus_engine_topics_and_hash(thirty_documents):
-    train, _ = thirty_documents
+def test_a_run_is_named_for_corpus_engine_topics_and_hash(train):
     spec = make_spec(replace(train, name="my corpus/1"), "cgs", n_topics=4)
     assert spec.name == f"my-corpus-1-cgs-k4-{spec.hash[:8]}"
 
 
-def test_a_label_tells_r_and_what_differs_from_the_default(thirty_documents):
-    train, _ = thirty_documents
+def test_a_label_tells_r_and_what_differs_from_the_default(train):
     assert make_spec(train, "svb").label() == "svb"
     assert make_spec(train, "svb-cgs").label() == "svb-cgs r=1"
     assert (
@@ -203,14 +196,13 @@ WRONG = [
 @pytest.mark.parametrize(
     ("settings", "error", "sentence"), WRONG, ids=[str(row[0]) for row in WRONG]
 )
-def test_wrong_settings_get_one_sentence(thirty_documents, settings, error, sentence):
+def test_wrong_settings_get_one_sentence(train, settings, error, sentence):
     with pytest.raises(error) as caught:
-        make_spec(thirty_documents[0], **{"engine": "cgs", **settings})
+        make_spec(train, **{"engine": "cgs", **settings})
     assert str(caught.value) == sentence
 
 
-def test_a_run_that_ends_within_its_warm_up_is_told_of(thirty_documents):
-    train, _ = thirty_documents
+def test_a_run_that_ends_within_its_warm_up_is_told_of(train):
     specs = [make_spec(train, name, n_iterations=50) for name in ("svb", "svb", "cgs", "svb-cgs")]
     assert cautions(specs) == [
         "svb will end within its warm-up of 50 iterations, after 50; "
@@ -266,8 +258,8 @@ LONGEST = 600
 
 
 @pytest.fixture
-def corpus(thirty_documents):
-    return thirty_documents[0]
+def corpus(train):
+    return train
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "x" * 300, "several\nlines", "a\0b"])

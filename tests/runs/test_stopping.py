@@ -15,6 +15,11 @@ from workbench.runs.store.writer import RunWriter, create_run
 SETTLES = {"n_topics": 4, "n_iterations": 300, "stop_on": "bound", "stop_tolerance": 1e-5}
 
 
+@pytest.fixture(scope="module")
+def halves(forty_documents):
+    return forty_documents
+
+
 def test_a_number_has_settled_when_it_changed_little_over_ten_iterations():
     rule = StopRule("bound", 0.01)
     assert not rule.settled([])
@@ -30,8 +35,7 @@ def test_a_number_has_settled_when_it_changed_little_over_ten_iterations():
 
 
 @pytest.mark.parametrize("stored", [True, False])
-def test_a_run_ends_where_its_bound_has_settled(forty_documents, tmp_path, stored):
-    train, test = forty_documents
+def test_a_run_ends_where_its_bound_has_settled(train, test, tmp_path, stored):
     ds = wb.fit(
         train, "svb", test=test, progress=False, store=tmp_path if stored else None, **SETTLES
     )
@@ -47,8 +51,7 @@ def test_a_run_ends_where_its_bound_has_settled(forty_documents, tmp_path, store
     assert ds["snapshot_iteration"][-1] == end
 
 
-def test_the_average_perplexity_is_looked_at_after_burn_in(forty_documents):
-    train, test = forty_documents
+def test_the_average_perplexity_is_looked_at_after_burn_in(train, test):
     settings = {
         "n_topics": 4,
         "n_iterations": 100,
@@ -63,8 +66,7 @@ def test_the_average_perplexity_is_looked_at_after_burn_in(forty_documents):
 @pytest.mark.parametrize(
     ("engine", "record_every", "end"), [("cv-hdp", 1, 8), ("cv-hdp", 3, 9), ("g-hdp", 1, None)]
 )
-def test_a_run_ends_when_its_steps_are_used_up(forty_documents, engine, record_every, end):
-    train, _ = forty_documents
+def test_a_run_ends_when_its_steps_are_used_up(train, engine, record_every, end):
     ds = wb.fit(
         train,
         engine,
@@ -83,14 +85,12 @@ def test_a_run_ends_when_its_steps_are_used_up(forty_documents, engine, record_e
     )
 
 
-def test_stop_on_looks_at_recorded_iterations(forty_documents):
-    train, _ = forty_documents
+def test_stop_on_looks_at_recorded_iterations(train):
     ds = wb.fit(train, "svb", progress=False, record_every=4, **SETTLES)
     assert ds["iteration"].values[-1] % 4 == 0 and ds.attrs["state"] == FINISHED
 
 
-def test_asked_again_the_run_is_reopened_and_not_extended(forty_documents, tmp_path):
-    train, test = forty_documents
+def test_asked_again_the_run_is_reopened_and_not_extended(train, test, tmp_path):
     first, again = (
         wb.fit(train, "svb", test=test, progress=False, store=tmp_path, **SETTLES) for _ in range(2)
     )
@@ -98,8 +98,7 @@ def test_asked_again_the_run_is_reopened_and_not_extended(forty_documents, tmp_p
     assert Run(tmp_path / first.attrs["name"]).status()["n_iterations"] == first.sizes["iteration"]
 
 
-def test_without_the_rule_or_with_another_it_goes_on(forty_documents, tmp_path):
-    train, test = forty_documents
+def test_without_the_rule_or_with_another_it_goes_on(train, test, tmp_path):
     early = wb.fit(train, "svb", test=test, progress=False, store=tmp_path, **SETTLES)
     stricter = wb.fit(
         train,
@@ -117,8 +116,7 @@ def test_without_the_rule_or_with_another_it_goes_on(forty_documents, tmp_path):
     )
 
 
-def test_an_end_that_is_moved_by_hand_is_an_end_without_a_rule(forty_documents, tmp_path):
-    train, test = forty_documents
+def test_an_end_that_is_moved_by_hand_is_an_end_without_a_rule(train, test, tmp_path):
     early = wb.fit(train, "svb", test=test, progress=False, store=tmp_path, **SETTLES)
     more = wb.resume(
         early.attrs["name"],
@@ -130,9 +128,8 @@ def test_an_end_that_is_moved_by_hand_is_an_end_without_a_rule(forty_documents, 
     assert "stopped_early" not in more.attrs
 
 
-def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(forty_documents, tmp_path):
+def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(train, test, tmp_path):
     """What the rule looks at is read again from what was committed."""
-    train, test = forty_documents
     expected = wb.fit(train, "svb", test=test, progress=False, **SETTLES)
     spec = make_spec(train, "svb", test=test, **SETTLES)
     path = create_run(tmp_path, spec, train, test)
@@ -150,9 +147,8 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(forty_documents
 
 
 def test_a_run_that_was_killed_before_it_could_say_so_has_ended_where_it_settled(
-    forty_documents, tmp_path, monkeypatch
+    train, test, tmp_path, monkeypatch
 ):
-    train, test = forty_documents
     expected = wb.fit(train, "svb", test=test, progress=False, **SETTLES)
     path = create_run(tmp_path, make_spec(train, "svb", test=test, **SETTLES), train, test)
     with monkeypatch.context() as patch:
@@ -166,8 +162,7 @@ def test_a_run_that_was_killed_before_it_could_say_so_has_ended_where_it_settled
     assert ds.sizes["iteration"] == expected.sizes["iteration"] and ds.attrs["state"] == FINISHED
 
 
-def test_an_end_that_was_moved_while_the_run_was_at_work_stands(forty_documents, tmp_path):
-    train, test = forty_documents
+def test_an_end_that_was_moved_while_the_run_was_at_work_stands(train, test, tmp_path):
     spec = make_spec(train, "svb", test=test, **SETTLES)
     path = create_run(tmp_path, spec, train, test)
     set_end(path, 120)  # by hand, so without a rule
@@ -217,7 +212,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("given", "sentence"), WRONG, ids=[sentence for _, sentence in WRONG])
-def test_a_rule_that_cannot_be_followed_is_refused(forty_documents, given, sentence):
+def test_a_rule_that_cannot_be_followed_is_refused(train, given, sentence):
     with pytest.raises(SpecError) as error:
-        make_spec(forty_documents[0], **given)
+        make_spec(train, **given)
     assert str(error.value).startswith(sentence)

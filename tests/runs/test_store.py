@@ -35,9 +35,8 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "store"
 
 
 @pytest.fixture
-def run(thirty_documents, store):
+def run(train, test, store):
     """A finished run of 12 iterations."""
-    train, test = thirty_documents
     wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=12, store=store, progress=False)
     return wb.open_runs(store)[0]
 
@@ -59,8 +58,7 @@ def test_a_run_is_found_by_name_and_path(run, store):
         find_run("x" + run.name, store)
 
 
-def test_a_name_is_not_given_twice(thirty_documents, store):
-    train, test = thirty_documents
+def test_a_name_is_not_given_twice(train, test, store):
     wb.fit(train, "cgs", n_iterations=2, name="mine", store=store, progress=False)
     with pytest.raises(
         StoreError,
@@ -69,12 +67,12 @@ def test_a_name_is_not_given_twice(thirty_documents, store):
         wb.fit(train, "svb", n_iterations=2, name="mine", store=store, progress=False)
 
 
-def test_a_store_that_cannot_be_written_is_refused(thirty_documents, tmp_path):
+def test_a_store_that_cannot_be_written_is_refused(train, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(
         StoreError, match="cannot write to the store .*; choose another with --store"
     ):
-        wb.fit(thirty_documents[0], "cgs", n_iterations=2, store=tmp_path / "file", progress=False)
+        wb.fit(train, "cgs", n_iterations=2, store=tmp_path / "file", progress=False)
 
 
 def test_a_file_system_without_locks_is_refused(run, monkeypatch):
@@ -163,14 +161,13 @@ def test_leftovers_of_a_killed_writer_are_deleted(run):
 
 
 @pytest.mark.parametrize("damage", ["truncated", "missing", "nonsense"])
-def test_a_run_without_its_checkpoint_begins_anew_and_repeats_itself(thirty_documents, run, damage):
+def test_a_run_without_its_checkpoint_begins_anew_and_repeats_itself(train, test, run, damage):
     path = run.path / "checkpoint.npz"
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2] if damage == "truncated" else b"nonsense")
     if damage == "missing":
         path.unlink()
     resumed = wb.resume(run, n_iterations=20, progress=False)
-    train, test = thirty_documents
     whole = wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=20, progress=False)
     np.testing.assert_array_equal(resumed.test_perplexity, whole.test_perplexity)
 
@@ -187,8 +184,7 @@ def test_a_run_that_does_not_repeat_itself_is_not_continued(run):
     assert run.state == "failed" and run.progress().sizes["iteration"] == 12
 
 
-def test_old_snapshots_are_thinned_within_the_budget(thirty_documents, store):
-    train, _ = thirty_documents
+def test_old_snapshots_are_thinned_within_the_budget(train, store):
     spec = make_spec(train, "cgs", n_topics=3, n_iterations=40, snapshot_every=2)
     bytes_of_one = 8 * 3 * (train.n_documents + train.n_words)
     path = create_run(store, spec, train, None, budget=6 * bytes_of_one)
@@ -199,8 +195,7 @@ def test_old_snapshots_are_thinned_within_the_budget(thirty_documents, store):
     assert len(list((path / DATA / "n_kw" / "c").iterdir())) == ds.sizes["snapshot"]
 
 
-def test_a_snapshot_that_was_dropped_is_not_read_as_zeros(thirty_documents, store):
-    train, _ = thirty_documents
+def test_a_snapshot_that_was_dropped_is_not_read_as_zeros(train, store):
     spec = make_spec(train, "cgs", n_topics=3, n_iterations=4, snapshot_every=2)
     path = create_run(store, spec, train, None, budget=1)
     carry_on(path)
@@ -335,8 +330,7 @@ def test_a_run_whose_commit_counter_is_gone_is_not_continued(run):
     assert before == {file: file.read_bytes() for file in run.path.rglob("*") if file.is_file()}
 
 
-def test_a_run_whose_checkpoint_is_ahead_of_its_rows_is_not_continued(thirty_documents, run, store):
-    train, test = thirty_documents
+def test_a_run_whose_checkpoint_is_ahead_of_its_rows_is_not_continued(train, test, run, store):
     longer = wb.fit(
         train, "cgs", n_topics=3, test=test, n_iterations=20, store=store / "longer", progress=False
     )
@@ -355,8 +349,7 @@ def test_a_run_whose_checkpoint_is_ahead_of_its_rows_is_not_continued(thirty_doc
     np.testing.assert_array_equal(run.progress()["test_perplexity"], longer["test_perplexity"])
 
 
-def test_leftovers_of_a_killed_creation_are_deleted_after_a_day(thirty_documents, run, store):
-    train, test = thirty_documents
+def test_leftovers_of_a_killed_creation_are_deleted_after_a_day(train, test, run, store):
     left = [store / f".{name}-{16 * '0'}.partial" for name in ("old", "new")] + [
         store / CORPORA / ".x.npz-0.partial"
     ]
@@ -467,8 +460,7 @@ def test_the_store_is_named_by_the_environment(monkeypatch, tmp_path):
     assert default_store() == Path("runs") and not os.environ.get("WORKBENCH_STORE")
 
 
-def test_threads_make_runs_side_by_side(thirty_documents, tmp_path):
-    train, _ = thirty_documents
+def test_threads_make_runs_side_by_side(train, tmp_path):
 
     def fit(seed):
         try:
@@ -499,8 +491,7 @@ def test_a_pause_does_not_slow_the_estimate_of_the_time_left(run):
     assert run.status()["time_left"] is None
 
 
-def test_a_thinned_snapshot_does_not_come_back_after_a_resume(thirty_documents, store):
-    train, test = thirty_documents
+def test_a_thinned_snapshot_does_not_come_back_after_a_resume(train, test, store):
     path = create_run(store, make_spec(train, "svb", n_topics=2), train, None, budget=1)
     counts = {"n_kw": np.ones((2, train.n_words)), "n_dk": np.ones((train.n_documents, 2))}
     # a second life begins before the first snapshot

@@ -26,9 +26,8 @@ def until(condition, seconds=60):
 
 
 @pytest.fixture
-def long_run(thirty_documents, store):
+def long_run(train, test, store):
     """A run in its own process that would last for minutes."""
-    train, test = thirty_documents
     run = wb.start(train, "cgs", n_topics=3, test=test, n_iterations=500_000, store=store)
     until(lambda: run.status()["iteration"] > 0 and run.state == "running")
     yield run
@@ -36,7 +35,7 @@ def long_run(thirty_documents, store):
     run.wait(20)
 
 
-def test_a_run_in_the_background_is_paused_resumed_and_stopped(long_run, thirty_documents):
+def test_a_run_in_the_background_is_paused_resumed_and_stopped(long_run, train, test):
     assert long_run.status()["time_left"] > 0
     long_run.pause()
     until(lambda: long_run.state == "paused")
@@ -49,14 +48,12 @@ def test_a_run_in_the_background_is_paused_resumed_and_stopped(long_run, thirty_
     long_run.stop()
     assert long_run.wait(20) == "stopped"
     stopped = long_run.dataset()
-    train, test = thirty_documents
     n = stopped.sizes["iteration"]
     whole = wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=n, progress=False)
     np.testing.assert_array_equal(stopped.test_perplexity, whole.test_perplexity)
 
 
-def test_a_stopped_run_goes_on_in_the_background_and_ends(thirty_documents, store):
-    train, test = thirty_documents
+def test_a_stopped_run_goes_on_in_the_background_and_ends(train, test, store):
     run = wb.start(train, "svb", n_topics=3, test=test, n_iterations=20, store=store)
     assert run.wait(60) == "finished"
     run.resume(n_iterations=40)
@@ -71,8 +68,7 @@ def test_a_killed_worker_is_seen_and_can_be_resumed(long_run):
     until(lambda: long_run.state == "running" and long_run.progress().sizes["iteration"] > before)
 
 
-def test_a_worker_that_fails_says_why(thirty_documents, store):
-    train, test = thirty_documents
+def test_a_worker_that_fails_says_why(train, test, store):
     run = wb.Run(create_run(store, make_spec(train, "cgs", n_iterations=5), train, None))
     for corpus in (store / ".corpora").iterdir():
         corpus.unlink()
@@ -81,13 +77,9 @@ def test_a_worker_that_fails_says_why(thirty_documents, store):
     assert "the corpus of this run is not in the store" in run.status()["message"]
 
 
-def test_no_more_workers_are_at_work_than_there_are_slots(thirty_documents, store, monkeypatch):
+def test_no_more_workers_are_at_work_than_there_are_slots(train, store, monkeypatch):
     monkeypatch.setattr(worker, "SLOTS", 1)
-    run = wb.Run(
-        create_run(
-            store, make_spec(thirty_documents[0], "cgs", n_iterations=5), thirty_documents[0], None
-        )
-    )
+    run = wb.Run(create_run(store, make_spec(train, "cgs", n_iterations=5), train, None))
     with worker.worker_slot(run.path):
         code = (
             "import sys; from pathlib import Path; from workbench.runs.execution import worker; worker.SLOTS = 1; "
@@ -101,13 +93,9 @@ def test_no_more_workers_are_at_work_than_there_are_slots(thirty_documents, stor
             assert waiting.wait(20) == 0 and run.state == "stopped"
 
 
-def test_the_slots_of_another_machine_are_others(thirty_documents, store, monkeypatch):
+def test_the_slots_of_another_machine_are_others(train, store, monkeypatch):
     monkeypatch.setattr(worker, "SLOTS", 1)
-    run = wb.Run(
-        create_run(
-            store, make_spec(thirty_documents[0], "cgs", n_iterations=5), thirty_documents[0], None
-        )
-    )
+    run = wb.Run(create_run(store, make_spec(train, "cgs", n_iterations=5), train, None))
     with worker.worker_slot(run.path):
         run.stop()
         with pytest.raises(Stopped), worker.worker_slot(run.path):  # none is free here
@@ -117,7 +105,7 @@ def test_the_slots_of_another_machine_are_others(thirty_documents, store, monkey
             assert sorted(path.name for path in (store / ".slots").iterdir())[0] == "another-0.lock"
 
 
-def test_ctrl_c_ends_cleanly_and_says_how_to_resume(thirty_documents, store, tmp_path):
+def test_ctrl_c_ends_cleanly_and_says_how_to_resume(store, tmp_path):
     command = [
         sys.executable,
         "-m",
@@ -163,7 +151,7 @@ def test_jobs_in_compare_are_stopped_by_ctrl_c(store):
     assert sorted(run.state for run in wb.open_runs(store)) == ["stopped"] * len(DEFAULT_ENGINES)
 
 
-def test_a_ctrl_c_that_comes_in_a_destructor_is_not_lost(thirty_documents, store):
+def test_a_ctrl_c_that_comes_in_a_destructor_is_not_lost(train, store):
     class Dying:
         def __del__(self):
             os.kill(os.getpid(), signal.SIGINT)
@@ -176,14 +164,14 @@ def test_a_ctrl_c_that_comes_in_a_destructor_is_not_lost(thirty_documents, store
         if len(looks) == 1:
             Dying()
 
-    spec = make_spec(thirty_documents[0], "cgs", n_topics=3, n_iterations=500_000)
-    run = wb.Run(create_run(store, spec, thirty_documents[0], None))
+    spec = make_spec(train, "cgs", n_topics=3, n_iterations=500_000)
+    run = wb.Run(create_run(store, spec, train, None))
     with pytest.raises(KeyboardInterrupt):
         work_through([run], 1, look)
     assert run.state == "stopped"
 
 
-def test_a_stop_that_comes_while_the_worker_starts_is_obeyed(thirty_documents, store):
-    run = wb.start(thirty_documents[0], "cgs", n_topics=3, n_iterations=500_000, store=store)
+def test_a_stop_that_comes_while_the_worker_starts_is_obeyed(train, store):
+    run = wb.start(train, "cgs", n_topics=3, n_iterations=500_000, store=store)
     run.stop()  # its process still imports
     assert run.wait(30) == "stopped" and run.status()["iteration"] < 1000

@@ -63,9 +63,8 @@ def steps(name, corpus, n, **given):
 
 @pytest.mark.parametrize("name", PROCESSES)
 def test_years_that_were_held_out_are_predicted_better_than_by_the_last_year(
-    name, halves, tmp_path
+    name, train, test, tmp_path
 ):
-    train, test = halves
     settings = dict(test=test, n_iterations=60, burn_in=20, store=tmp_path, progress=False)
     average = {"options": {"average_after": 20}} if name == "lnm-gp" else {}
     static, found = wb.fit(train, "static", **settings), wb.fit(train, name, **settings, **average)
@@ -85,8 +84,7 @@ def test_years_that_were_held_out_are_predicted_better_than_by_the_last_year(
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_whole_rows_are_predicted_as_their_pairs(name, halves):
-    train, test = halves
+def test_whole_rows_are_predicted_as_their_pairs(name, train, test):
     engine, model, options, state = steps(name, train, 2)
     empty = np.flatnonzero(train.document_tokens == 0)
     rows = engine.predict_rows(train, model, options, state, empty, None)
@@ -98,9 +96,8 @@ def test_whole_rows_are_predicted_as_their_pairs(name, halves):
 
 
 def test_a_conditional_prediction_goes_with_the_other_rows_and_a_collapsed_one_is_drawn_apart(
-    halves,
+    train,
 ):
-    train, _ = halves
     empty = np.flatnonzero(train.document_tokens == 0)
     *_, conditional = steps("sbm-gp", train, 3, predict="conditional")
     *_, collapsed = steps("sbm-gp", train, 3, predict="collapsed")
@@ -111,8 +108,7 @@ def test_a_conditional_prediction_goes_with_the_other_rows_and_a_collapsed_one_i
 
 
 @pytest.mark.parametrize("name", ["sbm-gp", "lnm-gp"])
-def test_the_running_mean_and_deviation_are_those_of_the_draws_that_are_averaged(name, halves):
-    train, _ = halves
+def test_the_running_mean_and_deviation_are_those_of_the_draws_that_are_averaged(name, train):
     engine, model, options, state = steps(name, train, 4, average_after=4)
     assert state.n_averaged == 0
     everything, drawn = np.arange(train.n_documents), []
@@ -129,9 +125,8 @@ def test_the_running_mean_and_deviation_are_those_of_the_draws_that_are_averaged
     "order, first", [("vocabulary", 0), ("2,0,1,3,4,5", 2), ("size", 0), ("random", None)]
 )
 def test_probabilities_stand_by_the_words_of_the_corpus_whatever_the_order_on_the_stick(
-    name, order, first, halves
+    name, order, first, train
 ):
-    train, _ = halves
     engine, model, options, state = steps(name, train, 30, order=order)
     rows, sizes = rows_of(train, model), np.bincount(train.words, train.counts)
     if first is not None:
@@ -144,8 +139,7 @@ def test_probabilities_stand_by_the_words_of_the_corpus_whatever_the_order_on_th
     assert np.corrcoef(p, shares)[0, 1] > 0.6  # shares of 60 tokens
 
 
-def test_sticks_begin_at_the_regression_of_the_raw_process(halves):
-    train, _ = halves
+def test_sticks_begin_at_the_regression_of_the_raw_process(train):
     _, model, _, state = steps("sbm-gp", train, 0, order="vocabulary")
     _, _, _, raw = steps("raw-gp", train, 0, order="vocabulary")
     np.testing.assert_array_equal(state.kernel, raw.kernel)
@@ -154,8 +148,7 @@ def test_sticks_begin_at_the_regression_of_the_raw_process(halves):
     )
 
 
-def test_low_rank_and_dense_predict_alike(halves):
-    train, test = halves
+def test_low_rank_and_dense_predict_alike(train, test):
     found = [steps("raw-gp", train, 1, rank=rank)[3].probability for rank in ("1e-8", "dense")]
     np.testing.assert_allclose(*found, atol=1e-5)  # the threshold and the jitter
 
@@ -194,8 +187,7 @@ def test_the_kernel_is_drawn_from_its_posterior_given_omega(n_draws=5000):
     )
 
 
-def test_a_sampled_kernel_is_recorded_and_one_of_no_use_stays(halves):
-    train, _ = halves
+def test_a_sampled_kernel_is_recorded_and_one_of_no_use_stays(train):
     found = wb.fit(train, "sbm-gp", n_iterations=4, options={"kernel": "sampled"}, progress=False)
     for name in ("length_time", "length_space", "scale"):
         assert len(np.unique(found[name].values)) > 2, name
@@ -221,8 +213,7 @@ def test_rows_are_static_as_the_last_of_their_place():
     assert static_rows.last_rows(nothing, np.array([0, 1]), np.array([2])).tolist() == [1]
 
 
-def test_shares_of_the_last_year_are_smoothed(halves):
-    train, _ = halves
+def test_shares_of_the_last_year_are_smoothed(train):
     *_, state = steps("static", train, 1)
     last = np.flatnonzero(
         (train.input("year") == 2011) & (train.input("latitude") == train.input("latitude")[-1])
@@ -277,9 +268,9 @@ def test_inputs_that_are_no_numbers_are_refused():
         ({"order_seed": 3}, "is without effect while order=size"),
     ],
 )
-def test_options_out_of_range_are_refused(options, sentence, halves):
+def test_options_out_of_range_are_refused(options, sentence, train):
     with pytest.raises(InputError, match=sentence):
-        wb.fit(halves[0], "sbm-gp", n_iterations=1, options=options, progress=False)
+        wb.fit(train, "sbm-gp", n_iterations=1, options=options, progress=False)
 
 
 def test_a_corpus_without_empty_rows_and_one_kind_of_inputs_are_legal():
@@ -295,7 +286,7 @@ def test_a_corpus_without_empty_rows_and_one_kind_of_inputs_are_legal():
         ).all()
 
 
-def test_there_is_no_theta_of_other_documents_without_topics(halves):
-    run = wb.fit(halves[0], "static", n_iterations=1, progress=False)
+def test_there_is_no_theta_of_other_documents_without_topics(train):
+    run = wb.fit(train, "static", n_iterations=1, progress=False)
     with pytest.raises(InputError, match="has no topics, so there is no theta"):
-        wb.infer(run, halves[0])
+        wb.infer(run, train)

@@ -35,9 +35,8 @@ def on_a_worker(monkeypatch):
 
 
 @pytest.fixture
-def run(thirty_documents, store):
+def run(train, test, store):
     """A run that waits for a worker."""
-    train, test = thirty_documents
     path = create_run(store, make_spec(train, "svb", 3, test=test, n_iterations=5), train, test)
     request(path, RUNNING)
     set_state(path, WAITING)
@@ -58,9 +57,8 @@ def computed(run: Run, queue: Lock, has=None) -> str:
 
 @pytest.mark.slow
 def test_a_run_is_computed_by_a_process_of_its_own_and_has_the_bits_of_one_here(
-    run, queue, thirty_documents
+    run, queue, train, test
 ):
-    train, test = thirty_documents
     assert computed(run, queue) == FINISHED
     here = wb.fit(train, "svb", 3, test=test, n_iterations=5, progress=False)
     assert run.dataset().train_perplexity.identical(here.train_perplexity)
@@ -137,9 +135,8 @@ def test_a_worker_that_came_later_and_has_other_kernels_computes_nothing(run, qu
 
 @pytest.mark.slow
 def test_the_process_of_a_run_ends_with_its_worker_which_gives_the_run_back(
-    on_a_worker, queue, thirty_documents, store
+    on_a_worker, queue, train, store
 ):
-    train, _ = thirty_documents
     run = Run(
         create_run(
             store, make_spec(train, "cgs", 3, n_iterations=10**6, record_every=1000), train, None
