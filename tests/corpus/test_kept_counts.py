@@ -84,8 +84,19 @@ def test_an_interrupted_conversion_goes_on_behind_the_texts_that_are_counted(
     assert sorted(each.name for each in tmp_path.iterdir()) == ["it.jsonl", "shards"]
 
 
-def test_a_conversion_may_be_interrupted_again_and_go_on_with_several_processes(tmp_path):
-    path, folder = written(tmp_path), tmp_path / "shards"
+@pytest.fixture
+def path(tmp_path):
+    """A file of texts."""
+    return written(tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Where its shards are to be."""
+    return tmp_path / "shards"
+
+
+def test_a_conversion_may_be_interrupted_again_and_go_on_with_several_processes(path, folder):
     first = interrupted(path, folder, 0.3)
     with pytest.warns(UserWarning, match="continues after"):
         assert interrupted(path, folder, 0.7) > first
@@ -95,8 +106,7 @@ def test_a_conversion_may_be_interrupted_again_and_go_on_with_several_processes(
 
 
 @pytest.mark.parametrize("cut", [1, 7, 100, 900])
-def test_a_batch_that_is_damaged_is_counted_again(tmp_path, cut):
-    path, folder = written(tmp_path), tmp_path / "shards"
+def test_a_batch_that_is_damaged_is_counted_again(path, folder, cut):
     interrupted(path, folder)
     last = sorted(kept_beside(folder).glob("*.npz"))[-1]
     last.write_bytes(last.read_bytes()[:-cut] + (b"\0" * 40 if cut == 7 else b""))
@@ -106,16 +116,14 @@ def test_a_batch_that_is_damaged_is_counted_again(tmp_path, cut):
 
 
 @pytest.mark.parametrize("other", [{"min_letters": 4}, {"stop_words": ["ant"]}, {"title": None}])
-def test_other_options_begin_anew_and_say_so(tmp_path, other):
-    path, folder = written(tmp_path), tmp_path / "shards"
+def test_other_options_begin_anew_and_say_so(path, folder, other):
     interrupted(path, folder)
     with pytest.warns(UserWarning, match="begins anew"):
         found = read_shards(path, folder, **other)
     assert found.content_hash == read_corpus(path, keep_text=False, **other).content_hash
 
 
-def test_a_file_that_has_changed_begins_anew_and_says_so(tmp_path, n_counted):
-    path, folder = written(tmp_path), tmp_path / "shards"
+def test_a_file_that_has_changed_begins_anew_and_says_so(path, folder, n_counted):
     interrupted(path, folder)
     before = n_counted()
     path.write_text(path.read_text().replace("beeb", "beec"))
@@ -149,8 +157,7 @@ def test_a_file_that_is_wrong_leaves_no_counts(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["it.jsonl"]
 
 
-def test_a_second_conversion_at_the_same_time_keeps_nothing(tmp_path):
-    path, folder = written(tmp_path), tmp_path / "shards"
+def test_a_second_conversion_at_the_same_time_keeps_nothing(path, folder):
     other = KeptCounts(kept_beside(folder), {"somebody": "else"})
     content = sorted(kept_beside(folder).iterdir())
     assert read_shards(path, folder).n_documents == N

@@ -32,6 +32,12 @@ def small_shards(monkeypatch):
     monkeypatch.setattr(writing, "SHARD_PAIRS", 5)
 
 
+@pytest.fixture
+def sharded(tmp_path):
+    """A corpus of counts alone in the folder `it`."""
+    return ShardedCorpus.write(drawn(), tmp_path / "it")
+
+
 def same(corpus, other) -> None:
     """Both have the same content, array by array."""
     for part in ("indptr", "words", "counts"):
@@ -150,8 +156,7 @@ def test_parts_that_follow_each_other_make_the_same_folder_whatever_the_parts(tm
     assert ShardedCorpus.write(whole, tmp_path / "again", name="again").name == "again"
 
 
-def test_titles_that_only_count_take_no_space(tmp_path):
-    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+def test_titles_that_only_count_take_no_space(sharded, tmp_path):
     assert not list(sharded.folder.glob("titles*")) and sharded.titles[3] == "document 3"
     assert sharded.rows(5, 9).titles[0] == "document 5"
     first = drawn(8)
@@ -177,8 +182,7 @@ def test_parts_that_do_not_belong_together_are_refused_and_leave_nothing(tmp_pat
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_is_there_is_refused_and_stays(tmp_path):
-    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+def test_a_folder_that_is_there_is_refused_and_stays(sharded, tmp_path):
     with pytest.raises(
         CorpusError, match="it is there already; choose another place, or delete it"
     ):
@@ -217,8 +221,7 @@ def test_a_manifest_that_says_something_else_than_was_written_is_refused(tmp_pat
         ShardedCorpus.open(tmp_path / "it")
 
 
-def test_a_shard_that_goes_later_is_refused_in_one_sentence(tmp_path):
-    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+def test_a_shard_that_goes_later_is_refused_in_one_sentence(sharded):
     (sharded.folder / "shard-00001.words.npy").unlink()
     sharded.shard(0)
     with pytest.raises(
@@ -246,8 +249,7 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, at):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_corpus_by_path_is_found(tmp_path):
-    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+def test_a_corpus_by_path_is_found(sharded):
     assert isinstance(load_corpus(sharded.folder), ShardedCorpus)
     with pytest.raises(
         CorpusError, match="it is a sharded corpus, already counted; leave out stop_words"
@@ -305,8 +307,7 @@ def test_numbers_that_no_corpus_has_are_refused_where_a_shard_is_read(tmp_path, 
             read()
 
 
-def test_shards_and_rows_that_there_are_not_are_refused(tmp_path):
-    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+def test_shards_and_rows_that_there_are_not_are_refused(sharded):
     for ask in (lambda: sharded.shard(-1), lambda: sharded.shard(sharded.n_parts)):
         with pytest.raises(
             CorpusError, match=rf"'drawn' has the shards 0..{sharded.n_parts - 1}; got"
@@ -317,8 +318,7 @@ def test_shards_and_rows_that_there_are_not_are_refused(tmp_path):
             sharded.rows(first, last)
 
 
-def test_what_memory_does_not_hold_is_not_taken_into_it(tmp_path, monkeypatch):
-    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+def test_what_memory_does_not_hold_is_not_taken_into_it(sharded, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "1K")
     with pytest.raises(
         CorpusError,
@@ -327,8 +327,7 @@ def test_what_memory_does_not_hold_is_not_taken_into_it(tmp_path, monkeypatch):
         sharded.in_memory()
 
 
-def test_what_only_a_corpus_in_memory_has_is_refused_in_one_sentence(tmp_path):
-    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+def test_what_only_a_corpus_in_memory_has_is_refused_in_one_sentence(sharded):
     with pytest.raises(
         CorpusError,
         match=r"'drawn' is kept in shards, and its words are no array; take shard\(i\), rows",

@@ -39,10 +39,14 @@ def in_legend(curve) -> list[bool]:
     return [item.visible for item in curve.figure.legend[0].items]
 
 
+@pytest.fixture
+def curve():
+    return Curve()
+
+
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("measure", MEASURES)
-def test_axis_and_measure_choose_the_columns_and_their_labels(axis, measure, reading_of):
-    curve = Curve()
+def test_axis_and_measure_choose_the_columns_and_their_labels(curve, axis, measure, reading_of):
     shown(curve, reading_of())
     curve.axis, curve.measure = axis, measure
     curve.draw()
@@ -85,8 +89,7 @@ def test_a_run_has_the_colour_of_its_engine_whatever_else_is_drawn(reading_of):
             assert slot.parts["line", 0].glyph.line_color == wanted[run.name]
 
 
-def test_all_parts_of_a_mean_have_the_colour_of_its_engine(reading_of):
-    curve = Curve()
+def test_all_parts_of_a_mean_have_the_colour_of_its_engine(curve, reading_of):
     curve.measure, curve.smoothing = "both", 0.5
     for engine in ("cgs", "cvb"):  # the second finds the parts of the first
         means(curve, *(reading_of(name, label=engine, seed=at) for at, name in enumerate("ab")))
@@ -101,8 +104,7 @@ def test_all_parts_of_a_mean_have_the_colour_of_its_engine(reading_of):
         assert all(seen(slot, *part) for part in parts)
 
 
-def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
-    curve = Curve()
+def test_a_slot_with_another_run_holds_nothing_of_the_old_one(curve, reading_of):
     shown(curve, reading_of("old", 9))
     shown(curve, reading_of("new", 2))
     assert len(curve.slots[0].source.data["iteration"]) == 2
@@ -113,9 +115,8 @@ def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
 
 
 def test_an_axis_becomes_logarithmic_where_all_is_above_0_with_scales_that_were_made_beforehand(
-    reading_of,
+    curve, reading_of
 ):
-    curve = Curve()
     shown(curve, reading_of(n_points=100))
     parts, linear = len(curve.figure.references()), (curve.figure.x_scale, curve.figure.y_scale)
     curve.log = ["x", "y"]
@@ -162,8 +163,7 @@ def test_an_axis_with_a_number_below_0_stays_linear_and_a_range_moved_by_hand_go
     )
 
 
-def test_a_range_moved_by_hand_stays_until_it_is_reset(reading_of):
-    curve = Curve()
+def test_a_range_moved_by_hand_stays_until_it_is_reset(curve, reading_of):
     shown(curve, reading_of(n_points=5))
     curve.figure.x_range.end = 3.0
     shown(curve, reading_of(n_points=9))
@@ -172,8 +172,7 @@ def test_a_range_moved_by_hand_stays_until_it_is_reset(reading_of):
     assert curve.figure.x_range.end > 9
 
 
-def test_no_finite_value_is_no_error(reading_of):
-    curve = Curve()
+def test_no_finite_value_is_no_error(curve, reading_of):
     empty = reading_of(n_points=3)
     shown(curve, empty._replace(numbers=np.full_like(empty.numbers, np.nan)))
     assert np.isfinite(

@@ -33,8 +33,12 @@ def fill(form: Settings, **values) -> None:
         form.fields[name.replace("__", ".")].value = value
 
 
-def test_every_option_of_every_engine_has_a_field_with_its_own_label_default_and_values():
-    form = Settings()
+@pytest.fixture
+def form():
+    return Settings()
+
+
+def test_every_option_of_every_engine_has_a_field_with_its_own_label_default_and_values(form):
     form.fields["engines"].value = list(ENGINES)
     options = form.request().options
     for name in ENGINES:
@@ -62,8 +66,7 @@ def test_every_option_of_every_engine_has_a_field_with_its_own_label_default_and
         {"engines": ["cv-hdp", "svb-cgs"], "corpus": FILE},
     ],
 )
-def test_fields_with_an_effect_are_shown_and_no_others(values):
-    form = Settings()
+def test_fields_with_an_effect_are_shown_and_no_others(form, values):
     fill(form, **values)
     for section in FOLDED:
         assert not form.fields[f"fold:{section}"].is_open
@@ -72,8 +75,7 @@ def test_fields_with_an_effect_are_shown_and_no_others(values):
     assert {*seen} == {*form.request().used_fields()} and len(seen) == len({*seen})
 
 
-def test_a_mistake_in_a_folded_option_unfolds_it():
-    form = Settings()
+def test_a_mistake_in_a_folded_option_unfolds_it(form):
     fill(form, engines=["cv-hdp"], alpha_total="3")
     form.start.clicks += 1
     assert "alpha_total" in form.form.seen
@@ -123,23 +125,22 @@ def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get
     ],
 )
 def test_data_and_engines_that_do_not_go_together_are_told_under_one_field(
-    corpus, engines, field, said
+    form, corpus, engines, field, said
 ):
-    form = Settings()
     form.fields["corpus"].value, form.fields["engines"].value = corpus, engines
     found = mistakes(form)
     assert list(found) == [field] and found[field].startswith(said)
 
 
-def test_records_are_started_by_their_name(tmp_path, queued):
-    form = Settings()
+def test_records_are_started_by_their_name(form, tmp_path, queued):
     fill(form, engines=["bn-vb"], corpus="votes", records__holdout_per="record")
     (run,), *_ = start_runs(tmp_path, form.request())
     assert (run.spec.corpus, run.spec.engine, run.spec.split["per"]) == ("votes", "bn-vb", "record")
 
 
-def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_differs_is_handed_over():
-    form = Settings()
+def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_differs_is_handed_over(
+    form,
+):
     fill(form, text="body")
     assert form.request().read == {} and "format" not in form.form.seen
     fill(form, corpus=FILE)
@@ -266,8 +267,7 @@ def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wro
     assert len(asked) == 1
 
 
-def test_a_sentence_is_text_whatever_is_in_it():
-    form = Settings()
+def test_a_sentence_is_text_whatever_is_in_it(form):
     form.say("<img src=x onerror=alert(1)>", "bad")
     assert "<img" not in form.said.object
 
@@ -327,8 +327,7 @@ def test_a_link_goes_round_for_every_field():
         ("restart_documents", "maybe"),
     ],
 )
-def test_a_value_of_the_link_that_does_not_fit_is_left_out(name, text):
-    form = Settings()
+def test_a_value_of_the_link_that_does_not_fit_is_left_out(form, name, text):
     before = form.fields[name].value
     assert not form.parts()[name].take(text)
     assert form.fields[name].value == before
@@ -338,8 +337,7 @@ def test_a_value_of_the_link_that_does_not_fit_is_left_out(name, text):
     ("name", "text"),
     [("n_topics", "1.5"), ("alpha", "nan"), ("top_words", "all"), ("r", "1,often")],
 )
-def test_a_number_of_the_link_that_is_none_is_reported_at_its_field(name, text):
-    form = Settings()
+def test_a_number_of_the_link_that_is_none_is_reported_at_its_field(form, name, text):
     assert form.parts()[name].take(text) and list(form.form.wrong) == [name]
 
 

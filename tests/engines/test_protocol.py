@@ -61,6 +61,18 @@ def toy_registered(monkeypatch):
     monkeypatch.setitem(ENGINES, "toy", "engines.toy_engine")
 
 
+@pytest.fixture
+def engine(name):
+    """The engine of the name with which a test is run."""
+    return get_engine(name)
+
+
+@pytest.fixture
+def corpus(engine):
+    """A small corpus that the engine takes."""
+    return data_for(engine, simulated())
+
+
 def every_choice(engine, data, n_topics=(3,), priors=(0.1,)):
     """(model, options): few, in which every two choices, of options, topics and priors, that may stand together do so."""
     priors = priors if engine.model in PRIORED else (None,)
@@ -151,8 +163,7 @@ def assert_counts_add_up(engine, corpus, model, options, counts, watched, begun=
 
 @pytest.mark.parametrize("corpus", [*map(known, CORPORA.values())], ids=CORPORA)
 @pytest.mark.parametrize("name", NAMES)
-def test_counts_add_up_and_numbers_are_finite_after_every_step(name, corpus):
-    engine = get_engine(name)
+def test_counts_add_up_and_numbers_are_finite_after_every_step(engine, name, corpus):
     corpus = data_for(engine, corpus)
     for model, options in every_choice(
         engine, corpus, n_topics=(3, 1, 17), priors=(0.1, 1e-8, 1e-4, 3.0)
@@ -195,10 +206,8 @@ def test_counts_add_up_and_numbers_are_finite_after_every_step(name, corpus):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_start_adds_up(name):
+def test_a_start_adds_up(corpus, engine, name):
     """Documents and words each by themselves: `vb` begins with even documents, whatever its topics (spec A.2)."""
-    engine = get_engine(name)
-    corpus = data_for(engine, simulated())
     for model, options in every_choice(engine, corpus):
         state = engine.init(corpus, model, options, StepContext(0, 0))
         counts = engine.counts(corpus, model, options, state)
@@ -208,8 +217,7 @@ def test_a_start_adds_up(name):
 
 @pytest.mark.parametrize("n_parts", [1, 3])
 @pytest.mark.parametrize("name", [name for name in ENGINES if get_engine(name).in_parts])
-def test_counts_add_up_over_so_many_parts(name, n_parts, monkeypatch, tmp_path):
-    engine = get_engine(name)
+def test_counts_add_up_over_so_many_parts(engine, n_parts, monkeypatch, tmp_path):
     corpus = parted = data_for(engine, simulated())
     if n_parts > 1:
         monkeypatch.setattr(shard_writer, "SHARD_PAIRS", corpus.n_pairs // n_parts + 1)
@@ -272,9 +280,7 @@ def test_a_warm_start_is_as_good_as_where_the_other_run_was(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_number_watched_is_delivered_and_has_a_name(name):
-    engine = get_engine(name)
-    corpus = data_for(engine, simulated())
+def test_every_number_watched_is_delivered_and_has_a_name(corpus, engine):
     assert set(engine.watches) <= set(VARIABLES)
     for model, options in every_choice(engine, corpus):
         state, info = next(states_of(engine, corpus, model, options, 1))
@@ -291,9 +297,7 @@ def test_every_number_watched_is_delivered_and_has_a_name(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_equal_seeds_give_equal_bits_and_others_differ(name):
-    engine = get_engine(name)
-    corpus = data_for(engine, simulated())
+def test_equal_seeds_give_equal_bits_and_others_differ(corpus, engine, name):
     for model, options in every_choice(engine, corpus):
         first, again, other = (
             list(states_of(engine, corpus, model, options, 3, seed)) for seed in (1, 1, 2)
@@ -307,8 +311,7 @@ def test_equal_seeds_give_equal_bits_and_others_differ(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_threads_and_slices_change_no_bit(name, monkeypatch):
-    engine = get_engine(name)
+def test_threads_and_slices_change_no_bit(engine, monkeypatch):
     corpus = data_for(engine, simulated(60, 50, 40))
     for model, options in every_choice(engine, corpus, n_topics=(5,)):
         found = []
@@ -331,10 +334,8 @@ def test_threads_and_slices_change_no_bit(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_copied_state_goes_on_with_the_same_bits(name):
+def test_a_copied_state_goes_on_with_the_same_bits(corpus, engine):
     """A checkpoint is a state: arrays in and out of a file lose their alignment, not their bits."""
-    engine = get_engine(name)
-    corpus = data_for(engine, simulated())
     for model, options in every_choice(engine, corpus, n_topics=(17,)):
         uninterrupted = list(states_of(engine, corpus, model, options, 4))
         state = uninterrupted[1][0]
