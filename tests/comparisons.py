@@ -95,6 +95,18 @@ def made_up(
     return xr.Dataset(variables, {"iteration": steps, "topic": [0, 1]}, attrs)
 
 
+def run_of(chain, seed: int = 0, burn_in: int = 0, sizes=None, **changes) -> xr.Dataset:
+    """A run of cgs that has recorded these numbers as its log joint; two CPU seconds an iteration."""
+    run = made_up("cgs", np.ones(len(chain)), seed=seed, burn_in=burn_in, **changes)
+    chain, moved = np.array(chain, float), np.full(len(chain), 0.5)
+    run = run.assign(log_joint=("iteration", chain), moved=("iteration", moved))
+    if sizes is not None:
+        run = run.drop_vars(["n_k", "topic"]).assign(
+            n_k=(("iteration", "topic"), np.array(sizes, float))
+        )
+    return run
+
+
 @lru_cache
 def with_topics(n_topics: int) -> xr.Dataset:
     """One whole run of two iterations with the given number of topics."""

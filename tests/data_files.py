@@ -1,7 +1,9 @@
 """Files with a given content, and the sentence with which a reader refuses one."""
 
 import gzip
+import io
 
+import numpy as np
 import pytest
 
 from workbench.corpus import CorpusError, read_corpus
@@ -14,6 +16,13 @@ def put(folder, name, content):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
     return path
+
+
+def archive(**arrays) -> bytes:
+    """The bytes of an npz file."""
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
 
 
 def refusal(path, **options):

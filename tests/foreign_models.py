@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 from missing import skip_without_program
+from toys import dense
 
 import workbench as wb
 
@@ -109,15 +110,8 @@ def sklearn_model():
     from sklearn.decomposition import LatentDirichletAllocation
 
     return LatentDirichletAllocation(N_TOPICS, max_iter=5, random_state=0).fit(
-        matrix_of(split_corpus()[0])
+        dense(split_corpus()[0])
     )
-
-
-def matrix_of(corpus) -> np.ndarray:
-    """(document, word) counts."""
-    counts = np.zeros((corpus.n_documents, corpus.n_words))
-    counts[corpus.documents, corpus.words] = corpus.counts
-    return counts
 
 
 @cache

@@ -5,12 +5,21 @@ from importlib.util import find_spec
 
 import pytest
 
+from workbench.corpus import data_sets, load_corpus
+
 
 def skip_without(reason: str):
     """Skips with the reason; fails with it under WORKBENCH_NO_SKIP=1."""
     if os.environ.get("WORKBENCH_NO_SKIP") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def loaded(name: str, **options):
+    """Return a data set; skipped where WORKBENCH_DATA does not hold it, failed under WORKBENCH_NO_SKIP=1."""
+    if data_sets()[name].folder() is None:
+        skip_without(f"WORKBENCH_DATA names no folder with the files of {name}")
+    return load_corpus(name, **options)
 
 
 def skip_without_budoux():

@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import xarray as xr
+from data_files import archive
 
 import workbench as wb
 from workbench.corpus import load_corpus, read_corpus
@@ -76,12 +77,6 @@ CORPUS = replace(
 CELLS = Records.from_columns(
     {"a": ["x", "y", "", "x"], "b": [1, 2, 2, None], "c": ["u", "v", "w", "u"]}
 )
-
-
-def _npz(**arrays) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
 
 
 def _saved(data) -> bytes:
@@ -382,7 +377,7 @@ TARGETS = [
         "npz",
         [
             next(iter(npz_of(CORPUS, Path("x.npz"), True).files.values())),
-            _npz(doc=[0, 1], word=[0, 3], count=[1, 2]),
+            archive(doc=[0, 1], word=[0, 3], count=[1, 2]),
         ],
         from_file(read_corpus, "toy.npz"),
     ),

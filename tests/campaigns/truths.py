@@ -14,7 +14,7 @@ import numpy as np
 from hdp_twins import draw_hdp, draw_words
 from scipy import stats
 from scipy.special import gammaln, log_softmax
-from toys import corpus_of_table
+from toys import corpus_of_table, dense
 
 from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel, covariance
 from workbench.kernels.stick_breaking.sticks import (
@@ -83,13 +83,6 @@ def case_of(engine: str, options: dict, draw, look, thin: int = THIN) -> Case:
         lambda data, engine, model, options, state: look(data, model, state),
         thin,
     )
-
-
-def table_of(corpus) -> np.ndarray:
-    """(document, word) counts."""
-    counts = np.zeros((corpus.n_documents, corpus.n_words), int)
-    counts[corpus.documents, corpus.words] = corpus.counts
-    return counts
 
 
 def counts_of(corpus, topics, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
@@ -228,7 +221,7 @@ def draw_evolving(documents: str, random):
         random, LENGTHS, N_WORDS, BETA * N_WORDS, one_of(random, probabilities(sticks)[OF_TOKENS])
     )
     return (
-        corpus_of_table(table_of(corpus), times=tuple(1990 + YEARS)),
+        corpus_of_table(dense(corpus), times=tuple(1990 + YEARS)),
         model,
         SimpleNamespace(
             topics=topics,
@@ -319,7 +312,7 @@ def draw_hidden_markov(random):
 
 def look_at_hidden_markov(corpus, model, state):
     words, states = np.zeros((2, corpus.n_words), int), state.states.astype(int)
-    np.add.at(words, states, table_of(corpus))
+    np.add.at(words, states, dense(corpus))
     first, steps = np.bincount(states[[0, 4]], minlength=2), np.zeros((2, 2), int)
     np.add.at(steps, (states[[0, 1, 2, 4, 5]], states[[1, 2, 3, 5, 6]]), 1)
     of_states = dirichlet_multinomial(steps, 1.0) + dirichlet_multinomial(first[None], 1.0)
@@ -375,7 +368,7 @@ def look_at_system(log_p, corpus, model, state):
     psi, steps = state.states @ state.loadings.T, np.array([1, 2, 3, 5, 6])
     off = state.states[steps] - state.states[steps - 1] @ state.system.T
     return [
-        np.sum(table_of(corpus) * log_p(psi + model.offset_of(corpus))),
+        np.sum(dense(corpus) * log_p(psi + model.offset_of(corpus))),
         state.sigma_c2,
         log_determinant(state.noise),
         np.trace(state.system),
@@ -410,7 +403,7 @@ def draw_process(model, log_p, sampled: bool, random):
 
 
 def look_at_process(log_p, sampled: bool, corpus, model, state):
-    of_words, off = np.sum(table_of(corpus) * log_p(state.psi)), state.psi - state.mean
+    of_words, off = np.sum(dense(corpus) * log_p(state.psi)), state.psi - state.mean
     neighbours = np.sum((off[1] - off[0]) ** 2)
     of_prediction = [state.prediction[0, 0]] if model.psi_dim == "stick" else []
     return [

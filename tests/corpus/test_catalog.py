@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from missing import skip_without
+from missing import loaded, skip_without
 from published_tiny import FIVE_TOKENS, publish, write_uci
 
 from workbench.corpus import CorpusError, data_sets, load_corpus
@@ -67,13 +67,6 @@ def test_an_installation_without_the_corpus_says_so(tmp_path, monkeypatch):
 
 
 # ---------------------------------------------------------------------- the published ones
-
-
-def loaded(name):
-    """The data set; skipped where WORKBENCH_DATA does not hold it, failed under WORKBENCH_NO_SKIP=1."""
-    if data_sets()[name].folder() is None:
-        skip_without(f"WORKBENCH_DATA names no folder with the files of {name}")
-    return load_corpus(name)
 
 
 def assert_as_described(corpus, data_set):

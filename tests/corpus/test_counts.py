@@ -1,12 +1,11 @@
 """Every format of counts beside UCI: known by its content, read with what lies beside it, refused in one sentence."""
 
 import gzip
-import io
 import json
 
 import numpy as np
 import pytest
-from data_files import put, refusal
+from data_files import archive, put, refusal
 
 from workbench.corpus import Corpus, load_corpus, read_corpus
 from workbench.corpus.formats.writers import WRITTEN, write_corpus
@@ -17,13 +16,6 @@ TABLE = "count,word,page,document\n2,ant,1,x\n1,cat,1,x\n0,ant,1,y\n5,bee,2,z\n"
 COUNTS = '{"title": "x", "counts": {"ant": 2, "cat": 1}}\n{"title": "y", "counts": {}}\n{"title": "z", "counts": {"bee": 5}}\n'
 TOKENS = '{"tokens": ["ant", "ant", "cat"], "label": "p"}\n\n{"tokens": []}\n{"tokens": ["bee", "bee", "bee", "bee", "bee"]}\n'
 MALLET = "x p ant bee ant\n\ny q\nz p cat\n"
-
-
-def archive(**arrays) -> bytes:
-    """The bytes of an npz file."""
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
 
 
 NPZ = archive(doc=[0, 0, 2], word=[0, 2, 1], count=[2, 1, 5])

@@ -2,19 +2,12 @@
 
 import numpy as np
 import pytest
-from missing import skip_without
+from missing import loaded
 from scipy.stats import hypergeom
 
 import workbench as wb
-from workbench.corpus import CorpusError, data_sets, load_corpus
+from workbench.corpus import CorpusError, load_corpus
 from workbench.corpus.catalog.published import COVARIATE_SETS, drawn_without_replacement
-
-
-def loaded(name, **options):
-    """The data set; skipped where WORKBENCH_DATA does not hold it, failed under WORKBENCH_NO_SKIP=1."""
-    if data_sets()[name].folder() is None:
-        skip_without(f"WORKBENCH_DATA names no folder with the files of {name}")
-    return load_corpus(name, **options)
 
 
 @pytest.mark.slow

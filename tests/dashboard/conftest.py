@@ -82,6 +82,13 @@ def queued(monkeypatch):
 
 
 @pytest.fixture
+def undrawn(monkeypatch):
+    """Figures are empty: drawing takes most of the time."""
+    for place in ("workbench.dashboard.shared.card", "workbench.views.live"):
+        monkeypatch.setattr(f"{place}.figures_of", lambda picture: [])
+
+
+@pytest.fixture
 def ruled():
     """A function that sets the policy for a test."""
     yield lambda **settings: set_policy(Policy(**settings))

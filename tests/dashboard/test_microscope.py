@@ -13,17 +13,11 @@ from workbench.measures.count_expectations import FUNCTIONS, count_expectations
 from workbench.numbers import format_number
 
 TOY = TOYS["Unequal alpha (toy A)"]
-
-
-@pytest.fixture(autouse=True)
-def undrawn(monkeypatch):
-    """No figures: to draw one takes a second."""
-    for place in ("workbench.dashboard.shared.card", "workbench.views.live"):
-        monkeypatch.setattr(f"{place}.figures_of", lambda picture: [])
+pytestmark = pytest.mark.usefixtures("undrawn")  # to draw a figure takes a second
 
 
 @pytest.fixture
-def card(undrawn):
+def card():
     made = MicroscopeCard(Handover())
     made.take(TOY)
     return made

@@ -29,13 +29,6 @@ def few_starts():
 
 
 @pytest.fixture
-def undrawn(monkeypatch):
-    """Figures are empty: drawing takes most of the time."""
-    for place in ("workbench.dashboard.shared.card", "workbench.views.live"):
-        monkeypatch.setattr(f"{place}.figures_of", lambda picture: [])
-
-
-@pytest.fixture
 def page(undrawn):
     """A page after its first tick, which computes here and now."""
     made = OraclePage()

@@ -37,11 +37,6 @@ PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
-def store(tmp_path):
-    return tmp_path / "runs"
-
-
-@pytest.fixture
 def local(store, monkeypatch):
     """The server as it is without any flag."""
     with served(store, monkeypatch) as server:

@@ -19,10 +19,9 @@ from campaigns.truths import (
     counts_of,
     draw_words,
     log_probabilities,
-    table_of,
 )
 from kernels.stick_breaking.geweke import assert_same_expectations
-from toys import corpus_of_table
+from toys import corpus_of_table, dense
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
@@ -34,7 +33,7 @@ def other_words(random, corpus, model, state, given=None):
     corpus, state.topics[:] = draw_words(random, LENGTHS, N_WORDS, BETA * N_WORDS, state.topics)
     n_dk, n_kw = counts_of(corpus, state.topics, state.n_k.size)
     state.n_dk[:], state.n_wk[:], state.n_k[:] = n_dk, n_kw.T, n_kw.sum(axis=1)
-    return corpus_of_table(table_of(corpus), times=given) if given else corpus
+    return corpus_of_table(dense(corpus), times=given) if given else corpus
 
 
 def other_symbols(log_p, random, corpus, model, state):

@@ -23,8 +23,7 @@ def init(corpus, model, options, context, warm_start=None):
 
 def step(corpus, model, options, state, context):
     context.interrupt()
-    time, counts = times(corpus, model), np.zeros((corpus.n_documents, corpus.n_words))
-    counts[corpus.documents, corpus.words] = corpus.counts
+    time, counts = times(corpus, model), corpus.to_scipy().toarray()
     gradient = counts - corpus.document_tokens[:, None] * model.shares(*state, time)
     size = model.rate / corpus.n_tokens
     return State(

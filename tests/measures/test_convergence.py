@@ -3,26 +3,12 @@
 import numpy as np
 import pytest
 import xarray as xr
-from comparisons import made_up, tiny_corpus
+from comparisons import made_up, run_of, tiny_corpus
 from scipy.signal import lfilter
 
 import workbench as wb
 from workbench.measures import MeasureError, convergence, label_free
 from workbench.measures.convergence import BINS, agreement, rank_histograms
-
-
-def run_of(chain, seed: int = 0, burn_in: int = 0, sizes=None, **changes):
-    """A run of cgs that has recorded these numbers as its log joint."""
-    run = made_up("cgs", np.ones(len(chain)), seed=seed, burn_in=burn_in, **changes)
-    run["log_joint"], run["moved"] = (
-        ("iteration", np.array(chain, float)),
-        ("iteration", np.full(len(chain), 0.5)),
-    )
-    if sizes is not None:
-        run = run.drop_vars(["n_k", "topic"]).assign(
-            n_k=(("iteration", "topic"), np.array(sizes, float))
-        )
-    return run
 
 
 def noise(seed: int, n: int = 2000) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from comparisons import made_up, tiny_comparison, tiny_run
+from comparisons import run_of, tiny_comparison, tiny_run
 from scipy.signal import lfilter
 
 import workbench as wb
@@ -16,18 +16,6 @@ def autoregressive(rho: float, seed: int, n: int = N) -> np.ndarray:
     noise = np.random.default_rng(seed).standard_normal(n)
     noise[0] /= np.sqrt(1 - rho**2)
     return lfilter([1.0], [1.0, -rho], noise)
-
-
-def run_of(chain, burn_in: int = 0, sizes=None, **changes):
-    """A run of cgs that has recorded these numbers as its log joint; two CPU seconds an iteration."""
-    run = made_up("cgs", np.ones(len(chain)), burn_in=burn_in, **changes)
-    run["log_joint"], run["moved"] = (
-        ("iteration", np.array(chain, float)),
-        ("iteration", np.full(len(chain), 0.5)),
-    )
-    if sizes is not None:
-        run["n_k"] = (("iteration", "topic"), np.array(sizes, float))
-    return run
 
 
 def worth(found, name: str = "log_joint", row: int = 0) -> float:

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 from missing import skip_without
 from same_process import working_here
-from toys import placed, simulated
+from toys import dense, placed, simulated
 
 import workbench as wb
 from workbench.corpus import data_sets, prepare
@@ -90,8 +90,7 @@ def test_hits_are_those_of_the_rows_of_each_year():
     _, test, _ = prepare(held_out())
     names = np.arange(test.n_words)
     p = np.full((test.n_documents, test.n_words), 1.0 / test.n_words)
-    counts = np.zeros(p.shape)
-    counts[test.documents, test.words] = test.counts
+    counts = dense(test)
     of_1992 = np.flatnonzero(test.input("year") == 1992)
     p[of_1992] = (counts[of_1992] + 1e-6) / (counts[of_1992] + 1e-6).sum(axis=1, keepdims=True)
     run = wb.fit(prepare(held_out())[0], "static", n_iterations=1, progress=False)

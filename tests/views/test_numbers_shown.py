@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from comparisons import made_up, tiny_corpus, tiny_run, with_phi
 from scipy.stats import t
+from toys import dense
 
 import workbench as wb
 from workbench.measures import mean_curves
@@ -83,8 +84,7 @@ def test_the_coherence_of_ten_words_is_drawn_where_the_caption_says_ten():
     run, training = tiny_run(), wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)[0]
     (picture,) = draw_view("coherence", [run], corpora={training.content_hash: training})
     assert "ten most probable words" in picture.caption
-    has = np.zeros((training.n_documents, training.n_words), bool)
-    has[training.documents, training.words] = True
+    has = dense(training) > 0
     has = has[has.any(axis=1)]
 
     def npmi(v, w):

@@ -15,6 +15,7 @@ from engines.networks.states import (
 from scipy.special import xlogy
 from stepping import stepped
 from toys import simulated
+from twins import pairs_of
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
@@ -36,12 +37,6 @@ def begun(corpus, network, options=PLAIN, seed=7, start=None):
 
 def steps(corpus, network, state, n, options=PLAIN, first=1):
     return stepped(ENGINE, corpus, network, options, n, seed=7, state=state, first=first)
-
-
-def pairs_of(corpus):
-    return list(
-        zip(corpus.documents.tolist(), corpus.words.tolist(), corpus.counts.tolist(), strict=True)
-    )
 
 
 def responsibilities(network, corpus, state) -> list:

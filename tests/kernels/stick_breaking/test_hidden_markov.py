@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kernels.stick_breaking.geweke import key_of
+from toys import dense
 
 from workbench.corpus import Corpus
 from workbench.corpus.splits import hold_out_tokens
@@ -109,8 +110,7 @@ def test_predictions_multiply_to_the_probability_of_what_is_held_out(split):
         held = table * np.isin(np.arange(7), (0, 5, 1))[:, None]
     else:
         test = hold_out_tokens(corpus, 0.3, seed=2)[1]
-        held = np.zeros_like(table)
-        held[test.documents, test.words] = test.counts
+        held = dense(test)
     train, test = (corpus_of(part, corpus.sequence) for part in (table - held, held))
     state = random_state(corpus, 3, 1)
     probability = hmm.predict(train, None, None, state, test)

@@ -9,7 +9,6 @@ from foreign_models import (
     SPLIT,
     bags_of,
     gensim_model,
-    matrix_of,
     of_tomotopy,
     own_perplexity,
     sklearn_model,
@@ -17,6 +16,7 @@ from foreign_models import (
     tables,
     tomotopy_model,
 )
+from toys import dense
 
 import workbench as wb
 from workbench.dashboard.topics.sizes import sizes_of
@@ -99,7 +99,7 @@ def test_a_model_of_scikit_learn_is_scored_by_its_own_distributions(store):
     model, (train, _) = sklearn_model(), split_corpus()
     run = brought(model, store)
     phi = model.components_ / model.components_.sum(axis=1, keepdims=True)
-    expected = own_perplexity(model.transform(matrix_of(train)), phi, train.vocabulary)
+    expected = own_perplexity(model.transform(dense(train)), phi, train.vocabulary)
     assert float(run.test_perplexity[-1]) == pytest.approx(expected, abs=SAME)
 
 
@@ -138,7 +138,7 @@ def test_pages_and_figures_draw_no_course_of_it(store):
 def test_expected_tokens_are_those_of_theta_and_phi(store):
     theta, phi = tables()
     run = brought(phi, store, theta=theta)
-    counts = matrix_of(split_corpus()[0])
+    counts = dense(split_corpus()[0])
     q = theta[:, :, None] * phi
     q /= q.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(run.n_dk.values[0], (q * counts[:, None]).sum(axis=2), rtol=1e-12)
