@@ -251,6 +251,10 @@ WRONG = [
     ("label mine first birds", "TOPIC must be a whole number; got 'first'"),
     ("resume mine -n 0", "--iterations must be a whole number from 1 to 1048576; got 0"),
     (
+        "resume mine -n 1048577",
+        "--iterations must be a whole number from 1 to 1048576; got 1048577",
+    ),
+    (
         f"fit {SIX} --holdout 0.001",
         "--holdout 0.001 of 28 tokens is no token at all; ask for a larger --holdout, or",
     ),

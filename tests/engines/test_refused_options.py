@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.engines import get_engine
-from workbench.engines.options import make_options
+from workbench.engines.options import split_options
 from workbench.models.options import OptionError
 
 HYBRIDS = ("svb-cgs", "cvb-cgs", "cvb0-cgs")
@@ -91,7 +91,21 @@ REFUSED = [
         {"learn_beta": True, "beta_total": 3.0},
         "beta_total would be without effect: beta is learnt; give learn_beta=False",
     ),
+    *(
+        (name, {"init": "noise", "warm_up": 20}, "warm_up would be without effect: set init=smooth")
+        for name in ("svb", "vb", "cvb", "svb-cgs", "cv-hdp")
+    ),
     ("ctm-em", {"prior": "paper"}, "has no option 'prior'"),
+    ("sb-ctm-vb", {"kappa": 0.5}, "kappa must be above 0.5 and at most 1, so that rates settle"),
+    ("sb-ctm-vb", {"kappa": 1.2}, "'kappa' of sb-ctm-vb must be a number from 0.5 to 1; got 1.2"),
+    ("sb-ctm-vb", {"tau": 0.5}, "'tau' of sb-ctm-vb must be a number of at least 1; got 0.5"),
+    ("hmm", {"alpha0": 0}, "alpha0.* a number from 0.001"),
+    ("hmm", {"n_states": 0}, "n_states.* a whole number from 1 to 1000"),
+    ("lnm-lds", {"sweep_particles": 1}, "sweep_particles.* must be a whole number from 2"),
+    ("lnm-lds", {"n_particles": 1}, "n_particles.* must be a whole number from 2"),
+    ("lnm-lds", {"sigma_c2": 0}, "sigma_c2.* must be a number from"),
+    ("lnm-lds", {"sigma_c2": -1}, "sigma_c2.* must be a number from"),
+    ("lnm-lds", {"order": "random"}, "has no option 'order'"),
     ("bn-vb", {"learn_after": 3}, "would be without effect"),
     ("bn-vb", {"learn_priors": "maximised", "a_prior": 2.0}, "would be without effect"),
 ]
@@ -100,4 +114,4 @@ REFUSED = [
 @pytest.mark.parametrize(("name", "given", "sentence"), REFUSED)
 def test_an_option_that_cannot_be_is_refused_in_a_sentence(name, given, sentence):
     with pytest.raises(OptionError, match=sentence):
-        make_options(get_engine(name), given)
+        split_options(get_engine(name), given)

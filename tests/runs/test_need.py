@@ -17,7 +17,6 @@ from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
-from workbench.models.options import OptionError
 from workbench.records import Records
 from workbench.runs.execution import memory_check as need
 from workbench.runs.execution.fit import resume
@@ -371,11 +370,6 @@ def test_the_corpora_at_hand_give_the_bits_of_those_read(train, test, tmp_path):
 
 
 # ---------------------------------------------------------------------- planned with what?
-
-
-def test_a_sequential_schedule_is_refused_where_it_must_be():
-    with pytest.raises(OptionError):
-        make_options(get_engine("svb-cgs"), {"phases": "interleaved", "schedule": "parallel"})
 
 
 @pytest.mark.parametrize(

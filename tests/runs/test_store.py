@@ -52,19 +52,6 @@ def test_the_folder_is_an_xarray_dataset(run):
 def test_a_run_is_found_by_name_and_path(run, store):
     assert find_run(run.name, store) == find_run(run.path) == find_run(run) == run.path
     same_bits(wb.open_run(run.name, store), wb.open_run(run.path))
-    with pytest.raises(
-        StoreError, match=rf"no run 'x{run.name}' in .*; did you mean '{run.name}'\?"
-    ):
-        find_run("x" + run.name, store)
-
-
-def test_a_name_is_not_given_twice(train, test, store):
-    wb.fit(train, "cgs", n_iterations=2, name="mine", store=store, progress=False)
-    with pytest.raises(
-        StoreError,
-        match="a run named 'mine' with other settings exists in .*; choose another name or remove it",
-    ):
-        wb.fit(train, "svb", n_iterations=2, name="mine", store=store, progress=False)
 
 
 def test_a_store_that_cannot_be_written_is_refused(train, tmp_path):

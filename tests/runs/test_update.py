@@ -327,16 +327,6 @@ def test_update_refuses_wrong_input_and_writes_nothing(case, first):
     assert sorted(first.path.parent.rglob("*")) == inside
 
 
-def test_a_run_of_another_engine_is_refused_with_what_to_do(tmp_path):
-    train = LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
-    wb.fit(train, "cgs", 3, n_iterations=2, store=tmp_path, name="other", progress=False)
-    with pytest.raises(
-        wb.SpecError,
-        match="continues a run of online-vb, and other is one of cgs; begin one from it",
-    ):
-        updated(tmp_path / "other", ["w1"])
-
-
 def test_a_run_without_counts_is_refused(tmp_path):
     train = LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
     path = create_run(tmp_path, make_spec(train, "online-vb", 3), train, None)

@@ -16,7 +16,6 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cvb, svb, vb
 from workbench.models import LDA
-from workbench.models.options import OptionError
 
 CORPUS, MODEL, GAMMA = simulated(8, 10, 12), LDA(3, (0.1, 0.5, 0.9), 0.2), 3
 
@@ -139,9 +138,3 @@ def test_small_priors_do_not_empty_topics_before_there_are_topics():
         logs = np.log(engine.predict(train, model, options, state, test))
         perplexities[init] = np.exp(-np.average(logs, weights=test.counts))
     assert perplexities["smooth"] < 0.85 * perplexities["dirichlet"]
-
-
-@pytest.mark.parametrize("name", ["svb", "vb", "cvb", "svb-cgs", "cv-hdp"])
-def test_a_length_without_a_warm_up_is_refused(name):
-    with pytest.raises(OptionError, match="warm_up would be without effect: set init=smooth"):
-        get_engine(name).options(init="noise", warm_up=20)

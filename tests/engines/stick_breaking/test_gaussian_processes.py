@@ -242,11 +242,6 @@ def test_inputs_that_are_missing_or_constant_are_refused(name, inputs, sentence)
         wb.fit(corpus, name, n_iterations=1, progress=False)
 
 
-def test_inputs_that_are_no_numbers_are_refused():
-    with pytest.raises(InputError, match="'year' must be a finite number; document 1"):
-        Corpus.from_pairs([0, 1], [0, 1], [3, 2], inputs={"year": [2000.0, np.nan]})
-
-
 @pytest.mark.parametrize(
     "options, sentence",
     [

@@ -8,7 +8,6 @@ import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.errors import DataError
-from workbench.models.options import OptionError
 
 ENGINE = get_engine("hmm")
 TRANSITIONS = np.array([[0.9, 0.1, 0.0], [0.0, 0.9, 0.1], [0.1, 0.0, 0.9]])
@@ -108,18 +107,6 @@ def test_one_state_is_a_multinomial_and_its_log_joint_is_exact():
     # Dirichlet(1, …, 1) of six words: 5!
     wanted = np.bincount(corpus.words, minlength=6) @ np.log(phi) + np.log(120.0)
     assert float(run["log_joint"][-1]) == pytest.approx(wanted, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("options", "wrong"),
-    [
-        ({"alpha0": 0}, "alpha0.* a number from 0.001"),
-        ({"n_states": 0}, "n_states.* a whole number from 1 to 1000"),
-    ],
-)
-def test_a_prior_of_nothing_and_no_states_are_refused(options, wrong):
-    with pytest.raises(OptionError, match=wrong):
-        wb.fit(symbols(1, 10)[0], "hmm", n_iterations=1, progress=False, options=options)
 
 
 @pytest.mark.parametrize("engine", ["hmm", "lnm-lds", "sbm-lds"])

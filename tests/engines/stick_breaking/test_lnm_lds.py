@@ -9,7 +9,6 @@ import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking import lnm_lds
-from workbench.models.options import OptionError
 
 ENGINE = get_engine("lnm-lds")
 OPTIONS = {"state_dim": 3, "sweep_particles": 20}
@@ -62,18 +61,3 @@ def test_states_that_are_forecast_follow_the_system_of_the_same_draw():
         off = state.states[13:24] - state.states[12:23] @ state.system.T
         squares.append((off * np.linalg.solve(state.noise, off.T).T).sum())
     assert np.mean(squares) == pytest.approx(22.0, abs=4.5 * np.sqrt(44 / 200))
-
-
-@pytest.mark.parametrize(
-    ("options", "wrong"),
-    [
-        ({"sweep_particles": 1}, "sweep_particles.* must be a whole number from 2"),
-        ({"n_particles": 1}, "n_particles.* must be a whole number from 2"),
-        ({"sigma_c2": 0}, "sigma_c2.* must be a number from"),
-        ({"sigma_c2": -1}, "sigma_c2.* must be a number from"),
-        ({"order": "random"}, "has no option 'order'"),
-    ],
-)
-def test_too_few_particles_and_scales_of_nothing_are_refused(options, wrong):
-    with pytest.raises(OptionError, match=wrong):
-        wb.fit(symbols(1, 10)[0], "lnm-lds", n_iterations=1, progress=False, options=options)

@@ -165,8 +165,3 @@ def test_what_it_cannot_take_is_refused(changes, sentence):
     train, _ = cycle()
     with pytest.raises(InputError, match=sentence):
         wb.fit(train, "sbm-lds", n_iterations=1, options=changes, progress=False)
-
-
-def test_as_many_rows_held_out_as_there_are_is_refused():
-    with pytest.raises(InputError, match="no sequence of 'cycle' is longer than 60"):
-        cycle(held_out=60)
