@@ -8,7 +8,6 @@ from stepping import states
 from toys import (
     CORPORA,
     corpus_of,
-    doubled,
     random_topics,
     simulated,
 )
@@ -86,11 +85,3 @@ def test_draws_that_held_out_tokens_are_scored_by_have_the_means_on_average():
     assert error.min() > 0 and np.all(np.abs(drawn.mean(axis=0) - exact) < 5 * error)
     again = ENGINE.predict(corpus, model, sampled, state, corpus, StepContext(1, 1, n_threads=2))
     assert np.array_equal(again, drawn[0]) and not np.array_equal(drawn[0], drawn[1])
-
-
-def test_doubled_counts_are_twice_the_tokens_and_twice_the_updates():
-    corpus, model = simulated(), LDA(4, 0.3, 0.2)
-    twice = doubled(corpus)
-    for each, expected in ((corpus, corpus.n_tokens), (twice, 2 * corpus.n_tokens)):
-        state = ENGINE.init(each, model, OPTIONS, StepContext(0, 0))
-        assert ENGINE.step(each, model, OPTIONS, state, StepContext(0, 1))[1]["updates"] == expected

@@ -39,7 +39,6 @@ from workbench.engines.lda.likelihoods import (
 from workbench.engines.options import make_options
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models import LDA
-from workbench.runs.spec import make_spec
 
 PRINTED = 1e-8  # of values that were printed from float64 programs, through sites of real counts
 ROUNDING = 1e-9  # relative, of sums through sites of real counts
@@ -689,13 +688,3 @@ def test_a_run_records_what_it_learns_and_reads_its_counts_with_it(engine, optio
     np.testing.assert_allclose(
         ds["phi"], (n_kw + beta) / (n_kw.sum(axis=1, keepdims=True) + 12 * beta), rtol=1e-12
     )
-
-
-def test_options_at_their_defaults_leave_the_name_of_a_run_as_it_was():
-    corpus = simulated()
-    plain, said = (
-        make_spec(corpus, "svb", options=options)
-        for options in ({}, {"learn_alpha": "fixed", "learn_after": 10})
-    )
-    assert plain.hash == said.hash
-    assert plain.hash != make_spec(corpus, "svb", options={"learn_alpha": "maximised"}).hash

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import MODELS, assert_same_counts, svb_state
-from stepping import stepped
+from stepping import stepped, steps
 from toys import CORPORA, corpus_of, doubled, random_gamma, simulated
 
 from workbench.engines import get_engine
@@ -153,17 +153,9 @@ def test_the_bound_never_falls(name, prior, schedule):
 def test_doubled_counts_cost_no_more_updates():
     corpus, model = simulated(), LDA(4, 0.3, 0.2)
     for schedule in SCHEDULES:
-        infos = []
         for each in (corpus, doubled(corpus)):
-            state = ENGINE.init(
-                each, model, svb.Options(schedule, init="dirichlet"), StepContext(0, 0)
-            )
-            infos.append(
-                ENGINE.step(
-                    each, model, svb.Options(schedule, init="dirichlet"), state, StepContext(0, 1)
-                )[1]
-            )
-        assert infos[0] == infos[1] == {"updates": corpus.n_pairs}
+            ((_, info),) = steps(ENGINE, each, model, svb.Options(schedule, init="dirichlet"), 1)
+            assert info == {"updates": corpus.n_pairs}
 
 
 @pytest.mark.parametrize("other_topics", [5, 40])

@@ -254,14 +254,3 @@ def test_a_hybrid_that_samples_everything_takes_the_order_of_cgs(name, phases):
             np.array_equal(a, b)
             for a, b in zip(one[-6:-2], [array[None] for array in other[:4]], strict=True)
         )
-
-
-def test_a_run_says_in_what_order_its_tokens_were_drawn():
-    corpus, given = simulated(), dict(n_topics=3, n_iterations=2, progress=False)
-    assert wb.fit(corpus, "cgs", **given)["scan"].values.tolist() == [0, 0]
-    assert wb.fit(corpus, "cgs", options={"scan": "words"}, **given)["scan"].values.tolist() == [
-        1,
-        1,
-    ]
-    assert wb.fit(corpus, "svb-cgs", **given)["scan"].values.tolist() == [0, 0]
-    assert np.isnan(wb.fit(corpus, "svb-cgs", options={"r": 0}, **given)["scan"].values).all()
