@@ -25,15 +25,9 @@ def style(part) -> dict:
     return part.opts.get("style", backend="matplotlib").kwargs
 
 
-def test_each_setting_has_its_cost_its_distance_and_its_error():
+def test_a_setting_of_one_run_has_no_error_and_the_band_is_that_of_the_reference():
     overlay = frontier_view(table(), "cpu_time")
-    marks = {part.label: part.array()[0].tolist() for part in parts(overlay, hv.Scatter)}
-    assert marks["cgs"] == pytest.approx([16, 0.35]) and marks[
-        "svb-cgs r=2 n_chains=3"
-    ] == pytest.approx([8, 0.5])
-    errors = [part.array()[0].tolist() for part in parts(overlay, hv.Segments)]
-    assert errors[0] == pytest.approx([8, 0.45, 8, 0.55])
-    assert len(errors) == 2  # one run has none
+    assert (len(parts(overlay, hv.Scatter)), len(parts(overlay, hv.Segments))) == (3, 2)
     (band,) = parts(overlay, hv.HSpan)
     assert band.data[1] == pytest.approx(table().attrs["reference_se"])
 
