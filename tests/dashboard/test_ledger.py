@@ -51,6 +51,14 @@ def shipped(tmp_path, monkeypatch):
     ledger._entries.cache_clear()
 
 
+@pytest.fixture
+def page(tmp_path, shipped):
+    """A page that has looked at a store without results."""
+    made = LedgerPage(tmp_path / "runs")
+    made.tick()
+    return made
+
+
 def item(html: str, figure: str) -> str:
     """The part of a figure."""
     return next(part for part in html.split("<h3>") if f"({figure})</h3>" in part)
@@ -60,9 +68,7 @@ def verdicts(html: str) -> list[str]:
     return re.findall("<td><strong>([^<]*)</strong>", html)
 
 
-def test_every_item_stands_under_its_paper_and_says_what_was_not_run(tmp_path, shipped):
-    page = LedgerPage(tmp_path / "runs")
-    page.tick()
+def test_every_item_stands_under_its_paper_and_says_what_was_not_run(page):
     html = page.table.object
     papers = [paper.replace("&", "&amp;") for paper in PAPERS.values()]
     assert re.findall("<h2>([^<]*)</h2>", html) == papers
@@ -71,9 +77,7 @@ def test_every_item_stands_under_its_paper_and_says_what_was_not_run(tmp_path, s
     assert "<code>workbench reproduce hybrid-fig4</code>" in item(html, "hybrid-fig4")
 
 
-def test_what_the_store_has_is_shown_when_it_is_written_and_that_it_was_quick(tmp_path, shipped):
-    page = LedgerPage(tmp_path / "runs")
-    page.tick()
+def test_what_the_store_has_is_shown_when_it_is_written_and_that_it_was_quick(page, tmp_path):
     write_result(tmp_path / "runs" / "ledger.json", SOME)
     page.tick()
     shown = item(page.table.object, "hybrid-fig4")

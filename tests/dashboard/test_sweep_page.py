@@ -39,6 +39,12 @@ def opened(store, corpus, monitor, monkeypatch):
 
 
 @pytest.fixture
+def page(opened):
+    """The page with the tab Choose K."""
+    return opened()
+
+
+@pytest.fixture
 def swept(store, corpus, monkeypatch):
     """A function that makes the runs of the tab Choose K."""
     working_here(monkeypatch)
@@ -81,8 +87,7 @@ def test_progress_is_one_sentence(progress, goes_on, sentence):
     assert progress.sentence(goes_on) == sentence
 
 
-def test_an_empty_store_says_what_to_do(opened):
-    page = opened()
+def test_an_empty_store_says_what_to_do(page):
     assert plain(page.progress) == f"{NONE_YET} Press Start."
     assert page.stop.disabled and not page.start.disabled
     assert not page.cards[0].results.visible
@@ -120,14 +125,12 @@ def test_choices_of_a_link_that_there_are_not_change_nothing(opened):
     assert from_query(wrong, opened("frontier").parts) == ["engine", "cost", "tab"]
 
 
-def test_numbers_of_a_link_that_are_none_are_reported_at_their_fields(opened):
-    page = opened()
+def test_numbers_of_a_link_that_are_none_are_reported_at_their_fields(page):
     assert from_query("?n_topics=ten&seeds=none", page.parts) == []
     assert set(page.form.wrong) == {"n_topics", "seeds"}
 
 
-def test_the_tabs_share_the_data_and_keep_their_own_fields(opened):
-    page = opened()
+def test_the_tabs_share_the_data_and_keep_their_own_fields(page):
     page.choice.value = "frontier"
     assert page.fields["seeds"].value == "2" and page.fields["n_topics"].value != "2, 3"
     assert page.stacks["frontier"].visible and not page.stacks["choose-k"].visible
@@ -147,8 +150,7 @@ def test_the_cost_that_is_chosen_is_drawn(opened, queued):
     assert by_seconds and page.cards[0].shown.picture != by_seconds
 
 
-def test_mistakes_stand_under_their_fields_and_nothing_is_started(opened, store):
-    page = opened()
+def test_mistakes_stand_under_their_fields_and_nothing_is_started(page, store):
     page.fields["n_topics"].value = "0"
     assert "got 0" in page.form.wrong["n_topics"] and page.ahead.object == ""
     assert plain(page.progress) == "The form does not describe runs yet."
@@ -158,8 +160,7 @@ def test_mistakes_stand_under_their_fields_and_nothing_is_started(opened, store)
     assert page.form.wrong == {}
 
 
-def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, queued):
-    page = opened()
+def test_start_and_stop_act_on_the_runs_of_the_form(page, store, corpus, queued):
     page.start.clicks += 1
     assert "4 runs started" in page.said.object and not page._busy
     paths = [one.path for one in listed(store)]

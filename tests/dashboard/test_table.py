@@ -14,6 +14,11 @@ from workbench.runs.store.notes import Notes
 from workbench.runs.store.status import read_json, replace_json
 
 
+@pytest.fixture
+def table():
+    return RunTable()
+
+
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):
     cells = row(reading_of("a-run", n_points=5, n_topics=20, seed=7, label="svb-cgs r=1"))
     assert cells.pop("settings").items() >= {"engine": "svb-cgs", "K": 20, "seed": 7}.items()
@@ -96,8 +101,9 @@ def test_what_has_no_value_is_sorted_by_none(reading_of):
     }
 
 
-def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsense_is_refused():
-    table = RunTable()
+def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsense_is_refused(
+    table,
+):
     parts = table.parts()
     assert all(part.now() == part.usual for part in parts.values())
     assert (
@@ -241,8 +247,7 @@ def test_only_a_name_or_a_search_comes_out_of_a_click():
     assert (drawn, table.query, table.search.value) == (["a"], "tag:x", "tag:x")
 
 
-def test_a_browser_that_missed_news_is_sent_the_rows_again(reading_of):
-    table = RunTable()
+def test_a_browser_that_missed_news_is_sent_the_rows_again(reading_of, table):
     table.show((reading_of("a"),))
     assert table.news == ""
     for number in (1, 2):
@@ -251,8 +256,7 @@ def test_a_browser_that_missed_news_is_sent_the_rows_again(reading_of):
         assert told["number"] == number and [row["state"] for row in told["rows"]] == ["running"]
 
 
-def test_a_colour_is_sent_to_the_row_of_its_run(reading_of):
-    table = RunTable()
+def test_a_colour_is_sent_to_the_row_of_its_run(table, reading_of):
     table.show((reading_of("a"), reading_of("b")))
     table.colours = {"b": "#123456"}
     assert json.loads(table.news)["rows"] == [{"name": "b", "drawn": "#123456"}]
@@ -274,8 +278,7 @@ def test_a_colour_is_sent_to_the_row_of_its_run(reading_of):
         ("-r:1 -k:20", []),
     ],
 )
-def test_runs_are_found_by_words_and_keys(query, found, reading_of):
-    table = RunTable()
+def test_runs_are_found_by_words_and_keys(table, query, found, reading_of):
     one = reading_of("a", label="svb-cgs r=1", notes=Notes("first look", ("paper",)))
     table.show((one, reading_of("b", n_topics=20)))
     table.search.value_input = query
@@ -288,8 +291,7 @@ def test_runs_are_found_by_words_and_keys(query, found, reading_of):
     assert table.found is None
 
 
-def test_columns_and_groups_are_offered_and_chosen(reading_of):
-    table = RunTable()
+def test_columns_and_groups_are_offered_and_chosen(table, reading_of):
     table.show((reading_of("a", label="svb-cgs r=1"), reading_of("b", n_topics=20)))
     assert {"None": "", "Engine": "engine", "K": "K"}.items() <= table.groups.options.items()
     table.groups.value, table.shown.value = "K", ["engine", "state"]

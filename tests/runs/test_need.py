@@ -235,25 +235,32 @@ def test_a_run_that_does_not_fit_is_refused_with_what_would(large, one_gigabyte)
         check_room([planned(large, n_topics=most + 1)])
 
 
-def test_a_schedule_without_responsibilities_is_proposed(large, one_gigabyte):
-    with pytest.raises(SpecError, match="take the option schedule=parallel"):
-        check_room([planned(large, "svb", options={"schedule": "sequential"})])
-
-
-def test_single_precision_is_proposed_where_it_fits(large, monkeypatch):
-    monkeypatch.setenv("WORKBENCH_MEMORY", "1G")
-    with pytest.raises(SpecError, match="take the option precision=single, "):
-        check_room([planned(large, "cvb0")])
+@pytest.mark.parametrize(
+    ("engine", "settings", "option", "proposed"),
+    [
+        (
+            "svb",
+            {"options": {"schedule": "sequential"}},
+            "schedule",
+            "take the option schedule=parallel",
+        ),
+        (
+            "svb-cgs",
+            {"options": {"schedule": "sequential", "phases": "interleaved", "r": 1}},
+            "schedule",
+            "",
+        ),
+        ("cvb0", {}, "precision", "take the option precision=single, "),
+        ("cvb0", {"n_topics": 300, "options": {"precision": "single"}}, "precision", ""),
+    ],
+    ids=["less is kept", "another option forbids it", "half is kept", "it is so already"],
+)
+def test_an_option_with_which_a_run_fits_is_proposed_where_it_can_be(
+    engine, settings, option, proposed, large, one_gigabyte
+):
     with pytest.raises(SpecError) as refused:
-        check_room([planned(large, "cvb0", n_topics=300, options={"precision": "single"})])
-    assert "precision" not in str(refused.value)
-
-
-def test_an_option_that_another_one_forbids_is_not_proposed(large, one_gigabyte):
-    options = {"schedule": "sequential", "phases": "interleaved", "r": 1}
-    with pytest.raises(SpecError) as refused:
-        check_room([planned(large, "svb-cgs", options=options)])
-    assert "schedule" not in str(refused.value)
+        check_room([planned(large, engine, **settings)])
+    assert (option in str(refused.value)) == bool(proposed) and proposed in str(refused.value)
 
 
 def test_where_nothing_fits_the_corpus_is_what_to_change(large, monkeypatch):
