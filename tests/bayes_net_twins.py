@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 from scipy.special import gammaln
+from stepping import states
 
 from workbench.engines.bayes_nets.cases import cases_within, prepared
+from workbench.engines.engine import StepContext
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records
@@ -247,3 +249,9 @@ class PlainGibbs:
             else:
                 refused += 1
         return refused
+
+
+def swept(engine, net, records, options, n_sweeps, seed=0, **start) -> list:
+    """The states after 0, 1, … sweeps of an engine; ``start`` are fields of the first."""
+    begun = engine.init(records, net, options, StepContext(seed, 0))._replace(**start)
+    return [begun, *states(engine, records, net, options, n_sweeps, seed, state=begun)]

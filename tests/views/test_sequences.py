@@ -34,18 +34,23 @@ def sequences(length: int = 30, vocabulary=WORDS) -> wb.Corpus:
 
 
 @pytest.fixture(scope="module")
-def runs_and_corpora():
-    train, test = hold_out_ends(sequences(), 5)
+def corpora():
+    """The training and the test corpus by their hashes."""
+    return {corpus.content_hash: corpus for corpus in hold_out_ends(sequences(), 5)}
+
+
+@pytest.fixture(scope="module")
+def runs(corpora):
+    train, test = corpora.values()
     about = {"test": test, "n_iterations": 4, "burn_in": 1, "progress": False}
-    runs = [
+    return [
         wb.fit(train, "hmm", options={"n_states": 3}, **about),
         wb.fit(train, "sbm-lds", options={"state_dim": 2}, **about),
     ]
-    return runs, {spec_of(runs[0]).train: train, spec_of(runs[0]).test: test}
 
 
-def test_rows_of_a_sequence_stand_in_the_order_of_their_positions(runs_and_corpora):
-    result = sequences_of(runs_and_corpora[0][0])
+def test_rows_of_a_sequence_stand_in_the_order_of_their_positions(runs):
+    result = sequences_of(runs[0])
     assert list(result) == ["one", "two"] and result["two"].tolist() == list(range(30, 60))[::-1]
 
 
@@ -94,8 +99,7 @@ def test_next_words_of_a_linear_system_without_loadings_follow_its_offset(dim, n
         assert expected[order] == pytest.approx(p)
 
 
-def test_next_words_do_not_depend_on_the_first_row_shown(runs_and_corpora):
-    runs, corpora = runs_and_corpora
+def test_next_words_do_not_depend_on_the_first_row_shown(runs, corpora):
     for run in runs:
         whole, later = (next_words(run, "two", list(corpora.values()), first) for first in (0, 20))
         assert (
@@ -105,8 +109,7 @@ def test_next_words_do_not_depend_on_the_first_row_shown(runs_and_corpora):
         assert whole.held_out.tolist() == [False] * 25 + [True] * 5
 
 
-def test_an_unknown_sequence_and_rows_of_many_words_are_refused(runs_and_corpora):
-    runs, corpora = runs_and_corpora
+def test_an_unknown_sequence_and_rows_of_many_words_are_refused(runs, corpora):
     with pytest.raises(MeasureError, match="sequence must be one of one, two"):
         next_words(runs[0], "three", list(corpora.values()))
     many = wb.Corpus.from_pairs(range(60), [0] * 60, [2] * 60, vocabulary=WORDS)
@@ -114,15 +117,13 @@ def test_an_unknown_sequence_and_rows_of_many_words_are_refused(runs_and_corpora
         next_words(runs[0], "one", [many])
 
 
-def test_each_model_has_its_own_pictures(runs_and_corpora):
-    runs, corpora = runs_and_corpora
+def test_each_model_has_its_own_pictures(runs, corpora):
     own = {"hidden-paths", "state-probabilities", "loadings", "text", "sequence-gains"}
     result = [{picture.name for picture in pictures([run], corpora=corpora)} & own for run in runs]
     assert result == [{"state-probabilities", "text"}, {"hidden-paths", "loadings", "text"}]
 
 
-def test_draw_paths_has_bands_and_the_start_of_forecasts(runs_and_corpora):
-    runs, corpora = runs_and_corpora
+def test_draw_paths_has_bands_and_the_start_of_forecasts(runs, corpora):
     (picture,) = draw_view("hidden-paths", [runs[1]], corpora=corpora, sequence="two")
     assert len(picture.panels) == 2 and len(picture.rows) == 60
     assert len(picture.panels[0]) == 3 and drawn(picture)
@@ -137,13 +138,13 @@ def test_cells_of_long_sequences_are_means_of_several_positions():
     assert values.shape == (2, 300) and values.sum(axis=0) == pytest.approx(1.0)
 
 
-def test_states_are_named_by_their_words(runs_and_corpora):
-    (picture,) = draw_view("state-probabilities", [runs_and_corpora[0][0]], sequence="one")
+def test_states_are_named_by_their_words(runs):
+    (picture,) = draw_view("state-probabilities", [runs[0]], sequence="one")
     assert len(picture.rows) == 90 and drawn(picture)
 
 
-def test_placed_words_are_invariant_to_rotations_of_the_states(runs_and_corpora):
-    run = runs_and_corpora[0][1]
+def test_placed_words_are_invariant_to_rotations_of_the_states(runs):
+    run = runs[1]
     turn = np.array([[0.6, -0.8], [1.6, 1.2]])
     turned = run.assign(
         loadings=(run["loadings"].dims, run["loadings"].values @ np.linalg.inv(turn)),
@@ -177,8 +178,7 @@ def test_lines_of_breaks_words_into_lines():
     )
 
 
-def test_draw_text_has_hover_texts_with_the_expected_words(runs_and_corpora):
-    runs, corpora = runs_and_corpora
+def test_draw_text_has_hover_texts_with_the_expected_words(runs, corpora):
     both = draw_view("text", runs, corpora=corpora, sequence="one", first=10)
     assert [picture.name for picture in both] == ["text-hmm-n-states3", "text-sbm-lds-state-dim2"]
     for picture in both:
@@ -188,8 +188,7 @@ def test_draw_text_has_hover_texts_with_the_expected_words(runs_and_corpora):
     assert draw_view("text", runs) == [], "without the corpora there are no words"
 
 
-def test_gains_are_drawn_as_bars_of_both_bases(runs_and_corpora):
-    runs, corpora = runs_and_corpora
+def test_gains_are_drawn_as_bars_of_both_bases(runs, corpora):
     test = list(corpora.values())[1]
     scored = {
         spec_of(run).hash: Scored(np.log(0.5) * test.document_tokens, test.document_tokens, 4, 3)

@@ -2,22 +2,13 @@
 
 import numpy as np
 import pytest
-from bayes_net_twins import ORACLES, enumerated, net_of, random_net
-from stepping import states
+from bayes_net_twins import ORACLES, enumerated, net_of, random_net, swept
 
 from workbench.engines.bayes_nets import bn_em
 from workbench.engines.bayes_nets.bn_em import Options, estimated
-from workbench.engines.engine import StepContext
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records
-
-
-def swept(net, records, n_sweeps, theta=None, seed=0):
-    """The states after 0, 1, … iterations."""
-    state = bn_em.init(records, net, Options(), StepContext(seed, 0))
-    state = state if theta is None else state._replace(theta=theta)
-    return [state, *states(bn_em, records, net, Options(), n_sweeps, seed, state=state)]
 
 
 def log_likelihood(net, records, state):
@@ -28,7 +19,7 @@ def log_likelihood(net, records, state):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_likelihood_is_that_by_enumeration_and_never_falls(seed, missing):
     net, records = random_net(seed, n_nodes=5, n_cases=6, tied=seed % 2 == 1, missing=missing)
-    visited = swept(net, records, 60, seed=seed)
+    visited = swept(bn_em, net, records, Options(), 60, seed)
     found = [log_likelihood(net, records, state) for state in visited]
     assert np.all(np.diff(found) > -1e-12 * abs(found[0]))
     for state in (visited[0], visited[-1]):
@@ -49,7 +40,7 @@ def test_where_nothing_is_hidden_estimates_are_shares():
         (("0", "1"), ("0", "1", "2")),
     )
     np.testing.assert_allclose(
-        swept(net, records, 1)[1].theta, [2 / 6, 4 / 6, 0, 1, 0, 3 / 4, 0, 1 / 4]
+        swept(bn_em, net, records, Options(), 1)[1].theta, [2 / 6, 4 / 6, 0, 1, 0, 3 / 4, 0, 1 / 4]
     )
 
 
@@ -60,5 +51,7 @@ def test_a_row_without_counts_stays_and_what_never_came_is_predicted_with_the_le
     one = BayesNet("one", (Node("a", 2), Node("b", 2, ("a",))))
     train = Records([[0, 0], [0, -1], [1, 1]], [3, 1, 1], ("a", "b"), (("0", "1"), ("0", "1")))
     test = Records([[-1, -1], [-1, 1], [-1, -1]], [3, 1, 1], ("a", "b"), (("0", "1"), ("0", "1")))
-    found = bn_em.predict(train, one, Options(least=1e-4), swept(one, train, 2)[-1], test)
+    found = bn_em.predict(
+        train, one, Options(least=1e-4), swept(bn_em, one, train, Options(), 2)[-1], test
+    )
     np.testing.assert_allclose(found, 1e-4, rtol=1e-3)

@@ -2,7 +2,16 @@
 
 import numpy as np
 import pytest
-from bayes_net_twins import ORACLES, completions, families, flat, joint_states, net_of, random_net
+from bayes_net_twins import (
+    ORACLES,
+    completions,
+    families,
+    flat,
+    joint_states,
+    net_of,
+    random_net,
+    swept,
+)
 from scipy.special import logsumexp
 from stepping import states, stepped
 
@@ -18,13 +27,6 @@ from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records
 
 
-def swept(net, records, n_sweeps, counts=None, seed=0):
-    """The states after 0, 1, … sweeps."""
-    state = bn_vb.init(records, net, NoOptions(), StepContext(seed, 0))
-    state = state if counts is None else state._replace(counts=counts)
-    return [state, *states(bn_vb, records, net, NoOptions(), n_sweeps, seed, state=state)]
-
-
 def bound(net, records, state):
     return bn_vb.watch(records, net, NoOptions(), state)["bound"]
 
@@ -33,7 +35,9 @@ def bound(net, records, state):
 def test_bn_vb_follows_the_oracle(name):
     oracle = ORACLES[name]
     net, records = net_of(oracle)
-    visited = swept(net, records, 400, flat(net, oracle["svb"]["counts0"]))
+    visited = swept(
+        bn_vb, net, records, NoOptions(), 400, counts=flat(net, oracle["svb"]["counts0"])
+    )
     for n_sweeps, counts in oracle["svb"]["counts_after"].items():
         np.testing.assert_allclose(visited[int(n_sweeps)].counts, flat(net, counts), rtol=1e-10)
         assert bound(net, records, visited[int(n_sweeps)]) == pytest.approx(
@@ -46,7 +50,9 @@ def test_missing_cells_that_are_summed_out_give_a_tighter_bound():
     """-15.685 instead of -15.790 from the same start."""
     oracle = ORACLES["naive_bayes"]
     net, records = net_of(oracle, "marginalised")
-    last = swept(net, records, 400, flat(net, oracle["svb"]["counts0"]))[-1]
+    last = swept(bn_vb, net, records, NoOptions(), 400, counts=flat(net, oracle["svb"]["counts0"]))[
+        -1
+    ]
     assert (
         oracle["svb"]["F_final"] + 0.1 < bound(net, records, last) < oracle["exact"]["log_evidence"]
     )
@@ -60,7 +66,10 @@ def test_the_bound_never_falls_and_is_at_most_the_evidence(seed, missing):
     evidence = logsumexp(
         [log_p for _, log_p in joint_states(net, values[np.any(values >= 0, axis=1)])]
     )
-    found = [bound(net, records, state) for state in swept(net, records, 40, seed=seed)[1:]]
+    found = [
+        bound(net, records, state)
+        for state in swept(bn_vb, net, records, NoOptions(), 40, seed)[1:]
+    ]
     assert np.all(np.diff(found) > -1e-12 * abs(found[0])) and found[-1] <= evidence + 1e-10
 
 
@@ -74,7 +83,9 @@ def test_the_bound_is_the_evidence_where_nothing_is_hidden():
     )
     values = np.repeat(net.values(records), records.multiplicities, axis=0)
     exact = next(joint_states(net, values))[1]
-    assert bound(net, records, swept(net, records, 1)[1]) == pytest.approx(exact, rel=1e-12)
+    assert bound(net, records, swept(bn_vb, net, records, NoOptions(), 1)[1]) == pytest.approx(
+        exact, rel=1e-12
+    )
 
 
 def lda_as_records(seed):
