@@ -13,6 +13,7 @@ from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import MeasureError, paired_differences, reached_by_all, summary, time_to
 from workbench.report.figures import table_of as csv_of
 from workbench.runs.execution.run import open_run
+from workbench.views.elements import looks
 
 
 @pytest.fixture
@@ -44,6 +45,7 @@ def test_the_rows_are_what_the_measures_say(seen):
     assert (found["documents_low"] < found["test_perplexity"]).all()
     html = by_label_html(table_of(found.to_dataframe().reset_index()))
     assert "of iteration 14<" in html and html.count("from init=smooth") == 1
+    assert all(f"--dot: {look.colour}" in html for look in looks(["svb", "cgs"]).values())
     assert found["start"].values.tolist() == ["init=smooth", ""]  # a sampler forgets where it began
     assert side_by_side(seen, 1.5, "svb")["n_reached"].values.tolist() == [0, 0]
 

@@ -60,6 +60,17 @@ def test_a_live_picture_has_the_look_of_the_one_in_files():
     assert state.xaxis[0].axis_label == "iteration" and len(state.legend[0].items) == 3
 
 
+@pytest.mark.slow
+def test_a_picture_of_several_runs_has_a_legend_on_the_page_if_it_has_one_in_files():
+    for picture in pictures(tiny_comparison()):
+        named = [
+            picture.legend and any(part.label for part in each if type(part) is hv.Curve)
+            for each in picture.panels
+        ]
+        drawn = [any(each.items for each in one.legend) for one in live.figures_of(picture)]
+        assert drawn == named, picture.name
+
+
 def test_cells_of_a_mesh_keep_their_places_beside_their_hover_texts():
     values = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     mesh = element("QuadMesh", ([0, 1, 2], [0, -1], values), ["x", "y"], vdims="z")

@@ -65,6 +65,7 @@ def gap_view(table: xr.Dataset, title: str = ""):
         yticks=list(zip(places.tolist(), table["label"].values.tolist(), strict=True)),
         ylim=(0.5 - len(places), 0.5),
         padding=0.05,
+        show_legend=True,
         title=title,
     )
 
@@ -86,7 +87,7 @@ def draw_gap(view: View, shown: SideBySide) -> Iterator[Picture]:
             [gap_view(table)],
             list(rows),
             rows.to_numpy(object).tolist(),
-            height=0.5 + 0.3 * table.sizes["label"],
+            height=0.9 + 0.3 * table.sizes["label"],
             hover={"Polygons": _texts(table)},
         )
 

@@ -148,9 +148,10 @@ def _picture_of(shown: Shown) -> tuple[Picture, tuple[Path, ...]]:
 
 
 def by_label_html(table: Table) -> str:
-    """Return an HTML table with a row for each label, with a dot in the colour of its engine."""
-    style = looks(str(label) for label, *_ in table.rows)
-    return table.html([{"style": f"--dot: {style[str(label)].colour}"} for label, *_ in table.rows])
+    """Return an HTML table with a row for each label, its cell's first line, with a dot in the colour of its engine."""
+    labels = [str(cell).partition("\n")[0] for cell, *_ in table.rows]
+    style = looks(labels)
+    return table.html([{"style": f"--dot: {style[label].colour}"} for label in labels])
 
 
 def paragraph(sentence: str) -> str:
