@@ -94,7 +94,7 @@ def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(train, test, tmp_pa
         iterate(
             spec,
             data := Whole(spec, train, test),
-            resume_position(writer, data),
+            resume_position(writer, data, Control()),
             writer,
             StopAt(writer, stop),
         )
@@ -115,7 +115,7 @@ def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(train, test, tm
         iterate(
             spec,
             data := Whole(spec, train, test),
-            resume_position(writer, data),
+            resume_position(writer, data, Control()),
             writer,
             StopAt(writer, 10),
             None,
@@ -144,7 +144,7 @@ def test_a_reader_that_was_there_before_sees_the_run_grow(train, test, tmp_path)
         iterate(
             spec,
             data := Whole(spec, train, test),
-            resume_position(writer, data),
+            resume_position(writer, data, Control()),
             writer,
             StopAt(writer, 100),
             look,

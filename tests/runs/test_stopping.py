@@ -137,7 +137,11 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(train, test, tm
         with RunWriter(path) as writer:
             data = Whole(spec, train, test)
             iterate(
-                spec, data, resume_position(writer, data), writer, ControlThatStopsAt(writer, until)
+                spec,
+                data,
+                resume_position(writer, data, Control()),
+                writer,
+                ControlThatStopsAt(writer, until),
             )
             writer.flush()
     assert Run(path).dataset().sizes["iteration"] == expected.sizes["iteration"] - 1
