@@ -21,6 +21,7 @@ from records import markdown
 import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.options import takes
+from workbench.measures.gap import PARTS
 from workbench.views.elements import COLOURS
 
 NAME = "starts"
@@ -110,40 +111,26 @@ def measure(name: str, n_topics: int, seed: int, n_iterations: int) -> list[dict
     return rows
 
 
-PARTS = ("start", "approximation", "averaging")
-"""Parts of a gap, as in `workbench.measures.gap`."""
-
-
 def gaps(rows: pd.DataFrame) -> pd.DataFrame:
     """The parts of each run's perplexity above the average of cgs, by corpus, number of topics, engine, start and seed.
 
     "start" is the state minus that of the engine's run with the highest bound from any start, "approximation" that state
     minus the state of cgs, "averaging" the state of cgs minus its average. `svb-cgs` has no bound: its total alone.
     """
+    engines, _, starts = rows["contender"].str.partition(" ").T.values
+    rows = rows.assign(**{"engine": engines, "from": starts})
     parts = []
-    for (corpus, n_topics, seed), case in rows.groupby(["corpus", "topics", "seed"], sort=False):
-        case = case.set_index("contender")
-        cgs = case.loc["cgs"]
-        for label, run in case.drop("cgs").iterrows():
-            engine, _, start = label.partition(" ")
-            known = {
-                "corpus": corpus,
-                "topics": n_topics,
-                "engine": engine,
-                "from": start,
-                "seed": seed,
-            }
+    for _, case in rows.groupby(["corpus", "topics", "seed"], sort=False):
+        (cgs,) = case[case["engine"] == "cgs"].itertuples()
+        for engine, own in case.groupby("engine", sort=False):
             if engine == "svb-cgs":
-                parts.append(known | {"total": run["averaged"] - cgs["averaged"]})
+                parts.append(own.assign(total=own["averaged"] - cgs.averaged))
             elif engine in COMPARED:
-                own = case[case.index.str.partition(" ").get_level_values(0) == engine]
                 best = own.loc[own["bound"].idxmax(), "perplexity"]
-                numbers = run["perplexity"] - best, best - cgs["perplexity"]
-                numbers = *numbers, cgs["perplexity"] - cgs["averaged"]
-                parts.append(
-                    known | dict(zip(PARTS, numbers, strict=True)) | {"total": sum(numbers)}
-                )
-    return pd.DataFrame(parts)
+                of_best = best - cgs.perplexity, cgs.perplexity - cgs.averaged
+                numbers = dict(zip(PARTS, (own["perplexity"] - best, *of_best), strict=True))
+                parts.append(own.assign(**numbers, total=own["perplexity"] - cgs.averaged))
+    return pd.concat(parts)
 
 
 COMPARED = ("svb", "vb", "cvb", "cvb0")

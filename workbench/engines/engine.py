@@ -132,6 +132,11 @@ def warm_up_of(options: Options) -> int:
     return getattr(options, "warm_up", 0) if getattr(options, "init", "") == SMOOTH else 0
 
 
+def start_sweeps_of(options: Options) -> int:
+    """Return how many sweeps over the tokens make the initial state, before the first iteration; 0 without any."""
+    return getattr(options, "start_sweeps", 0)
+
+
 def never_interrupted() -> None:
     """Do nothing: the default `interrupt` callback, for steps that are never interrupted."""
 

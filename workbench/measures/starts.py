@@ -1,6 +1,7 @@
 """Which runs ended at a worse optimum than other runs of the same engine, by its own bound, because of where they began."""
 
 import json
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -16,6 +17,11 @@ def start_of(spec: RunSpec) -> str:
     if spec.start:
         return f"the counts of {spec.start.get('name', 'another run')}"
     return f"init={spec.options['init']}" if "init" in spec.options else ""
+
+
+def starts_of(specs: Iterable[RunSpec]) -> str:
+    """Return where runs begin, in words, each start once; "" for runs of engines with one way to begin."""
+    return " and ".join(filter(None, dict.fromkeys(map(start_of, specs))))
 
 
 def same_but_start(spec: RunSpec) -> str:

@@ -116,7 +116,7 @@ STUDY_KOS = replace(
     note="The study describes neither its documents nor runs: ours are drawn at random. It counts 6909 words, the file 6906.",
 )
 SMOOTH = "-smooth"
-"""End of the name of a figure whose variational methods begin from the default start."""
+"""Suffix of the name of a figure whose variational methods begin from the default start."""
 
 
 def from_good_start(figure: Figure) -> Figure:

@@ -406,11 +406,11 @@ OF_PAPERS = (
 
 
 def _with_second_rows(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items, each whose figures are also computed from a good start followed by an item of these figures."""
+    """Yield each item, and after it one for its figures from a good start, if they are also computed from one."""
     for item in items:
         yield item
         again = tuple(name + SMOOTH for name in item.figures if name in STARTED)
-        if again and item.means:
+        if again and item.means:  # further items of a figure are on some of its claims
             where = f"{item.where}, from a good start"
             target = (
                 "Not in the paper: the same claims where variational methods begin with a warm-up."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.corpus.corpus import AnyCorpus
-from workbench.engines.engine import Engine, Options, StepContext
+from workbench.engines.engine import Engine, Options, StepContext, start_sweeps_of
 from workbench.errors import Interrupted, Terminated
 from workbench.models import Variable
 from workbench.models.model import Model
@@ -87,13 +87,13 @@ def initial_position(spec: RunSpec, data: Whole | LaidOut, control: Control) -> 
     (state, average), elapsed, cpu_time = clocked(
         data, control, lambda: data.init(context, spec.warm_start)
     )
-    n_sweeps = 0 if spec.warm_start else getattr(data.options, "start_sweeps", 0)
-    updates = n_sweeps and n_sweeps * data.train.n_tokens
+    n_sweeps = 0 if spec.warm_start else start_sweeps_of(data.options)
+    updates = n_sweeps * data.train.n_tokens if n_sweeps else 0
     return Position(0, state, average, elapsed, cpu_time, updates, data.rows)
 
 
 def clocked(data: Whole | LaidOut, control: Control, work: Callable) -> tuple[Any, float, float]:
-    """Return what ``work()`` returns, its seconds without those spent paused, and its CPU seconds on all machines."""
+    """Call ``work()``; return its result, its seconds without pauses, and its CPU seconds on all machines."""
 
     def clocks() -> np.ndarray:
         cpu_time = time.process_time() + data.cpu_seconds_elsewhere()

@@ -106,7 +106,7 @@ class Rows(NamedTuple):
 
 
 def _number(value: object) -> float:
-    """Return a value as a number, NaN for what is none."""
+    """Return a value as a float, NaN if it is not a number."""
     try:
         return math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):

@@ -22,7 +22,7 @@ from workbench.measures import (
     time_to,
 )
 from workbench.measures.selection import in_papers_order, spec_of
-from workbench.measures.starts import start_of, starts_behind
+from workbench.measures.starts import starts_behind, starts_of
 from workbench.numbers import DASH, format_interval, format_number
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.execution.run import Run
@@ -144,7 +144,7 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
     by_run = pd.DataFrame(
         {clock: time_to(found, until, clock).values for clock in CLOCKS}
         | {name: last[name].values for name in ("run", "iteration")}
-        | {"start": [start_of(spec_of(run)) for run in found]}
+        | {"spec": [spec_of(run) for run in found]}
     )
     groups = by_run.groupby(last["label"].values)
     by_label = pd.DataFrame(
@@ -156,9 +156,7 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
             "first_end": groups["iteration"].min(),
             "last_end": groups["iteration"].max(),
             "until": until,
-            "start": groups["start"].agg(
-                lambda own: " and ".join(filter(None, dict.fromkeys(own)))
-            ),
+            "start": groups["spec"].agg(starts_of),
         }
     ).rename_axis("label")
     differences = paired_differences(found, reference, scored=scored)

@@ -36,7 +36,7 @@ from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.comparison import reached_by_each
-from workbench.measures.starts import start_of
+from workbench.measures.starts import starts_of
 from workbench.views.elements import GREY, look_of, ramp
 
 N_SLOTS = len(DASHES)
@@ -253,9 +253,9 @@ class Curve:
             slot.draw(dict(self._parts(slot, x, columns)))
             if own := self._of(slot.line):
                 label = self._labels[slot.line.key]
-                begun = dict.fromkeys(start_of(one.spec) for one in own if one.spec)
-                more = "".join(f", from {start}" for start in begun if start and start not in label)
-                slot.parts["points", 0].update(name=label + more)
+                start = starts_of(one.spec for one in own if one.spec)
+                name = label if start in label else f"{label}, from {start}"
+                slot.parts["points", 0].update(name=name)
                 slot.item.update(label=value(label))
             slot.item.update(visible=any(map(self._has, own)))
         self._add_new()

@@ -59,7 +59,7 @@ def priors_of(runs: Looked) -> Shown:
 
 @lru_cache(maxsize=8)
 def gap_of(runs: Looked) -> Shown:
-    """Return the picture of the parts of the gaps to Gibbs sampling; what is missing where engines record a bound alone."""
+    """Return the picture of `measures.gap`, or a sentence on which run it needs; nothing if no run records a bound."""
     datasets = [progress for *_, progress in begun(runs)]
     if not any("bound" in run and "test_perplexity" in run for run in datasets):
         return Shown()

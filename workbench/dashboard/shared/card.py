@@ -148,7 +148,7 @@ def _picture_of(shown: Shown) -> tuple[Picture, tuple[Path, ...]]:
 
 
 def by_label_html(table: Table) -> str:
-    """Return an HTML table with a row for each label, its cell's first line, with a dot in the colour of its engine."""
+    """Return an HTML table whose rows begin with a label, alone or as a first line, and a dot in the colour of its engine."""
     labels = [str(cell).partition("\n")[0] for cell, *_ in table.rows]
     style = looks(labels)
     return table.html([{"style": f"--dot: {style[label].colour}"} for label in labels])

@@ -314,12 +314,7 @@ def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> 
             np.zeros(len(x)),
         )
 
-    each_document(
-        work,
-        documents,
-        paths.n_leaves,
-        context,
-    )
+    each_document(work, documents, paths.n_leaves, context)
     return row_shares(compiled, owners, n_own, n_rest)[:, paths.leaf_places]
 
 

@@ -102,12 +102,7 @@ def _sampled(kernel, learnt, documents: Corpus, context: StepContext, *gaussian)
             for d in range(first, last):
                 draw(d, d + 1, int(context.numbers[d]) - d)
 
-    each_document(
-        work,
-        documents,
-        phi.shape[1],
-        context,
-    )
+    each_document(work, documents, phi.shape[1], context)
     return theta
 
 

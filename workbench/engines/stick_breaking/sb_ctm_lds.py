@@ -260,12 +260,7 @@ def by_gibbs(
                 context.first_document,
             )
 
-    each_document(
-        work,
-        documents,
-        phi.shape[1],
-        context,
-    )
+    each_document(work, documents, phi.shape[1], context)
     return theta
 
 
