@@ -8,8 +8,8 @@ from stepping import stepped
 
 from workbench.engines.bayes_nets import bn_gibbs, bn_hybrid, bn_vb
 from workbench.engines.bayes_nets.bn_hybrid import Options
-from workbench.engines.bayes_nets.cases import cases_within
-from workbench.engines.engine import NoOptions
+from workbench.engines.bayes_nets.cases import cases_within, expected_counts, prepared
+from workbench.engines.engine import NoOptions, StepContext
 
 TOYS = {
     "naive Bayes": lambda: net_of(ORACLES["naive_bayes"]),
@@ -54,6 +54,30 @@ def test_at_its_ends_r_is_another_engine_bit_for_bit(
         assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
     objective = bn_hybrid.watch(records, net, Options(r=r), ours)["objective"]
     assert objective == engine.watch(records, net, its_options, theirs)[watched]
+
+
+@pytest.mark.parametrize("before", [0.0, 1.0, np.inf])
+def test_where_r_is_turned_records_are_averaged_or_drawn_given_all_counts(before):
+    net, records = TOYS["naive Bayes"]()
+    old = run(bn_hybrid, net, records, Options(r=before, n_chains=3))
+    all_averaged, split = (turned(net, records, old, before, r) for r in (0.0, 1.0))
+    start = bn_vb.init(records, net, NoOptions(), StepContext(0, 0))
+    logs = [bn_vb.log_tables(net.tables, counts) for counts in old.mean + old.counts]
+    expected, _ = expected_counts(
+        prepared(records, net, start.trees), np.mean(logs, axis=0), StepContext(0, 0)
+    )
+    np.testing.assert_allclose(all_averaged.mean, expected, rtol=1e-12)
+    averaged, sampled = cases_within(records, net, 1.0), cases_within(records, net, 0.0, 1.0)
+    of_class = slice(*net.tables.starts[:2])
+    assert split.mean[of_class].sum() == pytest.approx(averaged.weights.sum(), rel=1e-12)
+    np.testing.assert_array_equal(split.counts[:, of_class].sum(axis=1), sampled.weights.sum())
+    assert len(split.counts) == 3 and len(all_averaged.counts) == 1
+
+
+def turned(net, records, state, before, r):
+    """The state after its r was turned."""
+    context = StepContext(2, 9, changed={"r": before})
+    return bn_hybrid.retune(records, net, Options(r=r, n_chains=3), state, context)[0]
 
 
 def test_every_record_is_averaged_or_sampled():

@@ -22,12 +22,13 @@ from stepping import steps as engine_steps
 from toys import every_pair, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import hybrid as network_hybrid
 from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.hybrid import chain_of, mean_part, totals
 from workbench.engines.options import make_options
+from workbench.kernels.uniforms import TOPICS
 
 ENGINE, VB, GIBBS = (get_engine(f"network-{name}") for name in ("hybrid", "vb", "gibbs"))
 LEARNING = {"learn_after": 2, "learn_every": 3}
@@ -221,3 +222,28 @@ def test_priors_learn_from_all_chains_uphill():
         ENGINE.watch(corpus, network, options, state)["objective"] for state in (held, learnt)
     )
     assert after > before + 1
+
+
+@some_networks
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (np.inf, 1), (0, np.inf), (1, 0)])
+def test_where_r_is_turned_tokens_that_stay_sampled_keep_their_paths(network, before, after):
+    corpus = with_authors(simulated())
+    old, new = (options_of(r=r, n_chains=2) for r in (before, after))
+    state, _ = steps(corpus, network, 3, old)
+    places, of_token = state.places.copy(), np.repeat(corpus.counts, corpus.counts)
+    context, counts = (
+        StepContext(7, 4, changed={"r": before}),
+        ENGINE.counts(corpus, network, old, state),
+    )
+    state, _ = ENGINE.retune(corpus, network, new, state, context)
+    start = WarmStart(counts["n_kw"], counts["n_dk"])
+    drawn = network_gibbs.initial_places(corpus, network, context.key(TOPICS), start)
+    new, kept = (of_token > before) & (of_token <= after), of_token <= min(before, after)
+    assert np.array_equal(state.places[0][new], drawn[new])
+    assert len(state.places) == (2 if after else 1)
+    for s, chain in enumerate(state.places):
+        assert np.array_equal(chain[kept], places[s % len(places)][kept])
+        rows = network_gibbs.rows_of_tokens(network, chain_of(state, s))[of_token <= after]
+        assert np.array_equal(np.bincount(rows, minlength=len(state.n_k[s])), state.n_k[s])
+        assert totals(state, s).n_k.sum() == pytest.approx(corpus.n_tokens, rel=1e-12)
+    assert state.mean_k.sum() == pytest.approx(corpus.counts[corpus.counts > after].sum(), abs=1e-9)

@@ -212,10 +212,10 @@ def test_unseen_documents_are_inferred_as_those_of_the_run():
             {"batch": 41},
             "batch=41 is more than the 40 documents of .*; choose at most 40, or 0 for all",
         ),
-        ({"tau": 5.0}, "tau=5.0 is without effect while batch=0; set batch, or leave out tau"),
+        ({"tau": 5.0}, "tau would be without effect: all documents are in one batch; set batch"),
         (
             {"kappa": 0.9},
-            "kappa=0.9 is without effect while batch=0; set batch, or leave out kappa",
+            "kappa would be without effect: all documents are in one batch; set batch",
         ),
     ],
 )

@@ -25,11 +25,13 @@ HYBRIDS = [
     ("svb-cgs", {"schedule": "sequential", "phases": "interleaved"}),
     ("cvb-cgs", {}),
     ("cvb0-cgs", {"n_chains": 2}),
+    ("network-hybrid", {"n_chains": 2}),
 ]
 
 
 def fitted(corpora, engine, options, **more):
     train, test = corpora
+    more |= {"model": "lda"} if engine.startswith("network") else {}
     return wb.fit(train, engine, test=test, options=options, **SETTINGS | more)
 
 
@@ -60,6 +62,7 @@ def test_counts_are_kept_where_r_is_turned_and_rows_in_files_are_those_in_memory
         ("cvb0-cgs", {}),
         ("svb", {}),
         ("cgs", {"scan": "documents"}),
+        ("network-hybrid", {}),
     ],
 )
 def test_a_corpus_in_shards_is_turned_as_the_whole_one(pair, in_shards, engine, options):

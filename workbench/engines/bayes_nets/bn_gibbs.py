@@ -74,22 +74,20 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state: hidden nodes drawn from tables of random counts."""
-    alpha, trees = model.tables.alpha.copy(), trees_of(records, model)
-    return State(
-        *initial_chain(prepared(records, model, trees), model.tables.with_priors(alpha), context),
-        alpha,
-        trees,
-    )
+    tables, trees = model.tables, trees_of(records, model)
+    start, key = initial_counts(tables, context), context.key(HIDDEN_NODES)
+    ready = prepared(records, model, trees)
+    return State(*initial_chain(ready, tables, start, context, key), tables.alpha.copy(), trees)
 
 
 def drawn_given(
-    ready: Prepared, logs: np.ndarray, cells: np.ndarray, context: StepContext, chain: int = 0
+    ready: Prepared, logs: np.ndarray, cells: np.ndarray, context: StepContext, key: np.uint64
 ) -> tuple[np.ndarray, int]:
     """Draw the hidden nodes of all records given log probability tables; write the clique cells to ``cells``.
 
     Returns the counts (table cell,) and how many records changed. The result does not depend on the number of threads.
     """
-    tables, key = np.exp(logs), context.key(HIDDEN_NODES, chain)
+    tables = np.exp(logs)
 
     def visit(first: int, last: int):
         counts, drawn = np.zeros(len(logs)), np.empty(most_cliques(ready), np.int32)
@@ -115,14 +113,11 @@ def drawn_given(
 
 
 def initial_chain(
-    ready: Prepared, tables: Tables, context: StepContext, chain: int = 0
+    ready: Prepared, tables: Tables, start: np.ndarray, context: StepContext, key: np.uint64
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the hidden nodes of a chain from random tables; return the table counts and the drawn clique cells."""
-    cells, logs = (
-        np.zeros(ready.first_cells[-1], np.int32),
-        np.log(tables.means(initial_counts(tables, context))),
-    )
-    return drawn_given(ready, logs, cells, context, chain)[0], cells
+    """Draw the hidden nodes of a chain given counts (table cell,); return the table counts and the drawn clique cells."""
+    cells, logs = np.zeros(ready.first_cells[-1], np.int32), np.log(tables.means(start))
+    return drawn_given(ready, logs, cells, context, key)[0], cells
 
 
 def most_cliques(ready: Prepared) -> int:
@@ -197,7 +192,7 @@ def step(
         draw_log_tables(
             tables.row_starts, tables.alpha + state.counts, context.key(DRAWN_TABLES), logs
         )
-        counts, n_moved = drawn_given(ready, logs, state.cells, context)
+        counts, n_moved = drawn_given(ready, logs, state.cells, context, context.key(HIDDEN_NODES))
         state, moves = state._replace(counts=counts), moves_of(ready, n_moved, ready.n_sampled)
     else:
         moves = swept(ready, tables, state.counts, state.cells, context)

@@ -11,6 +11,7 @@ r = 0 is `bn-vb` and r = inf is collapsed `bn-gibbs`, bit for bit.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -27,7 +28,8 @@ from workbench.engines.bayes_nets.cases import (
     prepared,
     trees_of,
 )
-from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, retune, watched
+from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
+from workbench.engines.bayes_nets.priors import retune as retune_priors
 from workbench.engines.engine import (
     HYBRID,
     Engine,
@@ -38,6 +40,7 @@ from workbench.engines.engine import (
 )
 from workbench.engines.lda.hybrid import n_chains_option
 from workbench.kernels.threads import each_task
+from workbench.kernels.uniforms import HIDDEN_NODES, TABLE_COUNTS
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.plan import cases_among, cases_of
 from workbench.models.options import option
@@ -65,6 +68,7 @@ class Options(Learning):
         low=0,
         infinite=True,
         label="r",
+        live=True,
     )
     n_chains: int = n_chains_option()
 
@@ -77,29 +81,77 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state: expected counts of the variational records, hidden nodes of the sampled ones."""
+    start, alpha = initial_counts(model.tables, context), model.tables.alpha.copy()
+    state = drawn_state(records, model, options, [start], alpha, context, HIDDEN_NODES)
+    n_averaged = len(prepared(records, model, state.trees, options.r).plan.weights)
+    return state._replace(mean=start) if n_averaged else state
+
+
+def drawn_state(
+    records: Records,
+    model: BayesNet,
+    options: Options,
+    starts: Sequence[np.ndarray],
+    alpha: np.ndarray,
+    context: StepContext,
+    stream: int,
+) -> State:
+    """Return a state without expected counts whose chains draw the hidden nodes of sampled records given counts.
+
+    starts : counts (table cell,), which the chains take in turn
+    """
     averaged, sampled = (
         trees_of(records, model, options.r),
         trees_of(records, model, 0.0, options.r),
     )
-    start, alpha = initial_counts(model.tables, context), model.tables.alpha.copy()
     ready, tables = (
         prepared(records, model, sampled, 0.0, options.r),
         model.tables.with_priors(alpha),
     )
-    n_chains = options.n_chains if ready.n_sampled else 1
-    chains = [initial_chain(ready, tables, context, chain) for chain in range(n_chains)]
+    chains = [
+        initial_chain(
+            ready, tables, starts[chain % len(starts)], context, context.key(stream, chain)
+        )
+        for chain in range(options.n_chains if ready.n_sampled else 1)
+    ]
     counts, cells = (np.stack(arrays) for arrays in zip(*chains, strict=True))
-    n_averaged = len(prepared(records, model, averaged, options.r).plan.weights)
-    return State(
-        start if n_averaged else np.zeros_like(start), 0.0, counts, cells, alpha, averaged, sampled
-    )
+    return State(np.zeros_like(alpha), 0.0, counts, cells, alpha, averaged, sampled)
+
+
+def with_expected(
+    records: Records,
+    model: BayesNet,
+    options: Options,
+    state: State,
+    totals: np.ndarray,
+    context: StepContext,
+) -> State:
+    """Return the state with the expected counts of the variational records, if any, given total counts (chain, cell)."""
+    averaged = prepared(records, model, state.trees, options.r)
+    if not len(averaged.plan.weights):
+        return state
+    tables = model.tables.with_priors(state.alpha)
+    logs = np.mean([log_tables(tables, counts) for counts in totals], axis=0)
+    mean, log_z = expected_counts(averaged, logs, context)
+    return state._replace(mean=mean, entropy=log_z - float(np.sum(mean * logs)))
+
+
+def retune(
+    records: Records, model: BayesNet, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
+    """Return the state with the priors of the model; where r was turned, all records are drawn or averaged given the counts."""
+    state, _ = retune_priors(records, model, options, state, context)
+    if "r" in context.changed:
+        totals = state.mean + state.counts
+        state = drawn_state(records, model, options, totals, state.alpha, context, TABLE_COUNTS)
+        state = with_expected(records, model, options, state, totals, context)
+    return state, {}
 
 
 def step(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
     """Draw the hidden nodes of rare records in every chain, update the expected counts of the others, then the priors."""
-    tables = model.tables.with_priors(state.alpha)
     sampled = prepared(records, model, state.sampled_trees, 0.0, options.r)
     averaged = prepared(records, model, state.trees, options.r)
     moves, n_chains = [(math.nan, math.nan)], len(state.counts)
@@ -115,10 +167,7 @@ def step(
             context.n_threads,
             context.interrupt,
         )
-    if len(averaged.plan.weights):
-        logs = np.mean([log_tables(tables, state.mean + counts) for counts in state.counts], axis=0)
-        mean, log_z = expected_counts(averaged, logs, context)
-        state = state._replace(mean=mean, entropy=log_z - float(np.sum(mean * logs)))
+    state = with_expected(records, model, options, state, state.mean + state.counts, context)
     chains, whole = state.mean + state.counts, not len(averaged.plan.weights)
     alpha = learnt_alpha(model, options, context, state.alpha, *chains, whole=whole)
     updates = sampled.n_sampled * n_chains + len(averaged.plan.weights)

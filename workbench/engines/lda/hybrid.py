@@ -71,14 +71,14 @@ from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
 
-def r_option(live: bool = True):
+def r_option():
     return option(
         1.0,
         "pairs with a count above r are averaged (variational); the others are sampled",
         low=0,
         infinite=True,
         label="r",
-        live=live,
+        live=True,
     )
 
 

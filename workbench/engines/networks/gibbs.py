@@ -108,22 +108,16 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> Generator:
     """Return the initial state: a random path for every token, uniform or given the counts of another run."""
-    state = initial_chain(corpus, check(model), all_sampled(corpus), context, 0, warm_start)
+    places = initial_places(corpus, check(model), context.key(TOPICS), warm_start)
+    state = initial_chain(corpus, model, all_sampled(corpus), places)
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
-def initial_chain(
-    corpus: Corpus,
-    model: Network,
-    split: Split,
-    context: StepContext,
-    chain: int = 0,
-    warm_start: WarmStart | None = None,
-) -> State:
-    """Return the initial state of one chain, which counts only the tokens of sampled document-word pairs."""
+def initial_chain(corpus: Corpus, model: Network, split: Split, places: np.ndarray) -> State:
+    """Return the state of one chain given paths (token,): it counts only the tokens of sampled document-word pairs."""
     paths, owners = paths_of(model), owners_of(model, corpus)
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
-    state.places[:] = initial_places(corpus, model, context.key(TOPICS, chain), warm_start)
+    state.places[:] = places
     count_paths(
         corpus.indptr,
         corpus.words,

@@ -13,7 +13,7 @@ the chains.
 
 import math
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -62,6 +62,7 @@ from workbench.engines.networks.fold_in import (
 from workbench.engines.networks.paths import paths_of
 from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.threads import each_task
+from workbench.kernels.uniforms import TOPICS
 from workbench.models.networks.network import Network
 
 
@@ -99,7 +100,7 @@ def totals(state: State, s: int) -> Counts:
 
 @dataclass(frozen=True)
 class OwnOptions(network_vb.OwnOptions):
-    r: float = r_option(live=False)
+    r: float = r_option()
     n_chains: int = n_chains_option()
 
 
@@ -121,17 +122,66 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> Generator:
     """Return the initial state: expected counts of the variational pairs, random paths of the sampled tokens."""
-    split = split_of(corpus, options)
-    mean = network_vb.initial_mean(
-        corpus, network_gibbs.check(model), options, split, context, warm_start
-    )
-    chains = [
-        network_gibbs.initial_chain(corpus, model, split, context, s, warm_start)[:5]
+    places = [
+        network_gibbs.initial_places(
+            corpus, network_gibbs.check(model), context.key(TOPICS, s), warm_start
+        )
         for s in range(chains_of(corpus, options, context))
     ]
+    return (yield started(corpus, model, options, context, warm_start, places))[0]
+
+
+def started(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None,
+    places: list[np.ndarray],
+) -> Meeting:
+    """Return the state in which sampled tokens have the given paths (token,) of each chain, and pairs their expected counts."""
+    split = split_of(corpus, options)
+    mean = network_vb.initial_mean(corpus, model, options, split, context, warm_start)
+    chains = [network_gibbs.initial_chain(corpus, model, split, each)[:5] for each in places]
     drawn = map(stacked, zip(*chains, strict=True))
     state = State(*mean[:5], mean.entropy, *drawn, mean.alphas)
-    return (yield Meeting(state, arrays_of(state, *MEANS, *DRAWN)))[0]
+    return Meeting(state, arrays_of(state, *MEANS, *DRAWN))
+
+
+def turn(
+    corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
+) -> Generator:
+    """Return the state with priors or r turned: a token that was sampled, and still is, keeps its path.
+
+    All else is made anew from the mean of the chains' total counts of the last level, as a run that starts from another is.
+    """
+    state, _ = retune(corpus, model, options, state, context)
+    if "r" not in context.changed:
+        return state, {}
+    before = replace(options, r=context.changed["r"])
+    was_sampled = np.repeat(split_of(corpus, before).sampled, corpus.counts)
+    rows = [all_counts(corpus, model, before, state, s) for s in range(len(state.places))]
+    starts = [WarmStart(each["n_kw"], each["n_dk"]) for each in rows]
+    places = [
+        np.where(was_sampled, kept, network_gibbs.initial_places(corpus, model, key, start))
+        for kept, start, key in (
+            (state.places[s % len(starts)], starts[s % len(starts)], context.key(TOPICS, s))
+            for s in range(chains_of(corpus, options, context))
+        )
+    ]
+    mean = WarmStart(*(np.mean([each[name] for each in rows], axis=0) for name in ("n_kw", "n_dk")))
+    made, _ = yield started(corpus, model, options, context, mean, places)
+    return made._replace(alphas=state.alphas), {}
+
+
+def all_counts(
+    corpus: Corpus, model: Network, options: Options, state: State, s: int
+) -> dict[str, np.ndarray]:
+    """Return the expected plus sampled counts of all levels in chain ``s``, by name."""
+    drawn = network_gibbs.rows_of_documents(
+        corpus, model, chain_of(state, s), split_of(corpus, options)
+    )
+    return counts_of(paths_of(model), totals(state, s), state.mean_dr + drawn)
 
 
 def sample(
@@ -235,10 +285,7 @@ def watch(
 
 def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
     """Return expected plus sampled counts of the first chain; chains are not averaged, as topics may be permuted."""
-    n_dr = state.mean_dr + network_gibbs.rows_of_documents(
-        corpus, model, chain_of(state, 0), split_of(corpus, options)
-    )
-    return counts_of(paths_of(model), totals(state, 0), n_dr)
+    return all_counts(corpus, model, options, state, 0)
 
 
 def predict(
@@ -299,7 +346,7 @@ def engine(name: str = "network-hybrid") -> Engine:
         init=init,
         step=step,
         watch=watch,
-        retune=retune,
+        retune=step_of(Phase(turn, lambda options: True)),
         counts=counts,
         predict=predict,
         fold_in=by_variational_bayes,

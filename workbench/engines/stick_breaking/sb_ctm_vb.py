@@ -37,6 +37,7 @@ from workbench.engines.engine import (
     zeros,
 )
 from workbench.engines.lda.fold_in import mixture_probability
+from workbench.engines.lda.hyperparameters import refuse_without_effect
 from workbench.engines.lda.responsibilities import weigh_words
 from workbench.engines.stick_breaking import gaussian_posterior
 from workbench.engines.stick_breaking.fold_in import (
@@ -74,6 +75,8 @@ from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, 
 
 TOGETHER = 64
 """Number of slices of documents whose sums of V are in memory at a time."""
+RATE = ("tau", "kappa")
+"""Options of the learning rate."""
 
 
 class State(NamedTuple):
@@ -128,6 +131,7 @@ class Options:
         low=0.5,
         high=1,
         label="Learning-rate exponent κ",
+        live=True,
     )
     start_sweeps: int = start_sweeps_option(OPTIMUM_SWEEPS)
 
@@ -138,21 +142,15 @@ class Options:
                 " must be above 0.5 and at most 1, so that rates settle",
                 Got(self.kappa),
             )
+        if not self.batch:
+            changed = {name for name in RATE if getattr(self, name) != getattr(Options, name)}
+            refuse_without_effect(
+                changed, RATE, "all documents are in one batch; set ", Named("batch")
+            )
 
 
 def check_options(options: Options, corpus: Corpus) -> None:
-    """Raise OptionError for batches larger than the corpus, or a learning rate without batches."""
-    for name in () if options.batch else ("tau", "kappa"):
-        if (value := getattr(options, name)) != getattr(Options, name):
-            raise OptionError(
-                Named(name, value),
-                " is without effect while ",
-                Named("batch", 0),
-                "; set ",
-                Named("batch"),
-                ", or leave out ",
-                Named(name),
-            )
+    """Raise OptionError for batches larger than the corpus."""
     if options.batch > corpus.n_documents:
         raise OptionError(
             Named("batch", options.batch),
