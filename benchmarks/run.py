@@ -35,6 +35,7 @@ import machine  # noqa: E402
 import many_documents  # noqa: E402
 import networks  # noqa: E402
 import online  # noqa: E402
+import priors  # noqa: E402
 import reading  # noqa: E402
 import record_likelihood  # noqa: E402
 import recording  # noqa: E402
@@ -54,6 +55,7 @@ QUESTIONS = {
         online,
         time_to_perplexity,
         starts,
+        priors,
         adaptive_split,
         growth,
         two_threads,

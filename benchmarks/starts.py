@@ -35,6 +35,7 @@ CASES = (
     ("kos", 40),
     ("nips", 10),
     ("kos", 100),
+    ("reuters395", 40),
     ("nips", 40),
 )
 """Corpus and number of topics."""
@@ -48,8 +49,9 @@ INITS = {
 FROM_CVB0 = "from cvb0"
 ABOUT_GAPS = """**What of the gap is the start.** Points of perplexity above the average of `cgs`: the state above that of the
 engine's run with the highest bound from any of these starts on the same split (start), that state above the state of `cgs`
-(approximation), and the state of `cgs` above its average (averaging). A hybrid, `svb-cgs` with r = 1, is averaged itself.
-Means ± standard errors over splits."""
+(approximation), and the state of `cgs` above its average (averaging). A hybrid, `svb-cgs` with r = 1, 2 or 5, is averaged
+itself. `cv-hdp` has priors of its own, and `cvb+alpha` is `cvb` that learns an alpha for each topic. Means ± standard errors
+over splits."""
 
 
 def contenders() -> list[tuple[str, str]]:
@@ -69,31 +71,38 @@ def contenders() -> list[tuple[str, str]]:
     ]
 
 
+FURTHER = [("svb-cgs", "smooth r=2"), ("svb-cgs", "smooth r=5"), ("cvb+alpha", "smooth")]
+
+
 def cells(plan):
     """(name, rough seconds, what measures it) of each corpus, number of topics and seed."""
     for name, n_topics in (("docstrings", 4),) if plan.quick else CASES:
         n_iterations = 12 if plan.quick else N_ITERATIONS
         for seed in range(plan.seeds):
-            yield (
-                f"{name} K={n_topics} seed {seed}",
-                8 * n_topics,
-                partial(measure, name, n_topics, seed, n_iterations),
-            )
+            cell = f"{name} K={n_topics} seed {seed}"
+            work = partial(measure, name, n_topics, seed, n_iterations)
+            yield f"{cell}, further", n_topics, partial(work, FURTHER)
+            yield cell, 8 * n_topics, partial(work, contenders())
 
 
-def measure(name: str, n_topics: int, seed: int, n_iterations: int) -> list[dict]:
+def measure(
+    name: str, n_topics: int, seed: int, n_iterations: int, wanted: list[tuple[str, str]]
+) -> list[dict]:
     """A row for each engine and start."""
     train, test, _ = wb.prepare(corpus_called(name), 0.1, seed)
     fit = partial(wb.fit, train, test=test, seed=seed, n_threads=1, progress=False, record_every=10)
     rows = []
-    for engine, start in contenders():
+    for contender, start in wanted:
+        engine, _, learnt = contender.partition("+")
+        init, _, r = start.partition(" r=")
         priors = {} if engine in ("cv-hdp", "network-vb") else {"alpha": 0.1, "beta": 0.1}
         model = {"model": "lda"} if engine == "network-vb" else {}
         before, seconds = None, 0.0
         if start == FROM_CVB0:
             before = fit("cvb0", n_topics, n_iterations=BEFORE, **priors)
             seconds = float(before["cpu_time"][-1])
-        given = INITS.get(start, {}) | ({"r": 1} if engine == "svb-cgs" else {})
+        given = INITS.get(init, {}) | ({"r": float(r or 1)} if engine == "svb-cgs" else {})
+        given |= {"learn_alpha": "maximised", "alpha_form": "asymmetric"} if learnt else {}
         chosen = dict(options=given, start=before, n_iterations=n_iterations)
         run = fit(engine, n_topics, **priors, **model, **chosen).isel(iteration=-1)
         rows.append(
@@ -101,7 +110,7 @@ def measure(name: str, n_topics: int, seed: int, n_iterations: int) -> list[dict
                 "corpus": name,
                 "topics": n_topics,
                 "seed": seed,
-                "contender": f"{engine} {start}".strip(),
+                "contender": f"{contender} {start}".strip(),
                 "perplexity": float(run["test_perplexity_state"]),
                 "averaged": float(run["test_perplexity"]),
                 "bound": float(run["bound"]) / 1e3 if "bound" in run else float("nan"),
@@ -115,7 +124,7 @@ def gaps(rows: pd.DataFrame) -> pd.DataFrame:
     """The parts of each run's perplexity above the average of cgs, by corpus, number of topics, engine, start and seed.
 
     "start" is the state minus that of the engine's run with the highest bound from any start, "approximation" that state
-    minus the state of cgs, "averaging" the state of cgs minus its average. `svb-cgs` has no bound: its total alone.
+    minus the state of cgs, "averaging" the state of cgs minus its average. Of `TOTALS` the total alone.
     """
     engines, _, starts = rows["contender"].str.partition(" ").T.values
     rows = rows.assign(**{"engine": engines, "from": starts})
@@ -123,7 +132,7 @@ def gaps(rows: pd.DataFrame) -> pd.DataFrame:
     for _, case in rows.groupby(["corpus", "topics", "seed"], sort=False):
         (cgs,) = case[case["engine"] == "cgs"].itertuples()
         for engine, own in case.groupby("engine", sort=False):
-            if engine == "svb-cgs":
+            if engine in TOTALS:
                 parts.append(own.assign(total=own["averaged"] - cgs.averaged))
             elif engine in COMPARED:
                 best = own.loc[own["bound"].idxmax(), "perplexity"]
@@ -135,6 +144,8 @@ def gaps(rows: pd.DataFrame) -> pd.DataFrame:
 
 COMPARED = ("svb", "vb", "cvb", "cvb0")
 """Engines of LDA with the priors of cgs, and a bound."""
+TOTALS = ("svb-cgs", "cv-hdp", "cvb+alpha")
+"""Engines without a bound that ranks their optima, or with other priors."""
 
 
 def told_gaps(rows: pd.DataFrame) -> str:
@@ -143,7 +154,8 @@ def told_gaps(rows: pd.DataFrame) -> str:
     for (corpus, n_topics, engine, start), own in gaps(rows).groupby(
         ["corpus", "topics", "engine", "from"], sort=False
     ):
-        if start in ("dirichlet", "smooth", FROM_CVB0) or (engine, start) == ("cvb0", "noise"):
+        shown = start.startswith("smooth r=") or (engine, start) == ("cvb0", "noise")
+        if shown or start in ("dirichlet", "smooth", FROM_CVB0):
             means, errors = own[[*PARTS, "total"]].mean(), own[[*PARTS, "total"]].sem()
             numbers = [
                 "–" if pd.isna(means[part]) else f"{means[part]:.0f} ± {errors[part]:.0f}"
