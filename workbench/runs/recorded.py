@@ -277,15 +277,18 @@ def turned_settings(spec: RunSpec, iteration: np.ndarray) -> dict[str, tuple]:
     if not spec.interventions:
         return {}
     begins = [0, *(made.iteration for made in spec.interventions)]
-    segment = np.searchsorted(begins, iteration, side="right") - 1
+    used, segment = np.unique(
+        np.searchsorted(begins, iteration, side="right") - 1, return_inverse=True
+    )
+    specs = [spec.at(begins[at]) for at in used]
     names = dict.fromkeys(name for made in spec.interventions for name in made.changes)
     engine, data = spec.parts()[0], {}
     for name in names:
         about = VARIABLES.get(name)
-        values = [values_of(spec.at(begin), [name])[name] for begin in begins]
+        values = [values_of(each, [name])[name] for each in specs]
         if about and "topic" in about.dims:
-            values = [getattr(spec.at(begin).parts()[1], "alphas", None) for begin in begins]
-        if values[0] is not None:
+            values = [getattr(each.parts()[1], "alphas", None) for each in specs]
+        if values and values[0] is not None:
             dims, attrs = (
                 (about.dims, about.attrs)
                 if about

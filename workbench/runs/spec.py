@@ -126,8 +126,9 @@ class RunSpec(RunSettings):
         try:
             beliefs, options = split_options(engine, _restored(self.options))
             model = engine.model(**_restored(self.model), **beliefs)
-            for made in self.interventions:
-                model, options = turned(model, options, made.changes)
+            changes = [change for made in self.interventions for change in made.changes.items()]
+            if changes:  # the last of each setting holds
+                model, options = turned(model, options, dict(changes))
             return engine, model, options
         except (InputError, TypeError) as error:  # settings of another version
             sentence = (
