@@ -39,7 +39,7 @@ def tries():
 
 
 def of(table, label) -> dict:
-    row = table.sel(label=label)
+    row = table.sel(label=label).dropna("part", subset=["gap"])
     return dict(zip(row["part"].values.tolist(), row["gap"].values.tolist(), strict=True))
 
 
@@ -66,9 +66,9 @@ def test_errors_are_over_the_seeds_of_the_label_and_of_the_chains():
     errors = gap([*tries(), *chains])["gap_error"]
     states = np.array([np.sqrt(63), 8])
     chain_errors = [abs(np.diff(each)[0]) / 2 for each in (states, states - [5, 7])]
-    np.testing.assert_allclose(errors[0], [1, *chain_errors])
-    np.testing.assert_allclose(errors[1], [np.nan, *chain_errors])
-    np.testing.assert_allclose(gap([*tries(), chains[0]])["gap_error"][0], [1, np.nan, np.nan])
+    np.testing.assert_allclose(errors[0], [1, *chain_errors, np.nan])
+    np.testing.assert_allclose(errors[1], [np.nan, *chain_errors, np.nan])
+    np.testing.assert_allclose(gap([*tries(), chains[0]])["gap_error"][0], [1, *[np.nan] * 3])
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,38 @@ def test_splits_of_a_label_are_compared_with_their_own_chains():
         ]
     )
     first, second = np.array([15 - 14, 14 - 63**0.5, 63**0.5 - 5]), np.array([0, 22 - 8, 8 - 7])
-    np.testing.assert_allclose(table["gap"], [(2 * first + second) / 3])
+    np.testing.assert_allclose(table["gap"], [[*(2 * first + second) / 3, np.nan]])
     assert table["n_runs"].item() == 3 and table["best_run"].item() == "svb-14; svb-22"
+
+
+def test_what_better_priors_close_is_told_by_those_that_are_best_on_the_other_split():
+    """Of svb the other priors are better on the second split by 6, and on the first, where this is not asked, worse."""
+    other = {"n_topics": 2, "alpha": 0.5, "beta": 0.3}
+    splits = [
+        {"train": f"t{seed}", "split": {"fraction": 0.1, "seed": seed, "per": "corpus"}}
+        for seed in (0, 1)
+    ]
+    flat = dict(states=(50, 60, 70, 8, 8))
+    runs = [
+        ended(14, -5, **splits[0]),
+        ended(15, -5, model=other, **splits[0]),
+        ended(20, -5, seed=1, **splits[1]),
+        ended(14, -5, model=other, seed=1, **splits[1]),
+        *(chain(7, **flat, **about, seed=seed) for seed, about in enumerate(splits)),
+        chain(7, (50, 60, 70, 9, 9), model=other, **splits[0]),
+        chain(7, (50, 60, 70, 5, 5), model=other, seed=1, **splits[1]),
+    ]
+    table = gap(runs)
+    given = of(table, table["label"].values[0])
+    # first split: svb goes from 14 to 15, cgs from 8 to 9; second: both keep the given priors, which were better on the first
+    assert given == pytest.approx({"start": 0, "approximation": 9, "averaging": 1, "priors": 0})
+    alone = gap([run for run in runs if spec_of(run).train == "t0"])
+    assert set(of(alone, alone["label"].values[0])) == {"start", "approximation", "averaging"}
+    better = [*runs[:1], ended(9, -5, model=other, **splits[0]), *runs[2:]]
+    given = of(table := gap(better), table["label"].values[0])
+    # now svb goes from 14 to 9 and cgs from 8 to 9, then svb from 20 to 14
+    assert given == pytest.approx({"start": 0, "approximation": 3, "averaging": 1, "priors": 6})
+    assert table["total"].values[0] == 10
 
 
 @pytest.mark.parametrize(

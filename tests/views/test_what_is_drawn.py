@@ -366,7 +366,7 @@ def stacked(panels, _, about):
     labels, hover = members(tried), about.picture.hover["Polygons"]
     yield list(panel.y), [*labels]
     yield draw_view("gap", tried), []
-    yield about.picture.caption.endswith("± one standard error over seeds."), True
+    yield "± one standard error over seeds. What better priors" in about.picture.caption, True
     for row, (label, group) in enumerate(labels.items()):
         own, place, sides = [last[run.attrs["name"]] for run in group], panel.y[label], [0, 0]
         parts = mean(own) - best, best - mean(states), mean(gained)

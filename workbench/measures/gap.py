@@ -1,6 +1,7 @@
-"""The gap in held-out perplexity between a variational engine and long Gibbs chains, in three parts."""
+"""The gap in held-out perplexity between a variational engine and long Gibbs chains, in its parts."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import xarray as xr
@@ -16,13 +17,14 @@ from workbench.measures.selection import (
     labels_of,
     spec_of,
 )
-from workbench.measures.starts import same_but_start
+from workbench.measures.starts import STARTS, same_but_start
 from workbench.runs.spec import PRIORS, RunSpec
 
 PARTS = {
     "start": "the engine's own optimum minus its best one",
     "approximation": "the engine's best optimum minus the state of cgs",
     "averaging": "the state of cgs minus its running average",
+    "priors": "what of the approximation is gone where the engine and cgs each have their best priors",
 }
 """Part of a gap → which difference of perplexities it is."""
 
@@ -30,11 +32,14 @@ PARTS = {
 def gap(runs: Runs) -> xr.Dataset:
     """Return how far each variational engine's held-out perplexity is above that of Gibbs sampling, and why.
 
-    The gap of a label is O - A, in points of perplexity, and the sum of three parts:
+    The gap of a label is O - A, in points of perplexity, and the sum of these parts:
 
     - ``start``, O - B: what a bad optimum costs, compared with the best one that is known;
     - ``approximation``, B - S: what the best optimum loses to a single state of the chain; it can be negative;
-    - ``averaging``, S - A: what a chain gains by averaging p(w|d) over its states, which no single optimum has.
+    - ``averaging``, S - A: what a chain gains by averaging p(w|d) over its states, which no single optimum has;
+    - ``priors``: how much of B - S is gone where the engine and ``cgs`` each have the alpha and beta with the lowest mean
+      perplexity on the other splits of the corpus, among the runs; taken out of ``approximation``. NaN without runs of both
+      with several priors on several splits.
 
     O is the mean of the final perplexity over the runs of the label. B is the final perplexity of the run with the highest
     final ``bound`` among all runs of the engine that differ in the seed, ``init``, ``warm_up`` and the counts they start from,
@@ -46,8 +51,7 @@ def gap(runs: Runs) -> xr.Dataset:
     Only runs on the same training and held-out tokens are compared, with the same number of topics, alpha and beta, both
     fixed or learnt in both. Runs on several splits are compared separately for each split, and the parts averaged over the
     runs of a label. Labels without ``bound`` or without ``cgs`` beside them are left out. So are hybrids: they record
-    no bound that ranks their optima, and their perplexity is itself an average. Different priors are not compared: the part
-    of a gap that better priors would close is not computed.
+    no bound that ranks their optima, and their perplexity is itself an average.
 
     Parameters
     ----------
@@ -61,8 +65,9 @@ def gap(runs: Runs) -> xr.Dataset:
         ``best_run``, the name of the run of B; ``reference``, the names of the runs of cgs. Names of several splits are joined
         by "; "; those of all labels are in ``attrs``.
 
-        ``gap_error`` is a standard error over seeds, of ``start`` over the runs of the label, of the other parts over the runs
-        of ``cgs``; NaN for one run. B is one run and has none, so the errors hold for this B: with more tries it may change.
+        ``gap_error`` is a standard error over seeds, of ``start`` over the runs of the label, of ``approximation`` and
+        ``averaging`` over the runs of ``cgs``; NaN for one run, and of ``priors``. B is one run and has none, so the errors
+        hold for this B: with more tries it may change.
 
     Raises
     ------
@@ -95,6 +100,7 @@ def gap(runs: Runs) -> xr.Dataset:
         key: max((run for _, _, run in own), key=lambda run: float(run["bound"][-1]))
         for key, own in grouped([key for _, key, _ in tries], tries).items()
     }
+    closed = _closed_by_priors(best, [run for _, run in chains], references)
     rows = {}
     for label, members in grouped([label for label, _, _ in tries], tries).items():
         of_try = grouped([key for _, key, _ in members], [run for _, _, run in members])
@@ -107,13 +113,16 @@ def gap(runs: Runs) -> xr.Dataset:
         )
         weights = np.array([len(own) for own in of_try.values()]) / len(members)
         spread = np.sqrt(weights**2 @ np.square(errors))
+        by_priors = weights @ [closed[key] for key in of_try]
+        start, approximation, averaging = weights @ numbers
+        parts = start, approximation - np.nan_to_num(by_priors), averaging, by_priors
         best_runs = _joined(best[key].attrs["name"] for key in of_try)
-        rows[label] = weights @ numbers, spread, len(members), best_runs, _joined(names)
+        rows[label] = parts, [*spread, np.nan], len(members), best_runs, _joined(names)
     numbers, errors, n_runs, best_runs, names = zip(*rows.values(), strict=True)
     columns = {
         "gap": (np.array(numbers), "part of the perplexity above the average of cgs", "perplexity"),
         "gap_error": (np.array(errors), "its standard error over seeds", "perplexity"),
-        "total": (np.sum(numbers, 1), "perplexity above the average of cgs", "perplexity"),
+        "total": (np.nansum(numbers, 1), "perplexity above the average of cgs", "perplexity"),
         "n_runs": (np.array(n_runs), "runs: seeds and splits"),
         "best_run": (np.array(best_runs, object), "the engine's run with the highest bound"),
         "reference": (np.array(names, object), "runs of cgs"),
@@ -135,9 +144,57 @@ def _is_reference(spec: RunSpec) -> bool:
 
 def _problem(spec: RunSpec) -> str:
     """Return what runs must share to be compared, as text: data, number of topics, priors, and which of these are learnt."""
-    learnt = [spec.options.get(f"learn_{name}", "fixed") != "fixed" for name in PRIORS]
     model = [spec.model.get(name) for name in ("name", "n_topics", *PRIORS)]
-    return repr((spec.train, spec.test, model, learnt))
+    return repr((spec.train, spec.test, model, _learnt(spec)))
+
+
+def _learnt(spec: RunSpec) -> list[bool]:
+    """Return whether alpha and beta are learnt."""
+    return [spec.options.get(f"learn_{name}", "fixed") != "fixed" for name in PRIORS]
+
+
+def _closed_by_priors(
+    best: Mapping[str, xr.Dataset], chains: list[xr.Dataset], references: Mapping[str, tuple]
+) -> dict[str, float]:
+    """Return by key of ``best`` how much smaller B - S is where engine and cgs have their `best_priors`; NaN if unknown."""
+    of_engine, of_chains = (defaultdict(lambda: defaultdict(dict)) for _ in range(2))
+    for spec in map(spec_of, chains):
+        split, priors, task = _priors_apart(spec)
+        of_chains[task][split][priors] = references[_problem(spec)][0]
+    places = {}
+    for key, run in best.items():
+        spec = spec_of(run)
+        split, priors, task = _priors_apart(spec)
+        options = {name: value for name, value in spec.options.items() if name not in STARTS}
+        places[key] = split, priors, of_engine[task, spec.engine, repr(options)], of_chains[task]
+        places[key][2][split][priors] = float(run["test_perplexity"][-1])
+    closed = {}
+    for key, (split, priors, own, chain) in places.items():
+        wanted = best_priors(own, split), best_priors(chain, split)
+        closed[key] = np.nan
+        if None not in wanted:
+            at_best = own[split][wanted[0]] - chain[split][wanted[1]]
+            closed[key] = own[split][priors] - chain[split][priors] - at_best
+    return closed
+
+
+def _priors_apart(spec: RunSpec) -> tuple[tuple, tuple, str]:
+    """Return the split of a run, its priors, and the corpus with the rest of the model as text."""
+    rest = {name: value for name, value in spec.model.items() if name not in PRIORS}
+    priors = tuple(repr(spec.model.get(name)) for name in PRIORS)
+    return (spec.train, spec.test), priors, repr((spec.corpus, rest, _learnt(spec)))
+
+
+def best_priors(found: Mapping, split) -> tuple | None:
+    """Return the priors with the lowest mean perplexity on the other splits; None without other splits or other priors.
+
+    found : split → priors → perplexity
+    """
+    others = [each for other, each in found.items() if other != split]
+    shared = [priors for priors in found[split] if all(priors in each for each in others)]
+    if not others or len(shared) < 2:
+        return None
+    return min(shared, key=lambda priors: np.mean([each[priors] for each in others]))
 
 
 def _joined(names: Iterable[str]) -> str:
