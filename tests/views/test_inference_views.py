@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from comparisons import made_up, tiny_run
+from comparisons import made_up, run_of, tiny_run
 
 from workbench.measures import against_topics, spec_of
 from workbench.views import against_topics as drawn_against_topics
@@ -17,6 +17,7 @@ from workbench.views import (
     topic_words_view,
 )
 from workbench.views.elements import looks
+from workbench.views.every import draw_view
 
 hv = pytest.importorskip("holoviews")
 
@@ -146,3 +147,17 @@ def test_lineage_view_names_missing_parents_without_a_mark():
 def test_without_lineage_the_picture_is_empty():
     drawn = lineage_view(made_up("cgs", [1]))
     assert len(next(element for element in drawn if isinstance(element, hv.Labels))) == 0
+
+
+def test_chains_on_a_second_split_have_a_panel_of_their_own():
+    runs = [
+        run_of(np.random.default_rng(seed).random(200), seed, corpus="made up", **about)
+        for about in (
+            {"train": f"t{split}", "split": {"fraction": 0.1, "seed": split, "per": "corpus"}}
+            for split in (8, 9)
+        )
+        for seed in (0, 1)
+    ]
+    (picture,) = draw_view("convergence", runs)
+    assert len(picture.panels) == 2
+    assert {row[0] for row in picture.rows} == {"cgs", "cgs, split 2"}

@@ -66,7 +66,7 @@ def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
     if not several:
         return
     panels, left_out = fitting_panels(several)
-    style = looks(labels_of(shown.runs))
+    style = looks([*labels_of(shown.runs), *drawn])
     of_tokens = draws_by_label(shown.runs, shown.corpora.values()) if shown.corpora else drawn
     rows = [
         [label, draws.sizes["chain"], quantity, *numbers]
