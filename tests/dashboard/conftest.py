@@ -81,11 +81,17 @@ def queued(monkeypatch):
     return paths
 
 
+@pytest.fixture(autouse=True)
+def undrawn(request, monkeypatch):
+    """Figures are empty, since to draw takes most of the time, but in tests that ask for `drawn`."""
+    if "drawn" not in request.fixturenames:
+        for place in ("workbench.dashboard.shared.card", "workbench.views.live"):
+            monkeypatch.setattr(f"{place}.figures_of", lambda picture: [])
+
+
 @pytest.fixture
-def undrawn(monkeypatch):
-    """Figures are empty: drawing takes most of the time."""
-    for place in ("workbench.dashboard.shared.card", "workbench.views.live"):
-        monkeypatch.setattr(f"{place}.figures_of", lambda picture: [])
+def drawn():
+    """Figures are drawn."""
 
 
 @pytest.fixture

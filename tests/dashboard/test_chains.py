@@ -46,7 +46,7 @@ def test_the_table_has_a_row_for_each_label_that_samples_as_the_measures_say(see
     assert '<td class="n">–</td>' in rows[1][1]
 
 
-def test_the_card_is_there_where_something_samples_with_ranks_of_several_chains(seen):
+def test_the_card_is_there_where_something_samples_with_ranks_of_several_chains(drawn, seen):
     card = RunsCard("Convergence of chains", Handover(), convergence_of)
     card.follow(seen[4:])  # svb
     assert not card.view.visible

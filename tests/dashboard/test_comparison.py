@@ -86,7 +86,7 @@ def test_a_run_that_is_removed_meanwhile_is_left_out(seen):
         side_by_side(seen, None, "cgs")
 
 
-def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(seen):
+def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn, seen):
     card = Comparison(Handover())
     card.follow((), None)
     assert "No run is drawn" in card.said.object and card.view.visible

@@ -121,7 +121,7 @@ def test_the_card_is_there_for_networks_only_and_a_choice_in_it_is_the_pages(pag
     assert not page.model.view.visible and page.model.picture is None
 
 
-def test_the_picture_and_the_counts_are_taken_away(page, path):
+def test_the_picture_and_the_counts_are_taken_away(drawn, page, path):
     page.run.value = "of-levels"
     page.model.files.buttons["SVG"].clicks += 1
     name, content = page.handover.file["name"], page.handover.file["content"]

@@ -13,7 +13,7 @@ from workbench.measures import gap, moves
 from workbench.runs.execution.run import open_run
 
 
-def test_moves_are_told_the_latest_first_with_what_became_of_them(new_run, store):
+def test_moves_are_told_the_latest_first_with_what_became_of_them(drawn, new_run, store):
     new_run("hdp", "cv-hdp", n_iterations=8, options={"moves_every": 2, "moves_after": 2})
     new_run("lda", "cvb0", options={"learn_alpha": "maximised", "learn_after": 2})
     hdp, lda = sorted(RunMonitor(store).look().readings, key=lambda one: one.name)
@@ -36,7 +36,7 @@ def test_moves_are_told_the_latest_first_with_what_became_of_them(new_run, store
     assert [row[3:7] for row in shown.picture.rows] == [list(one[:4]) for one in tried]
 
 
-def test_the_gap_to_gibbs_sampling_is_divided_or_says_what_it_needs(new_run):
+def test_the_gap_to_gibbs_sampling_is_divided_or_says_what_it_needs(drawn, new_run):
     card = RunsCard("Gap to Gibbs sampling", Handover(), gap_of)
     seen = tuple((new_run(name, name), 12) for name in ("cgs", "svb"))
     for runs, drawn, said in (
@@ -54,7 +54,7 @@ def test_the_gap_to_gibbs_sampling_is_divided_or_says_what_it_needs(new_run):
     )
 
 
-def test_the_tree_has_each_run_that_began_from_another_and_whose_parent_is_gone(reading_of):
+def test_the_tree_has_each_run_that_began_from_another_and_whose_parent_is_gone(drawn, reading_of):
     def began(name, parent, iteration):
         return reading_of(
             name, start={"name": "its old name", "hash": parent, "iteration": iteration}

@@ -13,7 +13,6 @@ from workbench.measures.count_expectations import FUNCTIONS, count_expectations
 from workbench.numbers import format_number
 
 TOY = TOYS["Unequal alpha (toy A)"]
-pytestmark = pytest.mark.usefixtures("undrawn")  # to draw a figure takes a second
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ def few_starts():
 
 
 @pytest.fixture
-def page(undrawn):
+def page():
     """A page after its first tick, which computes here and now."""
     made = OraclePage()
     made.tick()

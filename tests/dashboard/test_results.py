@@ -5,7 +5,9 @@ from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
 
 
-def test_runs_are_drawn_by_the_settings_in_which_they_differ_or_by_one_of_them(new_run, store):
+def test_runs_are_drawn_by_the_settings_in_which_they_differ_or_by_one_of_them(
+    drawn, new_run, store
+):
     card = Results(Handover())
     card.follow([], {})
     assert "Runs that differ in a setting" in card.said.object and not card.results.visible

@@ -138,7 +138,7 @@ def test_the_tabs_share_the_data_and_keep_their_own_fields(page):
     assert page.fields["n_topics"].value == "2, 3"
 
 
-def test_the_cost_that_is_chosen_is_drawn(opened, queued):
+def test_the_cost_that_is_chosen_is_drawn(drawn, opened, queued):
     page = opened("frontier")
     page.start.clicks += 1
     for path in queued:

@@ -378,7 +378,7 @@ def test_scores_are_those_of_the_measures_sorted_by_any_with_their_means(new_run
     assert "scores=-NPMI" in to_query(page._parts)
 
 
-def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store, halves):
+def test_topics_of_two_runs_are_matched_and_flow_into_each_other(drawn, new_run, store, halves):
     a = new_run("first", "cgs")
     fit(halves[0], "cgs", 6, n_iterations=12, store=store, name="second", progress=False)
     page = TopicsPage(store)
@@ -613,7 +613,7 @@ def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store,
 
 
 def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the_file(
-    store, monkeypatch
+    drawn, store, monkeypatch
 ):
     rng = np.random.default_rng(0)
     corpus, asked = Corpus.from_texts([" ".join(rng.choice(WORDS, 12)) for _ in range(30)]), []
