@@ -50,8 +50,8 @@ def test_threads_a_store_and_a_resume_change_no_bit(name, options, store, monkey
     monkeypatch.setattr(cases, "SLICE_WORK", 60)
     about = {"options": options, "snapshot_every": 3, "progress": False}
     train, settings = short_settings(name)
-    whole = wb.fit(train, name, **settings | about)
-    for n_iterations in (6, 12):
+    whole = wb.fit(train, name, **settings | about | {"n_iterations": 9})
+    for n_iterations in (6, 9):
         # made anew: what a process keeps beside a corpus is not in its checkpoint
         train, settings = short_settings(name)
         settings |= about | {"n_iterations": n_iterations}
