@@ -30,20 +30,22 @@ def drawn_corpus(n_documents: int = 60, n_words: int = 12, seed: int = 3) -> Cor
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def pair():
     """Training and test corpus, whole."""
     return hold_out_tokens(drawn_corpus(), 0.2, 1)
 
 
-@pytest.fixture
-def in_shards(pair, tmp_path, monkeypatch):
+@pytest.fixture(scope="session")
+def in_shards(pair, tmp_path_factory):
     """The same two in folders, in five shards or more."""
-    monkeypatch.setattr(writing, "SHARD_PAIRS", 64)
-    train, test = (
-        ShardedCorpus.write(corpus, tmp_path / name)
-        for corpus, name in zip(pair, ("train", "test"), strict=True)
-    )
+    folder = tmp_path_factory.mktemp("shards")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(writing, "SHARD_PAIRS", 64)
+        train, test = (
+            ShardedCorpus.write(corpus, folder / name)
+            for corpus, name in zip(pair, ("train", "test"), strict=True)
+        )
     assert train.n_parts >= 5
     return train, test
 
