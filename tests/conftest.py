@@ -46,6 +46,22 @@ def held_out(halves):
     return halves[1]
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """For tests of words alone: every figure of a report is an empty picture."""
+    from workbench.report import page
+    from workbench.report.drawing import inline
+
+    empty = b'<?xml version="1.0"?><svg width="1pt" height="1pt" viewBox="0 0 1 1"></svg>'
+
+    def draw(panels, columns=2, formats=("svg",), legend=True, height=None, title="", caption=""):
+        return dict.fromkeys(formats, empty)
+
+    for module in ("workbench.report.page", "workbench.report.figures"):
+        monkeypatch.setattr(f"{module}.draw", draw)
+    monkeypatch.setattr(page, "inline", lambda svg, name, title, hover: inline(svg, name, title))
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Chromium; skipped where there is none, failed under WORKBENCH_NO_SKIP=1."""

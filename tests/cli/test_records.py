@@ -52,7 +52,7 @@ def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_
     assert command("data", "fetch", "votes")[1].startswith("votes is here, as published: ")
 
 
-def test_compare_of_named_records_reopens_its_runs(command):
+def test_compare_of_named_records_reopens_its_runs(undrawn, command):
     line = (
         "compare",
         "votes",

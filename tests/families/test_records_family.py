@@ -134,7 +134,7 @@ def stored(records, tmp_path) -> Path:
 
 
 def test_it_is_in_figures_and_in_the_report(stored, tmp_path):
-    files = {path.name for path in save_figures([stored], tmp_path / "figures")}
+    files = {path.name for path in save_figures([stored], tmp_path / "figures", "svg")}
     assert any(name.startswith("perplexity-by-iterations") for name in files)
     assert any(name.startswith("recorded") for name in files)
     page = write_report([stored], tmp_path / "report.html").read_text()

@@ -4,8 +4,6 @@ import pytest
 from comparisons import ENGINES, tiny_corpus
 
 import workbench as wb
-from workbench.report import page
-from workbench.report.drawing import inline
 
 
 @pytest.fixture(scope="session")
@@ -18,19 +16,6 @@ def store(tmp_path_factory):
             settings = {"n_topics": 4, "n_iterations": 12, "burn_in": 3, "split": split}
             wb.fit(train, engine, seed=seed, test=test, store=home, progress=False, **settings)
     return home
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """For tests of words alone: every figure is an empty picture."""
-    empty = b'<?xml version="1.0"?><svg width="1pt" height="1pt" viewBox="0 0 1 1"></svg>'
-
-    def draw(panels, columns=2, formats=("svg",), legend=True, height=None, title="", caption=""):
-        return dict.fromkeys(formats, empty)
-
-    for module in ("workbench.report.page", "workbench.report.figures"):
-        monkeypatch.setattr(f"{module}.draw", draw)
-    monkeypatch.setattr(page, "inline", lambda svg, name, title, hover: inline(svg, name, title))
 
 
 @pytest.fixture

@@ -206,7 +206,7 @@ def test_a_snapshot_that_was_dropped_is_not_read_as_zeros(train, store):
     ],
 )
 def test_a_run_of_another_version_is_shown_as_it_is_and_not_computed_with(
-    run, store, change, refused, monkeypatch
+    undrawn, run, store, change, refused, monkeypatch
 ):
     monkeypatch.setattr("workbench.engines.OF_RUNS", OF_RUNS := {})
     monkeypatch.setattr("workbench.runs.spec.OF_RUNS", OF_RUNS)
