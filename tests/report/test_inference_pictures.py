@@ -57,6 +57,12 @@ def mixed():
     return [tiny_run("cgs"), tiny_run("cv-hdp"), tiny_run("g-hdp")]
 
 
+@pytest.fixture(scope="module")
+def of_mixed(mixed):
+    """Their pictures."""
+    return [*pictures(mixed)]
+
+
 @pytest.fixture
 def page(undrawn, tmp_path):
     """runs → the text of their page, figures left empty."""
@@ -67,13 +73,13 @@ def page(undrawn, tmp_path):
     return written
 
 
-def rows_of(name, runs) -> list[dict]:
-    picture = next(one for one in pictures(runs) if one.name == name)
+def rows_of(name, drawn) -> list[dict]:
+    picture = next(one for one in drawn if one.name == name)
     return [dict(zip(picture.header, row, strict=True)) for row in picture.rows]
 
 
-def test_each_figure_is_drawn_for_runs_with_its_variables(mixed):
-    names = [one.name for one in pictures(mixed)]
+def test_each_figure_is_drawn_for_runs_with_its_variables(of_mixed):
+    names = [one.name for one in of_mixed]
     assert {"perplexity-by-steps", "topic-numbers", "hyperparameters", "alphas"} <= set(names)
     assert not {"against-topics", "moves", "lineage"} & set(names)
     alone = [one.name for one in pictures([made_up("cgs", [2]), made_up("svb", [2])])]
@@ -90,25 +96,27 @@ def test_each_figure_is_drawn_for_runs_with_its_variables(mixed):
     assert {"against-topics", "moves", "lineage", "perplexity-by-steps"} <= set(more)
 
 
-def test_the_data_behind_the_figures_are_those_of_the_runs(mixed):
-    rows = rows_of("topic-numbers", mixed)
+def test_the_data_behind_the_figures_are_those_of_the_runs(mixed, of_mixed):
+    rows = rows_of("topic-numbers", of_mixed)
     assert len(rows) == 3 * 12
     own = [row for row in rows if row["label"] == "g-hdp"]
     assert [row["n_active_topics"] for row in own] == mixed[2]["n_active_topics"].values.tolist()
-    concentrations = [row for row in rows_of("hyperparameters", mixed) if row["label"] == "cv-hdp"]
+    concentrations = [
+        row for row in rows_of("hyperparameters", of_mixed) if row["label"] == "cv-hdp"
+    ]
     assert [row["alpha_total"] for row in concentrations] == mixed[1]["alpha_total"].values.tolist()
     assert {
-        row["alpha_total"] for row in rows_of("hyperparameters", mixed) if row["label"] == "cgs"
+        row["alpha_total"] for row in rows_of("hyperparameters", of_mixed) if row["label"] == "cgs"
     } == {""}
     alphas = [
         row
-        for row in rows_of("alphas", mixed)
+        for row in rows_of("alphas", of_mixed)
         if row["label"] == "cv-hdp" and row["iteration"] == 12
     ]
     assert [row["alpha"] for row in alphas] == mixed[1]["alpha"].values[-1].tolist()
-    steps = [row for row in rows_of("perplexity-by-steps", mixed) if row["label"] == "cgs"]
+    steps = [row for row in rows_of("perplexity-by-steps", of_mixed) if row["label"] == "cgs"]
     assert [row["steps"] for row in steps] == [4.0 * iteration for iteration in range(1, 13)]
-    moved = rows_of("moves", [mover()])
+    moved = rows_of("moves", pictures([mover()]))
     assert [
         (row["iteration"], row["move"], row["from"], row["to"], row["kept"]) for row in moved
     ] == [
@@ -116,25 +124,27 @@ def test_the_data_behind_the_figures_are_those_of_the_runs(mixed):
         (4, "merge", 1, 0, 0),
     ]
     wide = {"n_topics": 3, "alpha": 0.1, "beta": 0.1}
-    worth = rows_of("against-topics", [made_up("cgs", [np.e]), made_up("cgs", [1], model=wide)])
+    worth = rows_of(
+        "against-topics", pictures([made_up("cgs", [np.e]), made_up("cgs", [1], model=wide)])
+    )
     assert [(row["topics requested"], row["log_likelihood"]) for row in worth] == [(2, -1), (3, 0)]
     parent = mover()
-    (edge,) = rows_of("lineage", [begun_from(parent), parent])
+    (edge,) = rows_of("lineage", pictures([begun_from(parent), parent]))
     assert (edge["run"], edge["parent"], edge["iteration"]) == ("vb-begun", parent.attrs["name"], 2)
 
 
-def test_captions_name_constant_numbers_of_topics_that_are_not_drawn(mixed):
-    def drawn(runs):
-        picture = next(one for one in pictures(runs) if one.name == "topic-numbers")
+def test_captions_name_constant_numbers_of_topics_that_are_not_drawn(mixed, of_mixed):
+    def drawn(made):
+        picture = next(one for one in made if one.name == "topic-numbers")
         return [panel.Curve.values()[0].vdims[0].name for panel in picture.panels], picture.caption
 
-    names, caption = drawn(mixed)
+    names, caption = drawn(of_mixed)
     assert "effective_topics" in names and f"by {len(names)} definitions" in caption
     flat = [
         run.assign(n_large_topics=run["n_large_topics"] * 0 + 2) if "n_large_topics" in run else run
         for run in mixed
     ]
-    names, caption = drawn(flat)
+    names, caption = drawn(pictures(flat))
     assert (
         "n_large_topics" not in names
         and "Constant, and not drawn: topics with at least a hundredth" in caption
@@ -144,12 +154,14 @@ def test_captions_name_constant_numbers_of_topics_that_are_not_drawn(mixed):
         for run in flat
         if "n_active_topics" in run
     ]
-    assert drawn(still)[0] == ["n_active_topics"] and "by one definition: " in drawn(still)[1]
+    names, caption = drawn(pictures(still))
+    assert names == ["n_active_topics"] and "by one definition: " in caption
 
 
 def test_bounds_stand_in_one_table_each_in_nats_and_for_a_token():
     both = mover().assign(collapsed_bound=("iteration", [-7.0, -5.0, -4.0, -3.0]))
-    rows = rows_of("bound", [made_up("vb", [1]).assign(bound=("iteration", [-12.0])), both])
+    told = made_up("vb", [1]).assign(bound=("iteration", [-12.0]))
+    rows = rows_of("bound", pictures([told, both]))
     assert [row["bound_per_token"] for row in rows] == [-3, -1.75, -1.25, -1, -0.75]
     assert [row["collapsed_bound"] for row in rows] == ["", -7, -5, -4, -3]
 
