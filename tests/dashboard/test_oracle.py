@@ -63,9 +63,8 @@ def test_a_toy_that_is_typed_is_ones_own_until_it_is_one_of_those_offered(page):
     assert page.fields["toy"].value == "" and page.toy.beta == "0.2"
 
 
-@pytest.mark.parametrize(
-    "counts, sentence",
-    [
+def test_what_is_no_toy_is_one_sentence_and_nothing_else_is_shown(page):
+    for counts, sentence in (
         ("0,0;0,0", "The table has no token; type a count of at least 1"),
         (
             "17",
@@ -79,34 +78,40 @@ def test_a_toy_that_is_typed_is_ones_own_until_it_is_one_of_those_offered(page):
             "1,<b>",
             "The count of word 2 in document 1 must be a whole number of at least 0; got '<b>'",
         ),
-    ],
-)
-def test_what_is_no_toy_is_one_sentence_and_nothing_else_is_shown(page, counts, sentence):
-    page.fields["counts"].value = counts
-    assert page.form.wrong == {"counts": sentence}
-    for card in (page.exact, page.engines, page.microscope):
-        assert not card.results.visible
-    page.fields["counts"].value = "1,1"
-    assert not page.form.wrong and first_cells(page.engines.table.object) == LDA_ENGINES
+    ):
+        page.fields["counts"].value = counts
+        assert page.form.wrong == {"counts": sentence}
+        for card in (page.exact, page.engines, page.microscope):
+            assert not card.results.visible
+        page.fields["counts"].value = "1,1"
+        assert not page.form.wrong and first_cells(page.engines.table.object) == LDA_ENGINES
 
 
 @pytest.mark.parametrize(
-    "field, value, sentence",
+    "field, wrong",
     [
-        ("n_topics", None, "a whole number from 1 to 16"),
-        ("n_topics", 17, "got 17"),
-        ("n_topics", 0, "got 0"),
-        ("alpha", "", "greater than 0"),
-        ("alpha", "0.1, 0.2, 0.3", "one number or one per topic (2); got 3 numbers"),
-        ("beta", "-1", "greater than 0"),
-        ("beta", "half", "got 'half'"),
-        ("beta", "inf", "greater than 0"),
+        (
+            "n_topics",
+            {None: "a whole number from 1 to 16", 17: "got 17", 0: "got 0"},
+        ),
+        (
+            "alpha",
+            {
+                "": "greater than 0",
+                "0.1, 0.2, 0.3": "one number or one per topic (2); got 3 numbers",
+            },
+        ),
+        (
+            "beta",
+            {"-1": "greater than 0", "half": "got 'half'", "inf": "greater than 0"},
+        ),
     ],
 )
-def test_what_is_no_model_is_told_under_its_field(page, field, value, sentence):
-    page.fields[field].value = value
-    assert list(page.form.wrong) == [field] and sentence in page.form.wrong[field]
-    assert not page.engines.table.object
+def test_what_is_no_model_is_told_under_its_field(page, field, wrong):
+    for value, sentence in wrong.items():
+        page.fields[field].value = value
+        assert list(page.form.wrong) == [field] and sentence in page.form.wrong[field]
+        assert not page.engines.table.object
 
 
 def test_one_topic_and_one_token_have_numbers_or_dashes(page):
