@@ -19,7 +19,7 @@ import workbench as wb
 
 NAME = "priors"
 TITLE = "What better priors close"
-CASES = (("docstrings", 10), ("reuters395", 10), ("kos", 10), ("kos", 40))
+CASES = (("docstrings", 10), ("reuters395", 10), ("kos", 10))
 """Corpus and number of topics."""
 ENGINES = {"svb": {}, "cvb": {}, "svb-cgs": {"r": 1}, "cgs": {}}
 ALPHAS, BETAS = (0.05, 0.1, 0.3, 1.0), (0.03, 0.1, 0.3, 0.6)

@@ -354,7 +354,7 @@ def test_the_page_has_lineage_and_early_stops(undrawn, tmp_path):
     warm = made_up("cgs", [30, 20], start=start)
     warm.attrs |= {
         "stopped_early": "ended after iteration 2: bound changed little",
-        "restarts": '[{"seed": 0}, {"seed": 1}]',
+        "restarts": '[{"bound": -2345.6}, {"bound": -1234.5}]',
     }
     warm.attrs["taken_on"] = "made by kernels 1a2b, 3c4d after iteration 1"
     text = Page(
@@ -367,7 +367,7 @@ def test_the_page_has_lineage_and_early_stops(undrawn, tmp_path):
         "--start parent",
         "made by kernels 1a2b, 3c4d after iteration 1",
         "1 of 2 runs stopped early by their stop rule",
-        "best of 2 restarts",
+        "has the highest bound of 2 restarts, -1,234.5 nats; the lowest is -2,345.6.",
         "were started from the counts of another run",
     ):
         assert actual in text, actual

@@ -30,6 +30,7 @@ from workbench.cli.flags import (
 )
 from workbench.cli.printing import describe, print_runs, resumable, say, store_path, summary
 from workbench.cli.stored import print_words
+from workbench.measures.starts import restarts_in_words
 from workbench.runs.settings import DEFAULT_ENGINE, DEFAULT_ENGINES, DEFAULT_HYBRID
 
 
@@ -117,8 +118,8 @@ def fit(
         except wb.Interrupted as stop:
             best = stop.result
     status = print_runs(summaries_of(runs, planned), json, best=best.attrs["name"])
-    if not json and best.sizes["iteration"]:
-        print(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
+    if not json and (said := restarts_in_words(best)):
+        print(said)
     return status
 
 

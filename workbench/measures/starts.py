@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 
 import numpy as np
+import xarray as xr
 
 from workbench.measures.selection import Runs, each_run, grouped, spec_of
 from workbench.runs.spec import RunSpec
@@ -28,6 +29,18 @@ def same_but_start(spec: RunSpec) -> str:
     """Return the settings that decide which optimum is looked for, as text: data, engine, model and options but the start."""
     options = {name: value for name, value in spec.options.items() if name not in STARTS}
     return json.dumps([spec.train, spec.test, spec.engine, spec.model, options], sort_keys=True)
+
+
+def restarts_in_words(run: xr.Dataset) -> str:
+    """Return how the bound of the best of several restarts differs from the others, in words; "" for a run without restarts."""
+    tried = json.loads(run.attrs.get("restarts", "[]"))
+    if not tried:
+        return ""
+    low, high = (end(each["bound"] for each in tried) for end in (min, max))
+    return (
+        f"{run.attrs['name']} has the highest bound of {len(tried)} restarts, {high:,.1f} nats; "
+        f"the lowest is {low:,.1f}"
+    )
 
 
 def starts_behind(runs: Runs) -> list[str]:

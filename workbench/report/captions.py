@@ -1,12 +1,12 @@
 """Texts for captions and reports: settings of runs, definitions of measures, and remarks."""
 
-import json
 from collections.abc import Iterable
 
 from workbench.corpus.experiments import IN_WORDS, regime_in_words, rows_in_words, share_in_words
 from workbench.engines import get_engine
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
 from workbench.measures.selection import grouped, last_iteration
+from workbench.measures.starts import restarts_in_words
 from workbench.models import VARIABLES
 from workbench.numbers import capital
 from workbench.report.commands import commands, missing_in_commands
@@ -306,11 +306,7 @@ def remarks(reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> li
         notes.append(
             f"{len(learning_engines)} of {len(reported)} runs learn hyperparameters ({engines})."
         )
-    for entry in reported:
-        if restarts := json.loads(entry.dataset.attrs.get("restarts", "[]")):
-            notes.append(
-                f"{entry.dataset.attrs['name']} is the best of {len(restarts)} restarts, chosen by its bound."
-            )
+    notes += [f"{said}." for entry in reported if (said := restarts_in_words(entry.dataset))]
     if any(last_iteration(entry.dataset) < entry.spec.n_iterations for entry in reported):
         notes.append(
             "Some runs are not finished; the numbers are of their last committed iterations."
