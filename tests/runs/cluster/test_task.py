@@ -13,7 +13,7 @@ from workbench.runs.execution.cluster.connecting import ClusterError, about_proc
 from workbench.runs.execution.cluster.sweeping import ELSEWHERE, REMOVED, compute
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
-from workbench.runs.store.lock import Lock
+from workbench.runs.store.lock import Lock, LockHeld
 from workbench.runs.store.status import (
     FINISHED,
     PAUSED,
@@ -102,6 +102,20 @@ def test_a_run_whose_process_is_about_to_end_is_waited_for(run, queue):
     releasing.start()
     assert computed(run, queue) == FINISHED
     releasing.join()
+
+
+@pytest.mark.slow
+def test_a_run_whose_lock_became_free_just_after_it_was_tried_is_computed(run, queue, monkeypatch):
+    set_state(run.path, RUNNING)
+    refusals = iter([LockHeld])
+
+    def lock(*given):
+        for held in refusals:
+            raise held
+        return Lock(*given)
+
+    monkeypatch.setattr(sweeping, "Lock", lock)
+    assert run.state == "interrupted" and computed(run, queue) == FINISHED
 
 
 def test_the_lock_of_a_machine_that_is_gone_is_waited_for_no_longer_than_it_may_last(

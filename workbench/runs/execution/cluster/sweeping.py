@@ -136,7 +136,9 @@ def _lock_of(path: Path) -> Lock | None:
         try:
             return Lock(path / "lock", LOOK_AT_CHILD_EVERY)
         except LockHeld:
-            if _beat(path) > began + LIVES or read_status(path)["state"] in ENDED:
+            state = read_status(path)["state"]
+            # of an interrupted run the lock is free by now
+            if _beat(path) > began + LIVES or (state in ENDED and state != LOST):
                 return None
             if time.monotonic() > until:
                 problem = f"run '{path.name}' is locked by a machine that has been silent for {SILENT_WITHIN:.0f} s; see to it"
