@@ -44,6 +44,7 @@ PYTHON = {
     "perplexity-by-updates": 'views.perplexity_curves(runs, "average", "updates")',
     "state-and-average": "views.state_and_average(runs_of_one_label)",
     "bound": "views.bound_curves(runs)",
+    "gap": "views.gap_view(measures.gap(runs))",
     "objectives": 'views.objective_curves(runs, "log_joint")',
     "topic-numbers": "views.topic_number_curves(runs)",
     "hyperparameters": 'views.concentration_curves(runs, "top_concentration")',
@@ -103,6 +104,11 @@ def shown(name: str) -> bool:
     return name in SHOWN or not name.startswith(LEFT_OUT)
 
 
+def made_by(name: str) -> str:
+    """The line of Python that makes the figure."""
+    return PYTHON.get(name, f'views.show(runs, "{name}")')
+
+
 def readme(names: list[str], folder: Path) -> str:
     """The page: each figure on two columns, its caption, what makes it, and the same on one column."""
     lines = [
@@ -137,7 +143,7 @@ def readme(names: list[str], folder: Path) -> str:
             "",
             caption,
             "",
-            f"`{PYTHON[name]}` · [settings, seeds and command]({name}.txt)",
+            f"`{made_by(name)}` · [settings, seeds and command]({name}.txt)",
             "",
             f'<details><summary>on one column</summary><img src="{name}-1.svg" alt="{name}, on one column"></details>',
             "",
