@@ -16,6 +16,7 @@ from corpora import corpus_called
 from records import markdown
 
 import workbench as wb
+from workbench.measures.gap import best_priors
 
 NAME = "priors"
 TITLE = "What better priors close"
@@ -58,7 +59,7 @@ def chosen(rows: pd.DataFrame) -> pd.DataFrame:
     for (*case, engine), own in rows.groupby(["corpus", "topics", "contender"], sort=False):
         table = own.pivot_table("perplexity", "seed", ["alpha", "beta"])
         for seed in table.index:
-            best = table.drop(seed).mean().idxmin()
+            best = best_priors(table.T.to_dict(), seed)
             at = table.loc[seed]
             found.append((*case, engine, seed, at[GIVEN], at[best], best))
     return pd.DataFrame(

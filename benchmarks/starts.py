@@ -21,12 +21,13 @@ from records import markdown
 import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.options import takes
+from workbench.measures.gap import PARTS as EVERY_PART
 from workbench.views.elements import COLOURS
 
 NAME = "starts"
 TITLE = "What a start costs"
 N_ITERATIONS, BEFORE = 200, 100
-PARTS = ("start", "approximation", "averaging")
+PARTS = [part for part in EVERY_PART if part != "priors"]
 CASES = (
     ("docstrings", 10),
     ("kos", 10),

@@ -107,7 +107,7 @@ def test_other_seeds_give_other_splits():
 def test_every_subset_of_tokens_is_equally_likely(split):
     """One document, tokens a a b c, two drawn: the table of test counts follows the hypergeometric law."""
     corpus = corpus_of([[2, 1, 1, 0]])
-    n_draws = 2000
+    n_draws = 6000
     seen = {}
     for seed in range(n_draws):
         drawn = tuple(dense(split(corpus, seed)[1])[0])
@@ -178,7 +178,7 @@ def test_each_document_is_for_training_or_unseen_as_a_whole(table, fraction, see
 
 
 def test_every_choice_of_documents_is_equally_likely():
-    corpus, n_draws = corpus_of([[1], [2], [3], [4]]), 1500
+    corpus, n_draws = corpus_of([[1], [2], [3], [4]]), 3000
     seen = [hold_out_documents(corpus, 0.5, seed)[1].document_tokens for seed in range(n_draws)]
     seen = np.unique(seen, axis=0, return_counts=True)
     assert len(seen[0]) == 6

@@ -366,7 +366,12 @@ def stacked(panels, _, about):
     labels, hover = members(tried), about.picture.hover["Polygons"]
     yield list(panel.y), [*labels]
     yield draw_view("gap", tried), []
-    yield "± one standard error over seeds. What better priors" in about.picture.caption, True
+    errors, priors = about.picture.caption.split(". ")[-2:]
+    yield errors.endswith("± one standard error over seeds"), True
+    yield (
+        priors,
+        "What better priors would close needs runs with several alpha and beta on several splits.",
+    )
     for row, (label, group) in enumerate(labels.items()):
         own, place, sides = [last[run.attrs["name"]] for run in group], panel.y[label], [0, 0]
         parts = mean(own) - best, best - mean(states), mean(gained)

@@ -17,7 +17,7 @@ from workbench.measures.selection import (
     labels_of,
     spec_of,
 )
-from workbench.measures.starts import STARTS, same_but_start
+from workbench.measures.starts import options_but_start, same_but_start
 from workbench.runs.spec import PRIORS, RunSpec
 
 PARTS = {
@@ -38,8 +38,8 @@ def gap(runs: Runs) -> xr.Dataset:
     - ``approximation``, B - S: what the best optimum loses to a single state of the chain; it can be negative;
     - ``averaging``, S - A: what a chain gains by averaging p(w|d) over its states, which no single optimum has;
     - ``priors``: how much of B - S is gone where the engine and ``cgs`` each have the alpha and beta with the lowest mean
-      perplexity on the other splits of the corpus, among the runs; taken out of ``approximation``. NaN without runs of both
-      with several priors on several splits.
+      perplexity on the other splits of the corpus, among the runs; taken out of ``approximation``. It takes runs of both
+      with several priors on several splits: NaN for a label without them, and absent if no label has them.
 
     O is the mean of the final perplexity over the runs of the label. B is the final perplexity of the run with the highest
     final ``bound`` among all runs of the engine that differ in the seed, ``init``, ``warm_up`` and the counts they start from,
@@ -134,7 +134,7 @@ def gap(runs: Runs) -> xr.Dataset:
         },
         {"label": np.array(list(rows), object), "part": np.array(list(PARTS), object)},
         {"best_run": _joined(best_runs), "reference": _joined(names)},
-    )
+    ).dropna("part", how="all", subset=["gap"])
 
 
 def _is_reference(spec: RunSpec) -> bool:
@@ -165,9 +165,9 @@ def _closed_by_priors(
     for key, run in best.items():
         spec = spec_of(run)
         split, priors, task = _priors_apart(spec)
-        options = {name: value for name, value in spec.options.items() if name not in STARTS}
-        places[key] = split, priors, of_engine[task, spec.engine, repr(options)], of_chains[task]
-        places[key][2][split][priors] = float(run["test_perplexity"][-1])
+        own = of_engine[task, spec.engine, repr(options_but_start(spec))]
+        own[split][priors] = float(run["test_perplexity"][-1])
+        places[key] = split, priors, own, of_chains[task]
     closed = {}
     for key, (split, priors, own, chain) in places.items():
         wanted = best_priors(own, split), best_priors(chain, split)

@@ -25,21 +25,26 @@ def starts_of(specs: Iterable[RunSpec]) -> str:
     return " and ".join(filter(None, dict.fromkeys(map(start_of, specs))))
 
 
+def options_but_start(spec: RunSpec) -> dict:
+    """Return the options of a run without those that say where it begins."""
+    return {name: value for name, value in spec.options.items() if name not in STARTS}
+
+
 def same_but_start(spec: RunSpec) -> str:
     """Return the settings that decide which optimum is looked for, as text: data, engine, model and options but the start."""
-    options = {name: value for name, value in spec.options.items() if name not in STARTS}
-    return json.dumps([spec.train, spec.test, spec.engine, spec.model, options], sort_keys=True)
+    settings = [spec.train, spec.test, spec.engine, spec.model, options_but_start(spec)]
+    return json.dumps(settings, sort_keys=True)
 
 
 def restarts_in_words(run: xr.Dataset) -> str:
-    """Return how the bound of the best of several restarts differs from the others, in words; "" for a run without restarts."""
-    tried = json.loads(run.attrs.get("restarts", "[]"))
-    if not tried:
+    """Return the highest and the lowest bound of several restarts, in words; "" for a run without others that have a bound."""
+    tried = [each["bound"] for each in json.loads(run.attrs.get("restarts", "[]"))]
+    bounds = sorted(filter(np.isfinite, tried))
+    if len(bounds) < 2:
         return ""
-    low, high = (end(each["bound"] for each in tried) for end in (min, max))
     return (
-        f"{run.attrs['name']} has the highest bound of {len(tried)} restarts, {high:,.1f} nats; "
-        f"the lowest is {low:,.1f}"
+        f"{run.attrs['name']} has the highest bound of {len(tried)} restarts, {bounds[-1]:,.1f} nats; "
+        f"the lowest is {bounds[0]:,.1f}"
     )
 
 

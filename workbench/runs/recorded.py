@@ -280,7 +280,7 @@ def turned_settings(spec: RunSpec, iteration: np.ndarray) -> dict[str, tuple]:
     used, segment = np.unique(
         np.searchsorted(begins, iteration, side="right") - 1, return_inverse=True
     )
-    specs = [spec.at(begins[at]) for at in used]
+    specs = [spec.at(begins[at]) for at in used] or [spec.at(0)]
     names = dict.fromkeys(name for made in spec.interventions for name in made.changes)
     engine, data = spec.parts()[0], {}
     for name in names:
@@ -288,7 +288,7 @@ def turned_settings(spec: RunSpec, iteration: np.ndarray) -> dict[str, tuple]:
         values = [values_of(each, [name])[name] for each in specs]
         if about and "topic" in about.dims:
             values = [getattr(each.parts()[1], "alphas", None) for each in specs]
-        if values and values[0] is not None:
+        if values[0] is not None:
             dims, attrs = (
                 (about.dims, about.attrs)
                 if about

@@ -30,7 +30,7 @@ def gap_view(table: xr.Dataset, title: str = ""):
     sides = np.cumsum(np.maximum(numbers, 0), 1), np.cumsum(np.minimum(numbers, 0), 1)
     ends = np.where(numbers < 0, sides[1], sides[0])
     drawn, lines = [element("VLine", 0, color=INK, linewidth=0.8, linestyle=":")], []
-    for index, part in _known_parts(table):
+    for index, part in enumerate(table["part"].values):
         end, colour = ends[:, index], COLOURS[index]
         begin, error = end - numbers[:, index], table["gap_error"].values[:, index]
         bars = [
@@ -75,11 +75,11 @@ def draw_gap(view: View, shown: SideBySide) -> Iterator[Picture]:
     with suppress(MeasureError):
         table = gap(shown.runs)
         rows = table.to_dataframe().reset_index()[["label", "part", *COLUMNS]]
-        about = "; ".join(f"{part} is {PARTS[part]}" for _, part in _known_parts(table))
+        about = "; ".join(f"{part} is {PARTS[part]}" for part in table["part"].values)
         errors = " Thin lines at the ends of parts are ± one standard error over seeds."
         errors *= bool(table["gap_error"].notnull().any())
         priors = " What better priors would close needs runs with several alpha and beta on several splits."
-        priors *= len(_known_parts(table)) < len(PARTS)
+        priors *= table.sizes["part"] < len(PARTS)
         yield view.picture(
             "Parts of the final held-out perplexity above the running average of long Gibbs chains, means over the runs of a "
             f"label: {about}. An engine's best optimum is that of its run with the highest bound among all its starts and "
@@ -94,18 +94,10 @@ def draw_gap(view: View, shown: SideBySide) -> Iterator[Picture]:
         )
 
 
-def _known_parts(table: xr.Dataset) -> list[tuple[int, str]]:
-    """Return number and name of each part that was computed for some label."""
-    known = table["gap"].notnull().any("label").values
-    return [(index, part) for index, part in enumerate(PARTS) if known[index]]
-
-
 def _texts(table: xr.Dataset) -> list[list[str]]:
-    """Return the hover text of each label's bar, for each part that is drawn."""
-    cells = (
-        (part, table["gap"].values[:, index], table["gap_error"].values[:, index])
-        for index, part in _known_parts(table)
-    )
+    """Return the hover text of each label's bar, for each part."""
+    columns = (table[name].values for name in ("part", "gap", "gap_error"))
+    cells = zip(*(values.T for values in columns), strict=True)
     return [
         [
             f"{label}\n{part}: {number:.4g}" + (f" ± {error:.2g}" if np.isfinite(error) else "")

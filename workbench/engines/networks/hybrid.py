@@ -128,24 +128,24 @@ def init(
         )
         for s in range(chains_of(corpus, options, context))
     ]
-    return (yield started(corpus, model, options, context, warm_start, places))[0]
+    state = state_of(corpus, model, options, context, warm_start, places)
+    return (yield Meeting(state, arrays_of(state, *MEANS, *DRAWN)))[0]
 
 
-def started(
+def state_of(
     corpus: Corpus,
     model: Network,
     options: Options,
     context: StepContext,
     warm_start: WarmStart | None,
     places: list[np.ndarray],
-) -> Meeting:
-    """Return the state in which sampled tokens have the given paths (token,) of each chain, and pairs their expected counts."""
+) -> State:
+    """Return the state given the paths (token,) of sampled tokens in each chain, with initial counts of variational pairs."""
     split = split_of(corpus, options)
     mean = network_vb.initial_mean(corpus, model, options, split, context, warm_start)
     chains = [network_gibbs.initial_chain(corpus, model, split, each)[:5] for each in places]
     drawn = map(stacked, zip(*chains, strict=True))
-    state = State(*mean[:5], mean.entropy, *drawn, mean.alphas)
-    return Meeting(state, arrays_of(state, *MEANS, *DRAWN))
+    return State(*mean[:5], mean.entropy, *drawn, mean.alphas)
 
 
 def turn(
@@ -158,19 +158,18 @@ def turn(
     state, _ = retune(corpus, model, options, state, context)
     if "r" not in context.changed:
         return state, {}
-    before = replace(options, r=context.changed["r"])
-    was_sampled = np.repeat(split_of(corpus, before).sampled, corpus.counts)
-    rows = [all_counts(corpus, model, before, state, s) for s in range(len(state.places))]
+    old = replace(options, r=context.changed["r"])
+    was_sampled = np.repeat(split_of(corpus, old).sampled, corpus.counts)
+    rows = [all_counts(corpus, model, old, state, s) for s in range(len(state.places))]
     starts = [WarmStart(each["n_kw"], each["n_dk"]) for each in rows]
-    places = [
-        np.where(was_sampled, kept, network_gibbs.initial_places(corpus, model, key, start))
-        for kept, start, key in (
-            (state.places[s % len(starts)], starts[s % len(starts)], context.key(TOPICS, s))
-            for s in range(chains_of(corpus, options, context))
-        )
-    ]
+    places = []
+    for s in range(chains_of(corpus, options, context)):
+        before = s % len(starts)
+        drawn = network_gibbs.initial_places(corpus, model, context.key(TOPICS, s), starts[before])
+        places.append(np.where(was_sampled, state.places[before], drawn))
     mean = WarmStart(*(np.mean([each[name] for each in rows], axis=0) for name in ("n_kw", "n_dk")))
-    made, _ = yield started(corpus, model, options, context, mean, places)
+    made = state_of(corpus, model, options, context, mean, places)
+    made, _ = yield Meeting(made, arrays_of(made, *MEANS, *DRAWN))
     return made._replace(alphas=state.alphas), {}
 
 
