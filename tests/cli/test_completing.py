@@ -63,7 +63,6 @@ def test_the_shell_gets_a_script_to_install(command, monkeypatch):
     assert ended.value.code == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["workbench sw", "workbench show ", "workbench fit do", "workbench reproduce h"]
 )

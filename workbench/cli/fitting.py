@@ -30,7 +30,6 @@ from workbench.cli.flags import (
 )
 from workbench.cli.printing import describe, print_runs, resumable, say, store_path, summary
 from workbench.cli.stored import print_words
-from workbench.measures.starts import restarts_in_words
 from workbench.runs.settings import DEFAULT_ENGINE, DEFAULT_ENGINES, DEFAULT_HYBRID
 
 
@@ -59,6 +58,7 @@ def fit(
     **flags,
 ) -> int:
     """Fit one engine to a corpus and store the run. Ctrl-C stops it cleanly; `resume` continues it."""
+    from workbench.measures.starts import restarts_in_words
     from workbench.runs.execution.compare import Workers
     from workbench.runs.execution.fit import (
         best_of,
