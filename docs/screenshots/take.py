@@ -5,8 +5,9 @@ are), starts one run more, and photographs Compare and Topics while that one is 
 opened once; then Choose K and Frontier, on stores of their own with a sweep over the number of topics, and one over r; Oracle;
 and Ledger, with the results that come with the package. Then a server with a password on which nothing can be changed: what it
 asks first, and Compare with a damaged run. Last a film, on a store of its own: a CSV file is uploaded, its columns are chosen,
-it is looked at and started, until its topics are seen over time.
-``python docs/screenshots/take.py --film`` takes the film alone; ``--imported STORE`` photographs Compare with the models of
+it is looked at and started, until its topics are seen over time. And a film of runs that are turned while they run: r, alpha,
+two topics merged, and what continues from there beside the run that it came from.
+``python docs/screenshots/take.py --film`` takes the films alone; ``--imported STORE`` photographs Compare with the models of
 other programs that ``python benchmarks/imported.py STORE`` has made.
 The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
 """
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -38,6 +39,7 @@ ENGINES = ("svb", "cvb", "cgs", "svb-cgs")
 SETTINGS = {"n_topics": 10, "n_iterations": 150, "progress": False, "jobs": 2}
 TOPICS = (10, 20, 40, 80, 120)
 RS, CHAINS = (0, 1, 2, 5, "inf"), (1, 4)
+TURNED = ("svb-cgs", "cgs", "cv-hdp")
 SLOW = ("svb-cgs", {"r": 1, "n_chains": 8})
 LONG, BEGUN = 600, 60
 """Iterations of the live run, which is stopped in the end, and at how many the first picture is taken."""
@@ -251,6 +253,57 @@ def photograph_ledger(store: Path, folder: Path, widths=WIDTHS) -> None:
         take(page, folder, "ledger", widths, full_page=False)
 
 
+def camera(page: Page, folder: Path, film: str) -> Callable:
+    """What takes the next picture of a film: of the window, with the given part of the page at its top."""
+    frames = count(1)
+
+    def frame(name: str, seen=None) -> None:
+        (seen or page.locator("h1")).first.evaluate("node => node.scrollIntoView()")
+        page.wait_for_timeout(SETTLED)
+        (folder / f"{film}-{next(frames)}-{name}.png").write_bytes(smaller(page.screenshot()))
+
+    return frame
+
+
+def film_of_turning(folder: Path, widths=WIDTHS) -> None:
+    """Three runs at work: r is turned, then alpha; two topics are merged, and both runs are compared."""
+    train, test, _ = wb.prepare(wb.load_corpus("docstrings"), 0.1, 0)
+    with tempfile.TemporaryDirectory() as scratch, served(Path(scratch)) as address:
+        settings = {"test": test, "n_topics": 10, "n_iterations": 10**6, "store": scratch}
+        runs = [wb.start(train, engine, **settings) for engine in TURNED]
+        try:
+            with opened_browser() as browser:
+                page = new_page(browser, widths)
+                frame = camera(page, folder, "turn")
+                page.goto(f"{address}/compare?smooth=&range=close-up")
+                slider = page.get_by_role("slider", name="r", exact=True)
+                slider.wait_for()
+                frame("before")
+                for name, key, times in (("r", "ArrowRight", 2), ("alpha", "ArrowRight", 2)):
+                    for _ in range(times):
+                        page.get_by_role("slider", name=name, exact=True).press(key)
+                        page.wait_for_timeout(SETTLED)
+                    frame(name)
+                page.get_by_role("link", name=runs[0].name, exact=True).click()
+                page.get_by_label("Topics", exact=True).select_option(index=[0, 1])
+                page.get_by_role("button", name="Merge", exact=True).click()
+                frame("merge", page.get_by_role("heading", name="Edit the topics"))
+                page.get_by_role("button", name="Continue with these").click()
+                page.get_by_role("link", name="Compare both").click()
+                known = {run.name for run in runs}
+                (branch,) = (run for run in wb.open_runs(scratch) if run.name not in known)
+                while len(branch.rows()) < BEGUN:
+                    page.wait_for_timeout(SETTLED)
+                page.locator("table[aria-label='comparison'] tbody tr").nth(1).wait_for()
+                page.set_viewport_size({"width": widths[-1], "height": 900})
+                page.emulate_media(color_scheme="dark")
+                frame("both", page.locator(".bk-Figure"))
+        finally:
+            for run in wb.open_runs(scratch):
+                run.stop()
+                run.wait(60)
+
+
 def film(folder: Path, width: int = WIDTHS[0]) -> None:
     """From the file that `workbench data example` writes to its topics over time, step by step; and the form on its own."""
     with (
@@ -259,14 +312,8 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
     ):
         file = wb.write_example_csv(Path(scratch) / "news.csv", 3000)
         with opened_browser() as browser:
-            page, frames = new_page(browser, [width]), count(1)
-
-            def frame(name: str, seen=None) -> None:
-                """A picture of the window, with this at its top."""
-                (seen or page.locator("h1")).first.evaluate("node => node.scrollIntoView()")
-                page.wait_for_timeout(SETTLED)
-                (folder / f"film-{next(frames)}-{name}.png").write_bytes(smaller(page.screenshot()))
-
+            page = new_page(browser, [width])
+            frame = camera(page, folder, "film")
             page.goto(f"{address}/compare")
             page.get_by_label("Corpus", exact=True).select_option("My own data …")
             frame("choose")
@@ -298,7 +345,7 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
             page.locator("[data-run] span.state.running").first.wait_for()
             frame("live", page.locator(".bk-Figure"))
             page.locator("[data-run] span.state.finished").nth(1).wait_for()
-            page.get_by_role("link", name="Topics of news-cgs").click()
+            page.get_by_role("link", name="news-cgs").first.click()
             page.locator(".topics tbody tr").nth(4).click()
             for card in ("documents", "sizes"):
                 page.locator(f".{card} :is(td, li, [role=figure])").first.wait_for()
@@ -386,11 +433,13 @@ def main(store: Path) -> None:
     with damaged_run(store, runs["cgs"][0]) as damaged:
         photograph_guarded(store, damaged, HERE)
     film(HERE)
+    film_of_turning(HERE)
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--film"]:
         film(HERE)
+        film_of_turning(HERE)
     elif sys.argv[1:2] == ["--imported"]:
         photograph_imported(Path(sys.argv[2]), HERE)
     elif len(sys.argv) > 1:

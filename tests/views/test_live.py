@@ -58,6 +58,19 @@ def test_a_live_picture_has_the_look_of_the_one_in_files():
     assert state.xaxis[0].axis_label == "iteration" and len(state.legend[0].items) == 3
 
 
+def test_long_names_of_rows_and_of_their_axis_leave_room_on_a_narrow_page():
+    name, axis = (
+        "svb-cgs r=3 warm merge 1 2, K=9, alpha=1",
+        "difference from " + "the reference " * 3,
+    )
+    marks = element("Scatter", ([1.0, 2.0], [0.0, -1.0]), axis, "place")
+    picture = Picture("rows", "Rows", "", [panel([marks], yticks=[(0, name), (-1, "cgs")])])
+    (drawn,) = live.figures_of(picture)
+    names = set(drawn.yaxis[0].major_label_overrides.values())
+    assert names == {"svb-cgs r=3 warm merge 1\n2, K=9, alpha=1", "cgs"}
+    assert len(drawn.xaxis[0].axis_label.splitlines()) == 2
+
+
 @pytest.mark.slow
 def test_a_picture_of_several_runs_has_a_legend_on_the_page_if_it_has_one_in_files():
     for picture in pictures(tiny_comparison()):

@@ -47,6 +47,10 @@ FONTS = {
 }
 LETTER = 6.5
 """Width of a letter of an axis label, pixels."""
+LONG_LABEL = 36
+"""Letters of a line of the label of the horizontal axis."""
+LONG_NAME = 24
+"""Letters of the name of a row from which it is written in two lines, so that a narrow page has room for the row."""
 AXES = 45
 """Height of the title and the legend of a panel with axes, pixels."""
 PALE = 0.35
@@ -130,9 +134,15 @@ def _plain(plot, panel) -> None:
     for side in made.axis:
         side.minor_tick_line_color = None
         side.axis_label_text_font_style = "normal"
+    for side in made.xaxis:
+        side.axis_label = textwrap.fill(side.axis_label or "", LONG_LABEL) or side.axis_label
     for side in made.yaxis:
         letters = max(int((made.height or 300) / LETTER) - 12, 10)
         side.axis_label = textwrap.fill(side.axis_label or "", letters) or side.axis_label
+        side.major_label_overrides = {
+            place: textwrap.fill(name, max(LONG_NAME, 2 * len(name) // 3))
+            for place, name in side.major_label_overrides.items()
+        }
 
 
 def _options(part, group: str) -> dict:
