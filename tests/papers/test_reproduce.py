@@ -200,6 +200,28 @@ def test_reproduce_names_failed_runs_in_its_files(tiny_figures, tmp_path, monkey
     } == {1}
 
 
+@pytest.mark.slow
+def test_reproduce_names_runs_that_were_stopped_and_continues_them(
+    tiny_figures, tmp_path, monkeypatch
+):
+    where = {"store": tmp_path / "runs", "ledger": tmp_path / "ledger.json", "progress": False}
+    with monkeypatch.context() as patch:
+        patch.setattr("workbench.runs.execution.sweep.run_cells", _with_a_stop)
+        made = wb.reproduce("tiny-fig4", tmp_path / "out", **where)
+    (told,) = made.failures
+    assert told.endswith("of 12 iterations: the same command continues it")
+    (result,) = read_results(where["ledger"])
+    assert (result.extent, result.left_out) == ("part", told)
+    assert not wb.reproduce("tiny-fig4", tmp_path / "out", **where).failures
+    assert {result.extent for result in read_results(where["ledger"])} == {"part", "whole"}
+
+
+def _with_a_stop(runs, jobs, progress, client):
+    """Runs all but the last, which is stopped before it begins."""
+    run_cells(runs[:-1], jobs, progress, client)
+    runs[-1].stop()
+
+
 def _with_a_broken_corpus(runs, jobs, progress, client):
     """Runs all, when the training corpus of the first split is gone."""
     (runs[0].path.parent / ".corpora" / f"{runs[0].spec.train}.npz").unlink()

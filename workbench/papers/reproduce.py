@@ -152,7 +152,11 @@ def reproduce(
         ", ".join(map(repr, corpora.values())),
     )
     cells, runs = map(list, zip(*computed, strict=True))
-    failed_runs = failures(runs)
+    failed_runs = failures(runs) or [
+        f"run '{run.name}' has {run.status()['iteration']} of {run.spec.length} iterations: the same command continues it"
+        for run in dict.fromkeys(runs)
+        if run.state != FINISHED
+    ]
     if not any(run.status()["iteration"] for run in runs):
         raise RunFailed(failed_runs[0] if failed_runs else f"no run of {figure.name} has started")
     measured = measure(figure, cells, runs, corpora)
