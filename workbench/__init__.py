@@ -95,7 +95,7 @@ def __getattr__(name: str):
 
 
 def _no_name(name: str) -> AttributeError:
-    """Return the error on an unknown name, which says where it is, or the public name that is meant."""
+    """Return the error for an unknown name; its message suggests the public name that is most similar, if any."""
     sentence = f"module 'workbench' has no attribute '{name}'"
     if name.startswith("_"):
         return AttributeError(sentence)

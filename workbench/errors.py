@@ -151,7 +151,7 @@ class InputError(OneSentence, ValueError):
 
     @classmethod
     def must_be(cls, named: Named | str, wanted: str, value: object, **more: Any) -> InputError:
-        """Return the error that the setting ``named`` must be ``wanted`` but has the value ``value``."""
+        """Return the error which says that the setting ``named`` must be ``wanted`` but has the value ``value``."""
         named = Named(named) if isinstance(named, str) else named
         return cls(named, f" must be {wanted}", Got(value), value=value, **more)
 
@@ -178,19 +178,19 @@ class InputError(OneSentence, ValueError):
 
 
 def plain(name: object) -> str:
-    """Return a name as it is compared with others: in lower case, with hyphens."""
+    """Return a name in the form in which names are compared: lower case, with hyphens."""
     return str(name)[:LONGEST_SHOWN].lower().replace("_", "-")
 
 
 def called(known: Iterable) -> dict[str, str]:
-    """Return text → known name, for the guesses of each name and the name itself, as `plain` writes them."""
+    """Return a dict text → known name; the texts are the names and their `GUESSES`, as `plain` writes them."""
     known = [*known]
     guesses = {plain(text): name for name in GUESSES if name in known for text in GUESSES[name]}
     return guesses | {plain(name): name for name in known}
 
 
 def nearest(name: object, known: Iterable, cutoff: float = 0.6) -> str | None:
-    """Return the known name that is meant by a guess or is the most similar; None if none is near."""
+    """Return the known name that is the most similar to ``name``, itself or by its `GUESSES`; None if none is near."""
     meant = called(known)
     near = get_close_matches(plain(name), meant, 1, cutoff) if isinstance(name, str) else []
     return meant[near[0]] if near else None
@@ -199,7 +199,7 @@ def nearest(name: object, known: Iterable, cutoff: float = 0.6) -> str | None:
 def nearest_or_all(
     name: object, known: Iterable, otherwise: str = "", cutoff: float = 0.6, also: Iterable = ()
 ) -> str:
-    """Return the end of an error on an unknown name: the name that is meant, else ``otherwise`` or all known names."""
+    """Return the end of an error on an unknown name: the nearest known name, else ``otherwise`` or all known names."""
     near = nearest(name, [*known, *also], cutoff)
     return (
         otherwise or f"there are {', '.join(known)}" if near is None else f"did you mean '{near}'?"
@@ -215,7 +215,7 @@ def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
 
 
 class Interrupted(OneSentence, KeyboardInterrupt):
-    """Raised when Ctrl-C has stopped a run; ``result`` is what the function would have returned, as far as it is computed."""
+    """Raised when Ctrl-C has stopped a run; ``result`` is the function's result as far as it was computed."""
 
     def __init__(self, result: object = None):
         super().__init__(

@@ -262,7 +262,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return -math.log(self.perplexity(X))
 
     def _corpus(self, X, first: bool) -> Corpus:
-        """Return the counts as a corpus; ``first``: record the column names of X, else compare them with the recorded ones."""
+        """Return the counts as a corpus; record the column names of X if ``first``, else compare them."""
         counts = validate_data(
             self, X, reset=first, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
         )
@@ -371,7 +371,7 @@ def _unless_it_fails(estimator: "TopicModel") -> Iterator[None]:
 
 @contextlib.contextmanager
 def _worded() -> Iterator[None]:
-    """Raise the errors of the block with the estimator's parameter names in place of the package's names of settings."""
+    """Re-raise errors of the block with each setting under the name of the estimator's parameter."""
 
     def named(part) -> str:
         if not isinstance(part, Named) or part.field not in CALLED:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """A column of a `Table`: its name and the format of its values, of which None is a missing one."""
+    """A column of a `Table`: its name and the format of its values; a value None is missing."""
 
     name: str
     label: str | None = None  # heading; None: the name

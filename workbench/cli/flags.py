@@ -133,7 +133,7 @@ FOLLOWING = {
 
 
 def with_settings(command: Callable, only: Collection[str] = (*SETTINGS, *SHARED)) -> Callable:
-    """Return the command with its ``**flags`` replaced by flags of run settings and the shared flags, or ``only`` some."""
+    """Return the command with ``**flags`` replaced by the run-setting and shared flags in ``only``, by default all."""
     types = get_type_hints(command, include_extras=True)
     parameters = [
         one.replace(annotation=types[one.name])

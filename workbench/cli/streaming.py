@@ -221,7 +221,7 @@ def _documents(files: list[str], options: dict) -> wb.FileDocuments | Iterator[s
 def _vocabulary(
     file: str | None, options: dict, store: Path | None
 ) -> tuple[Iterable[str] | None, dict, tuple[str, ...]]:
-    """Return the vocabulary of a file, run or corpus, the options that find its words, and names of options only to read it."""
+    """Return a vocabulary, the options that find its words in texts, and the names of options used only to read it."""
     from workbench.corpus import is_named
     from workbench.corpus.formats.interface import read_words
     from workbench.corpus.formats.readers import has_known_format

@@ -74,7 +74,7 @@ class AnyCorpus:
         return len(self.vocabulary)
 
     def same_rows(self, other: object) -> bool:
-        """Return whether ``other`` has as many documents and the same vocabulary, as a test set must have."""
+        """Return whether ``other`` has as many documents and the same vocabulary, which a test set needs."""
         return (
             isinstance(other, AnyCorpus)
             and other.n_documents == self.n_documents
@@ -99,7 +99,7 @@ def content_hash(
     input_names: tuple[str, ...],
     sequence: Sequence | None,
 ) -> str:
-    """Return the sha256 (hex) of a corpus's content; each array is given as (its parts, the dtype to hash it in)."""
+    """Return the sha256 (hex) of a corpus's arrays and texts; each of ``arrays`` is a pair (chunks, dtype to hash)."""
     digest = hashlib.sha256()
     for parts, kind in arrays:
         for part in parts:
@@ -124,7 +124,7 @@ def _add(digest: hashlib._Hash, texts: Iterable[str]) -> None:
 
 
 def _repr(values: Sequence | None) -> Iterator[str]:
-    """Yield ``repr(tuple(values))`` piece by piece; "None" if the values are None."""
+    """Yield the text ``repr(tuple(values))`` piece by piece; yield "None" if ``values`` is None."""
     if values is None or len(values) < 2:
         yield repr(values if values is None else tuple(values))
         return
@@ -359,7 +359,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @classmethod
     def of_checked(cls, **values) -> Corpus:
-        """Return a corpus of fields that are known to be valid, such as those of a shard, without copies or checks."""
+        """Return a corpus made of valid fields, such as those of a shard, without copying or checking them."""
         corpus = object.__new__(cls)
         for field in fields(cls):
             object.__setattr__(corpus, field.name, values.get(field.name, field.default))
@@ -408,7 +408,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def pairs_of(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return indptr (document + 1,) of a corpus of these documents, and the index (pair,) of each of their pairs; int64."""
+        """Return indptr (document + 1,) of these documents alone, and the indices (pair,) of their pairs; int64."""
         lengths = np.diff(self.indptr)[documents]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         return indptr, np.arange(indptr[-1]) + np.repeat(
@@ -491,7 +491,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @property
     def groups(self) -> np.ndarray:
-        """The sequence of each pair (pair,), as its index in `by_sequence`; the document if there are no sequences."""
+        """The index (pair,) of each pair's sequence in `by_sequence` or, without sequences, of its document."""
         return self.documents if self.sequence is None else self._sequences[self.documents]
 
     @property
@@ -561,7 +561,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def _sequences(self) -> np.ndarray:
-        """The index of the sequence (document,) int64 to which each document belongs."""
+        """The index (document,) int64 of the sequence to which each document belongs."""
         _, indptr, documents = self.by_sequence
         positions = np.empty(self.n_documents, np.int64)
         positions[documents] = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
@@ -569,7 +569,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def tokens_by_word(self) -> tuple[np.ndarray, np.ndarray]:
-        """Index of the first token (pair,) int64 and count (pair,) int32 of each pair, in word-major order."""
+        """The index of the first token (pair,) int64 and the count (pair,) int32 of each pair, in word-major order."""
         pairs = self.by_word.pairs
         return self.tokens_before[pairs], self.counts[pairs]
 

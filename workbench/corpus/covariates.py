@@ -64,7 +64,7 @@ def checked_inputs(
 
 
 def _column(values, name: str, n_documents: int) -> np.ndarray:
-    """Return the values of one input (document,) float64."""
+    """Return the values (document,) float64 of one input; raise an error unless each document has a finite number."""
     values = as_array(values, f"the input {name!r}")
     if values.shape != (n_documents,):
         shape = len(values) if values.ndim == 1 else f"the shape {values.shape}"
@@ -85,7 +85,7 @@ def _column(values, name: str, n_documents: int) -> np.ndarray:
 
 
 def checked_sequence(sequence: Iterable) -> tuple[tuple[str, int], ...]:
-    """Return (sequence name, position) of each document; raise an error if two documents share both."""
+    """Return (sequence name, position) of each document; raise an error for an invalid or repeated pair."""
     if not isinstance(sequence, Iterable):
         raise DataError(f"sequence must have a pair per document; got {sequence!r}")
     rows = {}

@@ -104,7 +104,7 @@ class DocumentTable:
         return hashlib.sha256(self._content).hexdigest()
 
     def save(self, folder: str | Path) -> Path:
-        """Write the table into the folder, compressed and named by its content hash, unless it exists; return its path."""
+        """Write the table to a compressed file named by its content hash, unless that exists; return the path."""
         path = Path(folder) / f"{self.content_hash}{SUFFIX}"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ class DocumentTable:
 
     @classmethod
     def load(cls, path: str | Path, mend: str = "save it again") -> "DocumentTable":
-        """Return the table in a file that `save` wrote; raise DataError if it is missing, damaged or another file.
+        """Return the table in a file that `save` wrote; raise DataError if the file is missing, unreadable or damaged.
 
         mend : the advice at the end of the message about a damaged file
         """

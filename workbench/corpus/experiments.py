@@ -100,7 +100,7 @@ def repeat_counts(corpus: Corpus, times: int) -> Corpus:
 
 
 def _shared(values: tuple | None, groups: list[slice]) -> list | None:
-    """Return the value (joined document,) common to all documents of each group; None if any group has several values."""
+    """Return, for each group of documents, the value that all of them have; None if a group has several values."""
     if values is None or any(len(set(values[group])) > 1 for group in groups):
         return None
     return [values[group][0] for group in groups]
@@ -147,7 +147,7 @@ def keep_words(corpus: Corpus, mask: np.ndarray) -> Corpus:
 
 
 def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
-    """Return the corpus reduced to the words with at least ``least`` tokens; 1 removes unused words.
+    """Return the corpus reduced to the words with at least ``least`` tokens; the default 1 removes only unused words.
 
     Raise an error if no word has that many.
     """
@@ -369,7 +369,7 @@ def regime_in_words(split: dict) -> list[str]:
 
 
 def share_in_words(split: dict, held_out: str = "") -> str:
-    """Describe in words the fraction held out: of what, with which seed, and how many scored tokens were excluded."""
+    """Describe in words the held-out share: what it is taken from, the seed, and the number of excluded tokens."""
     share, per, left_out = (
         f"{100 * split['fraction']:g} %",
         split.get("per", "corpus"),
@@ -390,7 +390,7 @@ def share_in_words(split: dict, held_out: str = "") -> str:
 
 
 def _plain(value: object):
-    """Return a value as a type that JSON has."""
+    """Return a value with types that JSON has: numpy scalars become Python's, iterables become lists."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         return value.item() if isinstance(value, np.generic) else value
     return [_plain(item) for item in value]

@@ -1,4 +1,4 @@
-"""A corpus from Python objects: texts, lists of tokens, pandas, matrices of counts, bags of words as of gensim."""
+"""A corpus from Python objects: texts, lists of tokens, pandas objects, matrices of counts, bags of words."""
 
 import numbers
 import warnings

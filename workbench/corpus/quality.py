@@ -60,8 +60,9 @@ def quality_of(corpus: AnyCorpus) -> Quality | None:
 
 
 def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of near-duplicates and of the earlier document each resembles, given distinct, non-empty documents.
+    """Return the ids of near-duplicates, and the id of the earlier document that each resembles.
 
+    The documents of ``corpus`` are distinct and not empty; ``ids`` has the id of each.
     Candidates come from MinHash and are compared exactly.
     """
     none = np.zeros(0, np.int64)
@@ -97,7 +98,7 @@ def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
 
 
 def _repeated(corpus: Corpus) -> list[np.ndarray]:
-    """Return the documents with the counts of an earlier one, and the earlier one of each."""
+    """Return the indices of non-empty documents that repeat an earlier one's counts, and of those earlier ones."""
     first, repeated, originals = {}, [], []
     words, counts, bounds = corpus.words, corpus.counts, corpus.indptr.tolist()
     for document, (begin, end) in enumerate(pairwise(bounds)):
@@ -113,7 +114,7 @@ def _repeated(corpus: Corpus) -> list[np.ndarray]:
 
 
 def without_repeated(corpus: Corpus) -> Corpus:
-    """Return the corpus without documents with the counts of an earlier one, which the record of its reading counts."""
+    """Return the corpus without duplicates of earlier documents; its record of reading gives their number."""
     repeated = _repeated(corpus)[0]
     if not len(repeated):
         return corpus
@@ -124,7 +125,10 @@ def without_repeated(corpus: Corpus) -> Corpus:
 
 
 def describe_quality(corpus: AnyCorpus, quality: Quality | None = None) -> list[str]:
-    """Return one sentence on empty documents and one on duplicates, if there are any; ``quality``: see `quality_of`."""
+    """Return sentences on empty, duplicate and near-duplicate documents, where there are any, and on checks not made.
+
+    ``quality``: as `quality_of` returns it, computed if None.
+    """
     quality, sentences = quality or quality_of(corpus), []
     if quality is None:
         return [f"{corpus.name!r} is in shards; empty and repeated documents were not looked for"]
@@ -149,7 +153,7 @@ def describe_quality(corpus: AnyCorpus, quality: Quality | None = None) -> list[
 
 
 def _named(corpus: Corpus, documents: np.ndarray, originals: np.ndarray | None) -> str:
-    """Return a list, as text, of the titles of the first documents, with those of their originals."""
+    """Return the titles of the first documents as text, each with its original's title if ``originals`` are given."""
     names = [repr(corpus.titles[document]) for document in documents[:MOST_NAMED]]
     if originals is not None:
         names = [

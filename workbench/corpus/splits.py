@@ -182,7 +182,7 @@ def known_words(documents: Corpus, train: Corpus) -> Corpus:
 def hold_out_rows(
     corpus: Corpus, by: str, values: Iterable | None = None, at_least: float | None = None
 ) -> tuple[Corpus, Corpus]:
-    """Return training and test corpus, where the value of a field, such as a time or a place, selects the test documents.
+    """Return training and test corpus; test documents are chosen by the value of a field, such as the time.
 
     Both have all documents and the vocabulary of the corpus, as after `hold_out_tokens`; each document is empty in one
     of the two.
@@ -295,7 +295,7 @@ def _check_corpus(corpus: object) -> None:
 
 
 def _known(corpus: Corpus, by: str) -> list:
-    """Return the values (document,) of the input or field ``by``; of the field "sequence", the sequences' names."""
+    """Return the values (document,) of the input or field ``by``; for "sequence" return the names of sequences."""
     if by in corpus.input_names:
         return corpus.input(by).tolist()
     fields = [
@@ -328,8 +328,9 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
 def _wanted(
     corpus: AnyCorpus, fraction: float, seed: int, per: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of tokens (group,) int64 and how many to hold out (group,) int64, per document or for the corpus.
+    """Return how many tokens each group has and how many to hold out, both (group,) int64.
 
+    The groups are the documents or, with ``per="corpus"``, the whole corpus as one.
     Raise an error for arguments out of range, and for a split without test or training tokens.
     """
     check_fraction(fraction)
@@ -375,7 +376,7 @@ def _check_sizes(corpus: AnyCorpus, fraction: float, per: str, lengths: np.ndarr
 def _drawn(
     corpus: Corpus, lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> np.ndarray:
-    """Return how many tokens of each pair are drawn (pair,) int32; see `draw_subsets`."""
+    """Draw tokens as `draw_subsets` does; return how many of each pair were drawn (pair,) int32."""
     parts = (corpus.counts[first : first + PAIRS] for first in range(0, corpus.n_pairs, PAIRS))
     drawn, end = np.empty(corpus.n_pairs, np.int32), 0
     for part in counts_drawn(parts, drawn_blocks(lengths, sizes, int(seed), stream)):

@@ -126,7 +126,7 @@ def _checked_counts(counts: list) -> np.ndarray:
 
 
 def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
-    """Return a document's counts from word numbers in any order, with repeats; the number -1 stands for an unknown word."""
+    """Return a document's counts, summed by word number; the number -1 stands for an unknown word."""
     known = (places >= 0) & (counts > 0)
     words, inverse = np.unique(places[known], return_inverse=True)
     totals = np.bincount(inverse, counts[known], len(words))
@@ -136,7 +136,7 @@ def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
 
 
 def in_batches(documents: Iterable, size: int) -> Iterator[list]:
-    """Yield lists of ``size`` documents; the last two are equally long, so that none is tiny."""
+    """Yield lists of ``size`` documents; the last two share the rest equally, so that none is tiny."""
     waiting: list = []
     for document in documents:
         waiting.append(document)
@@ -217,7 +217,7 @@ class FileDocuments:
 
     @property
     def reading(self) -> dict:
-        """The record of how the documents are read, see `workbench.data.reading`; ``files`` has the path and hash of each."""
+        """The record of how the documents are read, see `workbench.data.reading`; ``files`` lists paths and hashes."""
         notes = {"found": {}, "left_out": {}}
         records = [
             source.reading or {} if isinstance(source, AnyCorpus) else source.reading(notes)
@@ -255,7 +255,7 @@ class FileDocuments:
 
 
 def _source(source, options: dict) -> AnyCorpus | Request:
-    """Open a source (path, name or corpus) without reading its documents."""
+    """Return a source (path, name or corpus) as a corpus or, for a file, as a request that has read no document."""
     if isinstance(source, AnyCorpus):
         return source
     if not isinstance(source, str | os.PathLike) or not str(source):

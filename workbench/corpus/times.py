@@ -75,7 +75,7 @@ def times_of(
 
 
 def listed(rows: Sequence[int], values: Sequence, where: Callable[[int], str]) -> str:
-    """Return the lines and values of the first rows as text, such as "line 3 'n/a', line 8 ''"."""
+    """Return line numbers and values of the first rows as text, such as "line 3 'n/a', line 8 ''"."""
     first = rows[:MOST_BAD]
     lines = [f"{where(row).rpartition(', ')[2]} {shown(repr(values[row]))}" for row in first]
     return ", ".join(lines) + " …" * (len(rows) > MOST_BAD)
@@ -97,7 +97,7 @@ def _as_text(value: object):
 
 
 def _dates(pd, texts: list) -> list[str | None]:
-    """Return texts and dates as ISO dates without a time zone, None for what is no date."""
+    """Return texts and dates as ISO dates without a time zone; None for an entry that is no date."""
     moments, written = _of_one_form(pd, texts), range(len(texts))
     if moments is None:
         one_by_one = {"utc": True, "errors": "coerce", "format": "mixed"}
@@ -115,7 +115,7 @@ def _dates(pd, texts: list) -> list[str | None]:
 
 
 def _of_one_form(pd, texts: list):
-    """Return texts and dates as timestamps without a time zone, in the first form that fits all; None if none does."""
+    """Return texts and dates as timestamps without a time zone, by the first form that fits all; None without one."""
     forms = [{}, {"format": "ISO8601"}, {"dayfirst": True}, {"format": "mixed"}]
     if all(isinstance(text, str) and COMPACT.fullmatch(text) for text in texts):
         forms = [{"format": "%Y%m%d"}]
@@ -177,7 +177,7 @@ def years_of(corpus: Corpus) -> Years:
 
 
 def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
-    """Return each document's year (document,) int64, counted from ``first`` and clipped to n years; the last if unknown."""
+    """Return each document's year (document,) int64, counted from ``first``, clipped to n years; n - 1 if unknown."""
     years = np.full(corpus.n_documents, n - 1, np.int64)
     for d, time in enumerate(corpus.times or ()):
         if time is not None:

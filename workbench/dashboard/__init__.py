@@ -1,4 +1,4 @@
-"""The pages of the dashboard: each shows one visitor forms, live figures and tables of the runs of a store."""
+"""The pages of the dashboard: forms, live figures and tables of the runs of a store, made for one visitor each."""
 
 from importlib.util import find_spec
 

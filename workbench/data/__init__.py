@@ -1,1 +1,1 @@
-"""What corpora and records share: read and write files, draw random subsets."""
+"""Functions that corpora and records share: read and write files, draw random subsets."""

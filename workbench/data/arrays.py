@@ -20,7 +20,7 @@ def as_array(values: object, what: str) -> np.ndarray:
 
 
 def whole_numbers(values: object, what: str, dtype: np.typing.DTypeLike = np.int64) -> np.ndarray:
-    """Return the values (row,) as integers; an error names the first row whose value is not whole or too large."""
+    """Return the values (row,) as integers; the error for a value too large or not whole names its row."""
     values = as_array(values, what)
     if values.ndim != 1:
         raise DataError(f"{what} must be one-dimensional; got {values.ndim} dimensions")
@@ -30,7 +30,7 @@ def whole_numbers(values: object, what: str, dtype: np.typing.DTypeLike = np.int
 
 
 def narrowed(values: np.ndarray, what: str, dtype: np.typing.DTypeLike) -> np.ndarray:
-    """Return numbers (row, …) converted to an integer type; an error names the first row that is not whole or too large."""
+    """Return numbers (row, …) in an integer type; the error for one too large or not whole names its row."""
     if values.size == 0 or np.can_cast(values.dtype, dtype):
         return values.astype(dtype, copy=False)
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
@@ -52,7 +52,7 @@ def narrowed(values: np.ndarray, what: str, dtype: np.typing.DTypeLike) -> np.nd
 
 
 def frozen(array, dtype: np.typing.DTypeLike, what: str) -> np.ndarray:
-    """Return the array contiguous, read-only and in an integer type, copied if need be; errors call it ``what``."""
+    """Return a contiguous, read-only array of the integer type ``dtype``, copied if needed; errors call it ``what``."""
     array = as_array(array, what)
     if array.dtype == dtype and not array.flags.writeable and array.flags.c_contiguous:
         return array

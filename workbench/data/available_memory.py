@@ -1,4 +1,4 @@
-"""The memory that is available: free on the machine, left by its container, or set by WORKBENCH_MEMORY."""
+"""The available memory: what the machine or its container has free, or what WORKBENCH_MEMORY states."""
 
 import os
 import re
@@ -27,7 +27,7 @@ class AvailableMemory(NamedTuple):
 
 
 def available_memory() -> AvailableMemory:
-    """Return the available memory: the least that the machine, the container and the process limit leave.
+    """Return the available memory: the smallest of what the machine, the container and the process limit leave.
 
     If WORKBENCH_MEMORY is set, it replaces machine and container.
     """
@@ -42,7 +42,7 @@ def available_memory() -> AvailableMemory:
 
 
 def check_fits(n_bytes: float, what: str, mend: str) -> None:
-    """Raise an error if ``what`` needs more than the available memory; ``mend``, what to do, ends the message."""
+    """Raise an error if ``what`` needs more than the available memory; its message ends with the advice ``mend``."""
     there = available_memory()
     if not n_bytes <= there.n_bytes:  # NaN too
         size = f"about {format_size(n_bytes)}" if n_bytes < UNITS["P"] else "more than a petabyte"
@@ -50,7 +50,7 @@ def check_fits(n_bytes: float, what: str, mend: str) -> None:
 
 
 def _shared_memory() -> AvailableMemory:
-    """Return the memory that the machine or the container leaves to all processes together, or WORKBENCH_MEMORY."""
+    """Return WORKBENCH_MEMORY if it is set, else the memory that the machine or its container has free."""
     if by_hand := os.environ.get("WORKBENCH_MEMORY"):
         return AvailableMemory(parse_size(by_hand), "WORKBENCH_MEMORY allows")
     machine, container = psutil.virtual_memory().available, container_memory()
@@ -73,7 +73,7 @@ def parse_size(text: str) -> int:
 def container_memory(
     groups: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")
 ) -> int | None:
-    """Return the bytes that this process may still use in its control groups, file cache included; None without a limit."""
+    """Return the bytes that this process's control groups leave, with file cache as free; None without a limit."""
     left = []
     for line in _lines(membership):
         _, controllers, path = line.split(":", 2)

@@ -98,7 +98,7 @@ def drawn_blocks(
 
 
 def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield how many tokens of each document-word pair were drawn (pair,) int32, one array per array of ``parts``.
+    """Yield, for each array of counts (pair,) in ``parts``, how many tokens of each pair were drawn (pair,) int32.
 
     ``blocks``: which tokens are drawn (token,) bool, as `drawn_blocks` yields them.
     """

@@ -7,7 +7,7 @@ from workbench.errors import DataError
 
 
 def spelled(name: str | None, names: Iterable[str]) -> str | None:
-    """Return the one of ``names`` that a name means without regard to case; the name itself if several or none fit."""
+    """Return the entry of ``names`` that equals ``name`` apart from case; ``name`` itself if several or none do."""
     alike = [one for one in names if name and one.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else name
 

@@ -35,7 +35,7 @@ def data_folders() -> list[Path]:
 
 
 def bundled_folders(name: str) -> list[Path]:
-    """Return the folders where bundled data may lie: in an installed package, in a clone."""
+    """Return the folders where bundled data may be: one in an installed package, one in a clone of the repository."""
     return [PACKAGE / "_data" / name, PACKAGE.parent / "data" / name]
 
 

@@ -21,7 +21,7 @@ ORIGINS = ("data_set", "shards", "path")
 
 @contextmanager
 def noting() -> Iterator[dict[str, dict]]:
-    """Yield ``found`` and ``left_out`` of a record, which functions called in the block fill by `note`."""
+    """Yield a dict with ``found`` and ``left_out`` of a record, which functions called in the block fill by `note`."""
     token = _NOTES.set(notes := {"found": {}, "left_out": {}})
     try:
         yield notes
@@ -30,7 +30,7 @@ def noting() -> Iterator[dict[str, dict]]:
 
 
 def note(part: str, **values) -> None:
-    """Add values to one part of the notes; do nothing outside `noting`."""
+    """Add values to the notes under ``part``, "found" or "left_out"; do nothing outside `noting`."""
     if (notes := _NOTES.get()) is not None:
         notes[part].update(values)
 
@@ -68,7 +68,7 @@ MOST = 1000
 
 
 def current(data) -> dict | None:
-    """Return the record of how data were read; without origin if they were changed since."""
+    """Return the record of how data were read, without the origin if the data have changed since."""
     if (reading := data.reading) is None or reading.get("content", data.content_hash) in (
         data.content_hash,
         None,
@@ -81,5 +81,5 @@ def current(data) -> dict | None:
 
 
 def with_current(data):
-    """Return the data with the record that `current` returns."""
+    """Return the data with the record of reading that `current` returns for them."""
     return data if (reading := current(data)) is data.reading else replace(data, reading=reading)

@@ -39,7 +39,7 @@ class Dialect(NamedTuple):
     comment: str | None = None  # begins lines that are left out
 
     def checked(self) -> "Dialect":
-        """Return the dialect with characters for names such as "tab"; raise DataError for an invalid or repeated character."""
+        """Return the dialect with "tab" and the like as characters; raise DataError for an invalid or repeated one."""
         options = {
             name: WORDS.get(value, value) if isinstance(value, str) else value
             for name, value in self._asdict().items()
@@ -151,7 +151,7 @@ def separator_of(content: str, comment: str | None = None) -> str:
 
 
 def _forms(dialect: Dialect, texts: Iterable[str]) -> list[dict]:
-    """Return settings for Python's csv module to try: the dialect, then also blanks before quotes, then also escapes."""
+    """Return settings of Python's csv module to try: the dialect, also with blanks before quotes, also with escapes."""
     separator, quote = dialect.separator, dialect.quote
     form = {"delimiter": separator, "quotechar": quote, "escapechar": dialect.escape}
     forms = [form if quote else form | {"quoting": csv.QUOTE_NONE}]

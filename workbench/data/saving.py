@@ -35,7 +35,7 @@ def encoded(text: str, path: Path) -> bytes:
 
 
 def not_a_line(strings: Iterable[str]) -> int | None:
-    """Return the index of the first string that is empty, has blanks around it or a line break; None if none is so."""
+    """Return the index of the first string that is empty or has outer blanks or a line break; None if there is none."""
     wrong = (
         number
         for number, text in enumerate(strings)
@@ -45,7 +45,7 @@ def not_a_line(strings: Iterable[str]) -> int | None:
 
 
 def partial_of(path: Path) -> Path:
-    """Return an unused temporary path in the same folder; when written, the file is renamed to ``path``."""
+    """Return an unused temporary path in the folder of ``path``, for a file to be renamed to ``path`` once written."""
     return path.with_name(f".{path.name}-{secrets.token_hex(8)}.partial")
 
 
@@ -137,7 +137,7 @@ class SavedByHash:
         return load_data(path, cls)
 
     def save(self, folder: str | Path) -> Path:
-        """Write ``HASH.npz``, named by the content hash, into the folder unless it exists; return its path.
+        """Write a file ``HASH.npz``, named by the content hash, unless the folder has that file; return its path.
 
         Arrays are not compressed: that took longer than all other work of creating a run. All other fields are JSON. Writing
         is atomic, and nothing is pickled.
@@ -245,7 +245,7 @@ def write_arrays(path: Path, arrays: dict) -> None:
 def read_arrays(
     path: Path, start: str = "", mend: str = "; write it again"
 ) -> dict[str, np.ndarray]:
-    """Return the arrays of a file whose names begin with ``start``; the DataError for a damaged file ends with ``mend``."""
+    """Return the arrays with names that begin with ``start``; the DataError for a damaged file ends with ``mend``."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             if not has_all(file):

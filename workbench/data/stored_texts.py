@@ -20,7 +20,7 @@ class GrowingArray:
         self._write_header()
 
     def add(self, entries: np.ndarray) -> None:
-        """Append entries, (entry,) numbers that the type can hold."""
+        """Append entries (entry,), which must be numbers that the array's type can hold."""
         entries = np.ascontiguousarray(entries, self._dtype)
         if len(entries):
             self._file.write(entries)

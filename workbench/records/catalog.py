@@ -35,7 +35,7 @@ def votes(path: Path, party: str = "drop") -> Records:
 
 
 def words_of_text(path: Path) -> Records:
-    """Return the lower-case words of a text as records: one per word, with a field per letter, missing after the last."""
+    """Return the lower-case words of a text as records with a field per letter, missing after the word's end."""
     words = re.findall("[a-z]+", read_text(path).lower())
     if not words:
         raise DataError(f"{path} holds no word of the letters a to z; give a longer text")
@@ -117,7 +117,7 @@ class RecordSet:
         return self.folder()
 
     def load(self, **options) -> Records:
-        """Return the records, read with these options; raise DataError if the file is missing or has another content."""
+        """Return the records, read with these options; raise DataError for a missing file or unexpected content."""
         folder = self.folder()
         if folder is None:
             raise DataError(self._how_to_get())

@@ -27,7 +27,7 @@ def table_of_columns(
     multiplicity: str | None = None,
     where: Callable[[int], str] = "record {} (counted from 0)".format,
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the arrays and names that make `Records` (values, multiplicities, fields, levels), from columns by name.
+    """Return the arguments of `Records` (values, multiplicities, fields, levels) for columns keyed by name.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class Records(SavedByHash):
     def from_columns(
         cls, columns: Mapping[str, Sequence], name: str = "records", **options
     ) -> Records:
-        """Return the records in columns by name; equal records are merged, and sorted by their levels.
+        """Return the records in columns keyed by name, sorted by their levels; equal records are merged.
 
         See `workbench.records.records.table_of_columns` for the options: fields, levels, missing, multiplicity.
         """
@@ -360,7 +360,7 @@ class Records(SavedByHash):
         return 4 * self.values.size + 8 * self.n_distinct + 24 * int((self.values != MISSING).sum())
 
     def same_rows(self, other: object) -> bool:
-        """Return whether ``other`` has as many rows, the same fields and the same levels, as a test set must have."""
+        """Return whether ``other`` has as many rows, the same fields and the same levels, which a test set needs."""
         return isinstance(other, Records) and (other.n_distinct, other.fields, other.levels) == (
             self.n_distinct,
             self.fields,

@@ -77,12 +77,12 @@ def whole_if_one(data: AnyCorpus | Records):
 
 
 def beside(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
-    """Return the test data, read into memory if the training data have only one part."""
+    """Return the test data; read them into memory if the training data are not in several shards."""
     return test.in_memory() if test is not None and train.n_parts == 1 else test
 
 
 def named_engines(engines: Any) -> list[tuple]:
-    """Return (name, options) of each engine given by a name, a (name, options) pair, a list of these, or a dict."""
+    """Return a list of (engine name, options), from a name, a (name, options) pair, a list of these, or a dict."""
 
     def is_pair(one: object) -> bool:
         return isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], dict)
@@ -98,7 +98,7 @@ def named_engines(engines: Any) -> list[tuple]:
 
 
 def told_apart(function: Callable, engines: Any, settings: Mapping, others: Any = ()) -> tuple:
-    """Return the engines, each by its name, and the settings given to a function, with options of engines in ``options``.
+    """Return the engines by name, and a function's settings with the engines' options moved into ``options``.
 
     A name of both a setting and an option is the setting. The function takes one engine, or with the parameter ``engines``
     several; ``others`` have options too. The single engine of a pair is returned as its name, with its options in ``options``.

@@ -39,7 +39,7 @@ def live_settings(engine: Engine) -> tuple[str, ...]:
 
 
 def turned(model: Model, options: Options, changes: Mapping) -> tuple[Model, Options]:
-    """Return the model and the options with other values of live settings."""
+    """Return the model and the options with the live settings in ``changes`` set to their new values."""
     of_engine = {field.name for field in fields(options)}
     return (
         model.turned(**{name: value for name, value in changes.items() if name not in of_engine}),
@@ -57,7 +57,7 @@ def values_of(spec: RunSpec, names: Iterable[str]) -> dict[str, float]:
 
 
 def turnable(spec: RunSpec) -> dict[str, float]:
-    """Return the settings of a run that can be turned, with their present values: not those that it learns."""
+    """Return the present values of the settings that can be turned in a run, without those that the run learns."""
     values = values_of(spec, live_settings(spec.parts()[0]))
     return {name: value for name, value in values.items() if _can_turn(spec, name, value)}
 
@@ -114,7 +114,7 @@ def _number(name: str, value: object) -> float:
 
 
 def _not_live(engine: Engine, name: str, live: tuple[str, ...]) -> OptionError:
-    """Return the error that a setting cannot be turned, with the way on."""
+    """Return the error that a setting cannot be turned, with advice on what to do instead."""
     there = f"these can be turned while it runs: {_listed(live)}"
     if name in options_of(engine) or name in engine.model.takes:
         return OptionError(

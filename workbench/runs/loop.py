@@ -63,7 +63,7 @@ class Control:
     stopping = wants_rest  # whether a stop is requested
 
     def asked(self) -> bool:
-        """Return whether settings were asked to be turned since the last call."""
+        """Return whether anyone has asked to turn settings since the last call."""
         return False
 
     def interrupt(self, number: int = signal.SIGINT) -> None:
@@ -81,7 +81,7 @@ OnIteration = Callable[[Position, dict], None]
 
 
 def initial_position(spec: RunSpec, data: Whole | LaidOut, control: Control) -> Position:
-    """Return the position of a run before its first iteration; the time and the updates of its start are the run's own."""
+    """Return the position of a run before its first iteration; its clocks and updates include those of the start."""
     load_kernels(data.engine, data.model, data.options)
     context = StepContext(spec.seed, 0, spec.n_threads, control)
     (state, average), elapsed, cpu_time = clocked(
@@ -110,7 +110,7 @@ def take_effect(
     sink: MemorySink | RunWriter,
     control: Control,
 ) -> tuple[RunSpec, Position]:
-    """Turn the settings whose time has come before the next step; return the spec with what was asked for, and the position.
+    """Turn the settings that are due before the next step; return the spec with new interventions, and the position.
 
     What is asked for takes effect after all that the run has recorded or planned, so that a run that is computed again from
     a checkpoint makes the same steps. The running average begins anew.

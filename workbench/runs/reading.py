@@ -1,4 +1,4 @@
-"""What the record of a run's reading says: options that differ from the default, where the data come from, what was left out.
+"""The record of how a run's data were read: non-default options, the source, and what was left out.
 
 `workbench.data.reading` describes the record.
 """
@@ -69,7 +69,7 @@ def _text(name: str, value) -> str:
 
 
 def is_again(spec: RunSpec) -> bool:
-    """Return whether the name or path in a run's record, and the split, are enough to make its data again."""
+    """Return whether a run's data can be reproduced from its spec: the recorded name or path, options and split."""
     options = (spec.reading or {}).get("options", {})
     entries = [entry for value in options.values() if isinstance(value, list) for entry in value]
     untold = options.get("tokenizer") or GIVEN in options.values() or "," in "".join(entries)
@@ -106,7 +106,7 @@ def read_words(reading: dict) -> list[str]:
 
 
 def environment(spec: RunSpec) -> str:
-    """Return the setting of WORKBENCH_DATA that a command needs to find a named data set, such as "WORKBENCH_DATA=/data "."""
+    """Return the prefix that lets a command find a named data set, such as "WORKBENCH_DATA=/data ", or ""."""
     data_set = named_set(origin_of(spec) or "")
     folder = data_set.folder() if hasattr(data_set, "folder") else None
     found = [home for home in data_folders() if folder in (home, home / "records")]
@@ -114,7 +114,7 @@ def environment(spec: RunSpec) -> str:
 
 
 def _typed(name: str, value) -> str:
-    """Return the value of an option as ``--read`` takes it; texts that look like a number or a name for nothing in quotes."""
+    """Return an option's value as text for ``--read``; a string that would be parsed as JSON is put in quotes."""
     if value is None or value == []:
         return ""
     if isinstance(value, list):

@@ -464,7 +464,7 @@ class RequestField(NamedTuple):
     engines: tuple[str, ...] = ()  # engines that have the option
 
     def holders(self, settings: dict) -> list[dict]:
-        """Return the dicts among the settings of a request that hold the value."""
+        """Return the dicts within a request's settings that can contain this field's value."""
         own = settings.get(self.part, settings)
         if self.part == "options":
             return [own[engine] for engine in self.engines if engine in own]

@@ -176,7 +176,7 @@ class RunSpec(RunSettings):
 
     @property
     def breaks(self) -> list[tuple[int, str]]:
-        """The iterations from which on steps are computed otherwise, with why: the warm-up ended, or settings were turned."""
+        """The iterations at which the computation changes, each with the reason: end of warm-up, or settings turned."""
         ends = [(self.warm_up + 1, "the warm-up has ended")] if self.warm_up else []
         turned = [
             (
@@ -193,7 +193,7 @@ class RunSpec(RunSettings):
         return self.model.get("n_topics")
 
     def refuse_missing(self) -> None:
-        """Raise SpecError if the engine or its settings are unknown here, or the engine comes from another module."""
+        """Raise SpecError if the engine or its settings are unknown here, or its name is of another module's engine."""
         engine = self.parts()[0]
         if engine.kind == NOT_INSTALLED:
             raise SpecError(engine.title)
@@ -575,7 +575,7 @@ def _check_rule(spec: RunSpec, engine: Engine) -> None:
 
 
 def no_setting(given: dict, known: Iterable[str]) -> SpecError:
-    """Return the error that no setting has the names of those given; it suggests the known names that are meant."""
+    """Return the error that the given names are no settings; it suggests the nearest known names."""
     known = [*known]
     meant = {name: nearest(name, known) for name in given}
     lost = [name for name, near in meant.items() if near is None]

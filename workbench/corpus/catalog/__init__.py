@@ -1,1 +1,1 @@
-"""Named data sets: published, prepared, with inputs or sequences, and drawn."""
+"""The catalog of named data sets: published, prepared from these, with inputs or sequences, and simulated."""

@@ -33,7 +33,7 @@ def cache_folder() -> Path:
 def fetch_files(
     urls: Sequence[str], files: Sequence[str], folder: Path, progress: bool = True
 ) -> None:
-    """Download files into the folder, each from one address, or all from a single tar archive."""
+    """Download files: each from its own address or, given one address for several files, from its tar archive."""
     if len(urls) == len(files):
         for url, file in zip(urls, files, strict=True):
             _download(url, folder / file, progress)
@@ -132,7 +132,7 @@ class Form:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A published data set; its sizes were counted on the files, and ``agreement`` compares them with the published ones."""
+    """A published data set, with sizes counted in its files; ``agreement`` compares them with the published sizes."""
 
     name: str
     title: str  # a line of text for people
@@ -155,7 +155,7 @@ class DataSet:
         return {"part": "all"} if self.parts else {}
 
     def folders(self) -> list[Path]:
-        """Return the folders to search for files: the package's if bundled; else those of WORKBENCH_DATA, then the cache."""
+        """Return the folders to search: the package's for bundled data, else those of WORKBENCH_DATA and the cache."""
         if self.bundled:
             return bundled_folders(self.name)
         return [*data_folders(), cache_folder() / "data" / self.name]
@@ -165,7 +165,7 @@ class DataSet:
         return next((folder for folder, _ in self._found()), None)
 
     def whereabouts(self) -> str:
-        """Return "here", "fetchable" (a public address has the missing files) or "by hand"."""
+        """Return "here" or, if files are missing, "fetchable" (from a public address) or "by hand" (by the user)."""
         if self.folder() is not None:
             return "here"
         return "fetchable" if any(form.urls for form in self.forms) else "by hand"
@@ -195,7 +195,7 @@ class DataSet:
         }
 
     def load(self, part: str = "all") -> Corpus:
-        """Return the whole corpus or one part of it, from the first files whose content is verified as the published one.
+        """Return the corpus, or its part ``part``, from the first files found whose content is the published one.
 
         Raise CorpusError if the files are missing, cannot be read, or hold something else than was published.
         """
@@ -250,7 +250,7 @@ class DataSet:
         ]
 
     def _verified(self) -> tuple[Path, Corpus]:
-        """Return the first folder whose corpus has the published content, and that corpus."""
+        """Return the first folder whose files hold the published content, and the corpus read from them."""
         wrong = None
         for folder, form in self._found():
             try:
@@ -277,7 +277,7 @@ class DataSet:
         )
 
     def _part(self, corpus: Corpus, part: str) -> Corpus:
-        """Return the documents of one part; the name of the result, such as ``news20:part=train``, loads it again."""
+        """Return the documents of one part as a corpus, named so that `load_corpus` finds it: ``news20:part=train``."""
         documents = [d for d, title in enumerate(corpus.titles) if title.split("/")[0] == part]
         return replace(corpus.of_documents(documents), name=with_options(self.name, {"part": part}))
 

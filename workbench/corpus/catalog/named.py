@@ -1,4 +1,4 @@
-"""The catalog of named corpora: published ones, which are found, verified and read; prepared ones; and drawn ones.
+"""The catalog of named corpora: published ones, ones prepared from these, and simulated ones.
 
 The bundled one, ``docstrings``, comes with the package. The files of the others are looked for in the folders
 that the environment variable WORKBENCH_DATA names, then where `workbench data fetch` puts them; nothing is

@@ -45,7 +45,7 @@ def titles(path: Path) -> dict:
 
 
 def years_titles_authors(documents: Path, authors_of: Path, names: Path) -> dict:
-    """Return times and titles from lines ``year TAB title`` (or ``year/name``), and the authors that `_authors` reads."""
+    """Return times and titles from lines ``year TAB title`` or ``year/name``, and authors as `_authors` reads them."""
     rows = [line.split("\t") for line in read_lines(documents, None, "lines")]
     try:
         years = [int(row[0].split("/")[0]) for row in rows]
@@ -59,7 +59,7 @@ def years_titles_authors(documents: Path, authors_of: Path, names: Path) -> dict
 
 
 def ids_and_topics(path: Path) -> dict:
-    """Return titles and labels from lines ``id TAB split TAB topics``: the ids are titles, the topics labels."""
+    """Return titles and labels from lines ``id TAB split TAB topics``; titles are the ids, labels the topics."""
     rows = [line.split("\t") for line in read_lines(path, None, "lines")]
     return {"titles": [row[0] for row in rows], "labels": [row[-1] for row in rows]}
 
@@ -77,7 +77,7 @@ def newsgroups(labels: Path, groups: Path) -> dict:
 
 
 def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
-    """Return the author names of each document, looked up by number in a file with one name per line."""
+    """Return the names of each document's authors: ``path`` has their numbers, ``names`` has one name per line."""
     named = read_lines(names, None, "names")
     indptr, indices = read_arrays(path, ("indptr", "indices")).values()
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(named):
@@ -282,7 +282,7 @@ FIVE_GROUPS = (
 
 
 def five_hundred(kos: Corpus) -> Corpus:
-    """Draw 500 documents with numpy's generator and seed 0; return them in the order drawn, without unused words."""
+    """Return 500 documents drawn with numpy's generator and seed 0, in the order drawn, without unused words."""
     chosen = np.random.default_rng(0).choice(kos.n_documents, 500, replace=False)
     return frequent_words(kos.of_documents(chosen))
 
@@ -409,7 +409,7 @@ class MadeSet(DataSet):
         }
 
     def load(self, **options) -> Corpus:
-        """Return the corpus with these options; with the defaults, raise an error if it differs from the published one."""
+        """Return the corpus built with these options; with the defaults, raise an error for unexpected content."""
         changed = {name: value for name, value in options.items() if value != self.options[name]}
         if not changed:
             return self._verified()[1]
@@ -535,13 +535,13 @@ def windows_of(symbols: list[str], length: int, n: int) -> dict[str, list[str]]:
 
 
 def protein(path: Path) -> Corpus:
-    """Return the protein corpus: nineteen windows of 682 symbols, amino acids and ``*``; the vocabulary is alphabetical."""
+    """Return the protein corpus: 19 windows of 682 symbols (amino acids and ``*``), with an alphabetical vocabulary."""
     symbols = list("".join(read_text(path).split()))
     return of_sequences(windows_of(symbols, 682, 19), sorted(set(symbols)))
 
 
 def running_text(path: Path, windows: int = 1) -> Corpus:
-    """Return a book's text as windows of 4,000 tokens, reduced to its 1,000 most frequent words without stop words."""
+    """Return windows of 4,000 tokens of a book, reduced to its 1,000 most frequent words other than stop words."""
     tokens = _unstopped(read_text(path))
     words = _most_frequent(Counter(tokens), 1000)
     return of_sequences(
@@ -550,7 +550,7 @@ def running_text(path: Path, windows: int = 1) -> Corpus:
 
 
 def stories(path: Path) -> Corpus:
-    """Return the first 20 stories of at least 60 tokens, reduced to the 200 most frequent words without stop words."""
+    """Return the first 20 stories with at least 60 tokens of the 200 most frequent words other than stop words."""
     entries = [json.loads(line) for line in read_text(path).splitlines()]
     texts = {str(story["id"]): _unstopped(story["body"] or "") for story in entries}
     words = _most_frequent(Counter(token for tokens in texts.values() for token in tokens), 200)

@@ -51,7 +51,7 @@ def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float 
 
 
 def _checked(name: str, value: object):
-    """Return an argument of a simulating function as a number; raise an error if it is not one."""
+    """Return an argument of a simulating function as a number; raise an error if it is no number or out of range."""
     number = (
         isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
     )
@@ -291,7 +291,7 @@ class DrawnSet:
         return {**{name: getattr(self, name) for name in names}, "where": self.whereabouts()}
 
     def load(self, **options) -> Corpus:
-        """Simulate the corpus; its true parameters come from the function itself, as in ``wb.synthetic.bars(side=4)``."""
+        """Simulate the corpus; for its true parameters too, call the function, as in ``wb.synthetic.bars(side=4)``."""
         return self.draw(**options)[0]
 
 

@@ -1,4 +1,4 @@
-"""What readers of tables and JSON lines share: named columns or fields, and words as strings, numbered while reading."""
+"""Functions shared by readers of tables and JSON lines: read named columns or fields, number words given as strings."""
 
 import math
 from collections import defaultdict
@@ -158,13 +158,13 @@ def _check_position(read_options: ReadOptions) -> None:
 
 
 def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
-    """Number the names in order of first appearance, after ``known``; return ids (name,) int64, and all distinct names."""
+    """Number names by first appearance, after those in ``known``; return ids (name,) int64, all distinct names."""
     ids = {name: number for number, name in enumerate(dict.fromkeys(chain(known, names)))}
     return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
 
 
 def counts_by_name(path: Path, read_options: ReadOptions, words: Sequence[str], **rows) -> dict:
-    """Return arguments of `Corpus.from_pairs` for rows whose words are strings; a count of 0 only adds to the vocabulary.
+    """Return arguments of `Corpus.from_pairs` for rows with words as strings; the count may be 0, to list a word.
 
     The vocabulary is in the order of first appearance, unless the option gives one: then raise an error for a word
     that it lacks.

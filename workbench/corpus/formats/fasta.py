@@ -62,7 +62,7 @@ def read_symbols(path: Path, read_options: ReadOptions, symbols: dict[str, list[
 
 
 def rows_of_symbols(symbols: dict[str, list[str]]) -> dict:
-    """Return arguments of `Corpus.from_pairs`: one document with one token per symbol."""
+    """Return arguments of `Corpus.from_pairs` that make each symbol a document with one token."""
     sequence = [
         (name, site)
         for name, symbols_of_row in symbols.items()

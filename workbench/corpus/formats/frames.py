@@ -21,7 +21,7 @@ ROWS = 4096
 
 
 class Frames:
-    """A table format (Parquet or Excel), as `workbench.corpus.formats.interface` describes a format; read-only."""
+    """A table format, Parquet or Excel, for reading only; see `workbench.corpus.formats.interface`."""
 
     CERTAIN, TAKES = True, ("columns", "columns of counts")
 
@@ -40,7 +40,7 @@ class Frames:
         return self._starts.match(start) is not None
 
     def read(self, path: Path, read_options: ReadOptions) -> dict:
-        """Return the texts and other chosen columns, or the counts of a table of counts."""
+        """Return a table's texts and other chosen columns, or its counts if it is a table of counts."""
         import pandas as pd
 
         with self._opening(path):
@@ -66,7 +66,7 @@ class Frames:
     def stream(
         self, path: Path, read_options: ReadOptions, progress: Callable[[float], None]
     ) -> Stream | None:
-        """Stream the rows of a Parquet file as `read` returns them, some at a time; return None for Excel."""
+        """Return a stream of what `read` would return; None for an Excel file, or where `stream_table` returns None."""
         if self._is_excel:
             return None
         with self._opening(path):

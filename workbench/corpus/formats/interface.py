@@ -89,7 +89,10 @@ class ReadOptions(NamedTuple):
     on_bad: str = LEAVE  # see `workbench.corpus.times.ON_BAD`
 
     def spelled(self, names: Iterable[str]) -> "ReadOptions":
-        """Return the options with names of columns or fields in the case that a file has them in; those of counts together."""
+        """Return the options with the names of columns or fields in upper and lower case as in the file.
+
+        The names of documents, words and counts change only if the file has them all.
+        """
         one = {name: spelled(getattr(self, name), names) for name in COLUMNS}
         options = self._replace(inputs=tuple(spelled(name, names) for name in self.inputs), **one)
         *document, word, count = (spelled(name, names) for name in self.counts)
@@ -99,7 +102,7 @@ class ReadOptions(NamedTuple):
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """The names of the three columns of a table of counts: document, word and count."""
+        """The names of a table's columns of document (one or more), word and count, in this order."""
         return (*self.document, self.word, self.count)
 
 
@@ -160,7 +163,7 @@ def has_titles(corpus: Corpus) -> bool:
 def about_counts(
     path: Path, stem: str, n_documents: int, n_words: int, words: list[str] | None, **about
 ) -> dict:
-    """Return what `Corpus.from_pairs` needs besides rows: sizes, vocabulary, and titles and labels of companion files.
+    """Return arguments of `Corpus.from_pairs` other than rows: sizes, vocabulary, titles and labels of companion files.
 
     Raise an error if there are more or fewer titles or labels than documents.
     """
@@ -177,7 +180,7 @@ def about_counts(
 def find_words(
     path: Path, stem: str, vocabulary, n_words: int | None, also: str = ""
 ) -> list[str] | None:
-    """Return the vocabulary that is given (a path or words), else the one in a companion file; None without both.
+    """Return the words of ``vocabulary`` (a path or words) or, if it is None, of a companion file; None without one.
 
     Raise an error for a repeated word, or if there are not ``n_words`` words (None: any number).
     ``also`` is one more possible name of the companion file.
@@ -207,7 +210,7 @@ def read_words(vocabulary, n_words: int | None, mend: str) -> list[str]:
 
 
 def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
-    """Raise an error if a vocabulary repeats a word: summing the counts of both would change the data."""
+    """Raise an error if a vocabulary repeats a word, since adding up the counts of the two would change the data."""
     first: dict[str, int] = {}
     for index, word in enumerate(words):
         if first.setdefault(word, index) != index:

@@ -134,7 +134,7 @@ def _rows(where: list[str], entries: list[dict]) -> Rows:
 
 
 def _kind(first: dict, read_options: ReadOptions) -> str | None:
-    """Return the field of the first object that takes the place of a text, "counts" or "tokens"; None if it has a text."""
+    """Return "counts" or "tokens", the field of the first object that replaces a text; None if it has a text."""
     return (
         next((kind for kind in KINDS if kind in first), None)
         if read_options.text not in first
@@ -156,7 +156,7 @@ def _texts(rows: Rows, read_options: ReadOptions) -> list[str]:
 def _counts_of(
     where: list[str], entries: list[dict], what: str, first: int = 0
 ) -> tuple[list[int], list[str], list[int]]:
-    """Return document (from ``first`` on), word and count of each row, from the objects."""
+    """Return the document, word and count of each row; the objects are documents, numbered from ``first`` on."""
     documents, words, counts = [], [], []
     for d, (place, entry) in enumerate(zip(where, entries, strict=True), start=first):
         entry_counts = _counts(place, entry, what)

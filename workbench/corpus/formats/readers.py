@@ -153,7 +153,7 @@ class Request(NamedTuple):
     asked: dict
 
     def read(self) -> dict:
-        """Read the file; return the arguments of `Corpus.from_texts` or `Corpus.from_pairs`."""
+        """Read the file; return arguments of `Corpus.from_texts` for texts, of `Corpus.from_pairs` for counts."""
         options = self.text_options if trait(self.format, "TEXT_OPTIONS") else {}
         return self.format.read(self.path, self.read_options, **options)
 
@@ -165,7 +165,7 @@ class Request(NamedTuple):
         )
 
     def check(self, has_texts: bool) -> None:
-        """Raise an error if options for texts are given and the file has counts, or the reverse."""
+        """Raise an error for options for texts if the file has counts, for a vocabulary if the file has texts."""
         if not has_texts and self.text_options and not trait(self.format, "TEXT_OPTIONS"):
             raise CorpusError(
                 f"{self.path} is a bag of words, already counted; leave out {', '.join(self.text_options)}"
@@ -297,7 +297,7 @@ def has_known_format(path: Path) -> bool:
 
 
 def _format_by_bytes(start: bytes, read_options: ReadOptions, certain: bool) -> str | None:
-    """Return the first format that matches the bytes, among the formats whose match is ``certain``, or among the others."""
+    """Return the first format that matches the bytes; only formats whose `CERTAIN` equals ``certain`` are tried."""
     return next(
         (
             name
@@ -310,7 +310,7 @@ def _format_by_bytes(start: bytes, read_options: ReadOptions, certain: bool) -> 
 
 
 def _format(path: Path, format: str | None, read_options: ReadOptions) -> str:
-    """Return the format of a file: the option ``format``, else by its first bytes and name."""
+    """Return the format of a file: the option ``format``, else the one that its first bytes or its name indicate."""
     if format is not None:
         CorpusError.one_of("format", format, FORMATS)
     if not path.exists():
@@ -348,5 +348,5 @@ def _format(path: Path, format: str | None, read_options: ReadOptions) -> str:
 
 
 def format_of(path: str | os.PathLike, format: str | None = None, text: str = "text") -> str:
-    """Return the name of the format in which `read_corpus` reads a path; raise CorpusError as it does."""
+    """Return the name of the format in which `read_corpus` reads a path; raise CorpusError if there is none."""
     return _format(path_of(path), format, ReadOptions(text=text))

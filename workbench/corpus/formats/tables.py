@@ -53,7 +53,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the texts and chosen columns, or the counts of a table of counts; an empty cell is an empty document."""
+    """Return a table's texts and chosen columns, or its counts if it has counts; an empty text is an empty document."""
     return read_table(
         path, read_options, *read_columns(path, read_options.encoding, read_options.dialect)
     )
@@ -66,7 +66,7 @@ def read_table(
     values: list[Sequence[str]],
     lines: list[int],
 ) -> dict:
-    """Return the documents that `read` returns, from column names, column values and the line on which each row ends."""
+    """Return what `read` does, for a table given by column names, column values and the line on which each row ends."""
     columns, read_options = columns_by_name(header, values), read_options.spelled(header)
     if _has_counts(path, read_options, header):
         return _read_counts(path, read_options, columns, lines)
@@ -79,7 +79,10 @@ def read_table(
 def stream(
     path: Path, read_options: ReadOptions, progress: Callable[[float], None]
 ) -> Stream | None:
-    """Stream the rows of a table as `read` returns them; return None if it may have a column per word, which needs all rows."""
+    """Return a stream of the documents that `read` would return; None if `read` needs all rows at once.
+
+    This is so if the table may have one column of counts per word.
+    """
     return stream_table(
         path,
         read_options,
@@ -93,7 +96,7 @@ def stream_table(
     header: list[str],
     pieces: Iterator[tuple[list, list[int]]],
 ) -> Stream | None:
-    """Return the stream that `stream` returns, from column names and pieces of (column values, line numbers)."""
+    """Return what `stream` does, for a table given by column names and pieces (column values, line numbers)."""
     read_options = read_options.spelled(header)
     if _has_counts(path, read_options, header):
         return _stream_counts(path, read_options, header, pieces)
@@ -117,8 +120,9 @@ def stream_table(
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return a table with a row per pair, ``document,word,count`` and ``label`` if there are labels; other fields are lost.
+    """Return a table with columns ``document,word,count``, and ``label`` if there are labels, and a row per pair.
 
+    Other fields are lost.
     The column ``document`` has the titles. If two titles are equal it has numbers from 0, and ``title`` is another
     column. With ``vocabulary`` the first document has a row for every word, with count 0 if it does not contain it. This
     keeps the order of the words, and words that occur nowhere. An empty document has one row of count 0.
@@ -149,7 +153,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def columns_by_name(header: list[str], values: list[Sequence[str]]) -> dict[str, Sequence[str]]:
-    """Return the column values keyed by column name; of columns with the same name, the first."""
+    """Return the column values keyed by column name; if several columns have one name, the first is used."""
     return dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))
 
 
@@ -167,7 +171,7 @@ def _has_counts(path: Path, read_options: ReadOptions, header: list[str]) -> boo
 def _rows(
     path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], lines: list[int]
 ) -> Rows:
-    """Return the fields of documents as `Rows`, each document's from its first row in the table."""
+    """Return the fields of documents as `Rows`; ``rows`` is the first table row of each document."""
 
     def values(name: str | None) -> list:
         return [columns[name][row] for row in rows] if name in columns else [None] * len(rows)
@@ -183,7 +187,7 @@ def _rows(
 def _wide(read_options: ReadOptions, columns: dict[str, Sequence[str]]) -> list[str]:
     """Return the word columns of a table with one document per row and one column per word; [] for other tables.
 
-    It is only if inputs or a sequence are asked for; otherwise a column of years would become a word.
+    Without inputs or a sequence in the options the result is []: a column of years would become a word.
     """
     if not read_options.inputs and read_options.sequence is None:
         return []

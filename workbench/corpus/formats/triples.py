@@ -97,7 +97,7 @@ def triples_of(corpus: Corpus) -> str:
 
 
 def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
-    """Return the rows (row, 3) int64 of document, word and count on whole lines, of which the first is line ``line``."""
+    """Parse whole lines, numbered from ``line`` on; return rows (row, 3) int64 of document, word and count."""
     if not block.strip():
         return np.empty((0, 3), dtype=np.int64)
     try:

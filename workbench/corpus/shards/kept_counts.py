@@ -34,7 +34,7 @@ def kept_beside(folder: Path) -> Path:
 
 
 def identity(path: Path, options: dict) -> dict:
-    """Return all that determines the counts, for comparison: file names, sizes and times, options, and program version."""
+    """Return all that determines a conversion's counts: file names, sizes and times, options, program version."""
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     stats = [(str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files]
     return {
@@ -101,7 +101,7 @@ class KeptCounts:
             self._n_batches += 1
 
     def add(self, counts: WordCounts) -> None:
-        """Store the counts of the next batch; once the disk is full, nothing more is stored."""
+        """Store the counts of the next batch; after a write error delete the folder and store no more."""
         if not self._lock.is_locked:
             return
         words = np.frombuffer(json.dumps(counts.words).encode(), np.uint8)
@@ -114,7 +114,7 @@ class KeptCounts:
 
     @property
     def is_worth(self) -> bool:
-        """Return whether enough counts are stored to keep the folder after an interruption."""
+        """Return whether the folder has enough counts to be worth keeping after an interruption."""
         n_bytes = sum(batch.stat().st_size for batch in self._batches())
         return self._lock.is_locked and n_bytes >= LEAST
 

@@ -60,7 +60,10 @@ class PairFiles:
     def blocks(
         self, n_documents: int
     ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield blocks (first document, last document + 1, documents (row,), words (row,), counts (row,))."""
+        """Yield all rows in blocks of whole documents: (first document, last document + 1, documents, words, counts).
+
+        The last three are arrays (row,), sorted by document.
+        """
         self.close()
         first, held = 0, tuple(np.empty(0, np.int32) for _ in PARTS)
         for rows in (

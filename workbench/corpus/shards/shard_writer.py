@@ -58,7 +58,10 @@ class ShardWriter:
         self._open.close()
 
     def add(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
-        """Add the next documents: indptr (document + 1,), from 0; words (pair,), ascending by document; counts (pair,)."""
+        """Add the next documents, given by indptr (document + 1,), words (pair,) and counts (pair,).
+
+        indptr begins with 0; words ascend within each document.
+        """
         first = 0
         while first < len(indptr) - 1:
             shard = self._shard or self._begin()
@@ -103,7 +106,7 @@ class ShardWriter:
         self._taken = list(fields), list(input_names)
 
     def finish(self, name: str, held_out_rows: str | None, reading: dict | None) -> dict:
-        """Write the remaining files and return the manifest, still without hashes; `seal` adds them and writes it."""
+        """Write the remaining files; return the manifest, still without hashes, for `seal` to complete and write."""
         self._end()
         self._array("word_tokens", np.int64).add(self._word_tokens)
         self.close()

@@ -71,7 +71,7 @@ class Documents(NamedTuple):
 
 
 def _stored(field: str) -> cached_property:
-    """Return a cached property that reads a text field of the folder; if not stored, it is None, or the default titles."""
+    """Return a cached property that reads a text field; if not stored, it is None (titles: the default ones)."""
 
     def entries(corpus: ShardedCorpus) -> StoredTexts | NumberedTitles | None:
         if field not in corpus.fields:
@@ -418,7 +418,7 @@ class ShardedCorpus(AnyCorpus):
         )
 
     def _read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
-        """Read entries ``first`` to ``last`` - 1 of an array of a shard into memory."""
+        """Return entries ``first`` to ``last`` - 1 of one of a shard's arrays, read into memory."""
         n_pairs = int(self.first_pairs[shard + 1] - self.first_pairs[shard])
         mapped = self._mapped(stem := f"{shard_stem(shard)}.{part}", n_pairs)
         offset = mapped.offset + first * mapped.itemsize
@@ -429,7 +429,7 @@ class ShardedCorpus(AnyCorpus):
         return entries
 
     def _mapped(self, stem: str, n: int | None = None) -> np.memmap:
-        """Return one array of the folder, mapped into memory; raise DataError unless it has n entries."""
+        """Return one array of the folder, mapped into memory; raise DataError unless it has n entries (None: any)."""
         with _reading(self.folder, f"{stem}.npy"):
             mapped = np.load(self.folder / f"{stem}.npy", mmap_mode="r", allow_pickle=False)
         if n is not None and mapped.shape != (n,):
@@ -441,7 +441,7 @@ class ShardedCorpus(AnyCorpus):
     # ------------------------------------------------------------------ the store
 
     def save(self, folder: str | Path) -> Path:
-        """Hard-link or copy the corpus into ``folder/HASH`` unless that exists; return its path."""
+        """Hard-link or copy the corpus into ``folder/HASH``, unless that folder exists; return the folder's path."""
         path = Path(folder) / self.content_hash
         if path.exists():
             return path
@@ -465,7 +465,7 @@ class ShardedCorpus(AnyCorpus):
         raise self.only_in_memory(what)
 
     def only_in_memory(self, what: str) -> DataError:
-        """Return the error of an operation on a corpus in memory; ``what`` says why the operation needs that."""
+        """Return the error for an operation that needs the corpus in memory; ``what`` gives the reason."""
         return DataError(
             f"{self.name!r} is kept in shards, and {what}; take shard(i), rows(first, last) or, where memory "
             "allows, in_memory()"
@@ -555,7 +555,7 @@ def _damaged(folder: Path, what: str) -> DataError:
 
 
 def _manifest_of(folder: Path) -> dict:
-    """Return the manifest of a folder; raise DataError unless all its files exist in the stated sizes."""
+    """Return the manifest of a folder; raise DataError unless every file that it lists exists with the stated size."""
     if not is_sharded(folder):
         raise DataError(
             f"{folder} is no folder of a sharded corpus, which has a file {MANIFEST}; check the path"

@@ -134,7 +134,7 @@ def read_shards(
 
 @contextmanager
 def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
-    """Yield the stored counts of this conversion; None if the file has no texts, or a tokenizer is given.
+    """Yield the `KeptCounts` of this conversion, or None if the file has no texts or a tokenizer is given.
 
     The folder is kept if the block is interrupted and enough is stored; otherwise it is deleted.
     """
@@ -191,7 +191,7 @@ def _write(
     counts: KeptCounts | None,
     notes: dict,
 ) -> None:
-    """Read the stream and write it as a sharded corpus into the folder ``place``; ``notes``: for the record of its reading."""
+    """Read the stream and write a sharded corpus into the folder ``place``; ``notes`` go into its record of reading."""
     request.check(stream.words == TEXTS)
     with closing(_Fields(place / "fields")) as fields, closing(PairFiles(place / "pairs")) as pairs:
         read_all = (
@@ -219,7 +219,7 @@ def _write(
 
 
 class _Words(NamedTuple):
-    """The vocabulary, and the index in it of each word by provisional number (word,) int32; -1 for a pruned word."""
+    """The vocabulary, and the final number (word,) int32 of each provisionally numbered word; -1 for a pruned word."""
 
     vocabulary: list[str]
     numbers: np.ndarray | None  # None: numbers do not change
@@ -236,7 +236,7 @@ def _read_texts(
     processes: int,
     kept_counts: KeptCounts | None,
 ):
-    """Count the words of all texts; return the vocabulary, the number of documents, and the fields known only now."""
+    """Count the words of all texts; return the vocabulary, the number of documents, fields known only at the end."""
     options = as_counted(request.counted, request.text_options)
     of_words = {
         name: repeatable(options[name]) if name in LISTS else options[name]
@@ -277,7 +277,7 @@ def _read_texts(
 
 
 def _longer(values: np.ndarray, n: int) -> np.ndarray:
-    """Return the values padded with zeros to at least n entries; the length at least doubles if it must grow."""
+    """Return the values, padded with zeros if they are fewer than n; the length then at least doubles."""
     if len(values) >= n:
         return values
     longer = np.zeros(max(n, 2 * len(values)), values.dtype)
@@ -315,7 +315,7 @@ def _counted(texts: list[str]) -> WordCounts:
 def _with_kept(
     batches: Iterator[Batch], of_words: dict, processes: int, kept_counts: KeptCounts | None
 ) -> Iterator[tuple[Batch, WordCounts]]:
-    """Yield each batch with its word counts, in order, using stored counts as long as there are any."""
+    """Yield (batch, word counts) in order; stored counts are used first, further ones are computed and stored."""
     for counts in kept_counts.counts() if kept_counts else ():
         batch = next(batches, None)
         if batch is None or batch.n_documents != len(counts.lengths):
@@ -356,7 +356,7 @@ def _all_counted(
 
 @contextmanager
 def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
-    """Yield the pool of worker processes; end them when the block ends, also by an error."""
+    """Yield the pool of worker processes; end the processes when the block ends, also after an error."""
     try:
         yield pool
     except BrokenProcessPool:
@@ -372,7 +372,7 @@ def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
 
 
 def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields"):
-    """Read all rows of counts; return the vocabulary, the number of documents, and the fields known only now."""
+    """Read all rows of counts; return the vocabulary, the number of documents, and fields known only at the end."""
     known = known_words(request.path, request.read_options) if stream.words != IDS else ()
     ids: dict[str, int] = {word: number for number, word in enumerate(known)}
     n_documents = n_rows = n_words = 0
@@ -413,7 +413,7 @@ def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_F
 def _documents(
     pairs: PairFiles, n_documents: int, numbers: np.ndarray | None
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield blocks of documents (last document + 1, indptr, words, counts), with final word numbers and counts summed."""
+    """Yield blocks (last document + 1, indptr, words, counts) of documents, with final word numbers, none repeated."""
     for first, last, documents, words, counts in pairs.blocks(n_documents):
         if numbers is not None:
             words = numbers[words]
@@ -431,7 +431,7 @@ def _documents(
 
 
 class _Fields:
-    """Writer of titles, labels and inputs of all batches; a missing field becomes empty texts."""
+    """Writer of the titles, labels and inputs of all batches; a text field that a batch lacks becomes empty texts."""
 
     def __init__(self, folder: Path):
         folder.mkdir()
@@ -450,7 +450,7 @@ class _Fields:
         self._n += batch.n_documents
 
     def finish(self, writer: ShardWriter, rest: dict) -> None:
-        """Write the fields of all batches, and those known only at the end (``rest``), with the writer of a corpus."""
+        """Give the writer of a corpus the fields of all batches, and those known only at the end (``rest``)."""
         self._writer.close()
         # names; numbers were checked before
         checked_inputs({name: [0.0] for name in self._writer.input_names}, (), 1)

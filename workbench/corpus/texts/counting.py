@@ -254,7 +254,7 @@ def as_counted(counted: Mapping | None, options: Mapping) -> dict:
 
 
 def as_written(of_words: dict) -> dict:
-    """Return the options for finding words as `written` does.
+    """Return the options for finding words as JSON values, in the form that `written` gives them.
 
     Options that older versions lacked are left out if they have the default, so that the hashes of tables do not change.
     """
@@ -380,7 +380,7 @@ def kept_words(
     max_share: float = 1.0,
     max_words: int | None = None,
 ) -> np.ndarray:
-    """Return the indices of words to keep, ascending, given each word's number of documents and of tokens (word,)."""
+    """Return the ascending indices of words to keep, from the numbers (word,) of their documents and tokens."""
     n_words = len(totals)
     rare, common = occurs_in < min_documents, occurs_in > max_share * n_documents
     keep = np.flatnonzero(~rare & ~common)

@@ -233,7 +233,7 @@ def stop_list(stop_words) -> Iterable[str]:
 
 
 def further_words(words) -> list[str]:
-    """Return the words of a list, or of text separated by commas; names of languages or files are not looked up."""
+    """Return the words of a list, or of text separated by commas; no word is taken for a language or file name."""
     words = words.split(",") if isinstance(words, str) else () if words is None else words
     listed = list(words) if isinstance(words, Iterable) else [None]
     if not all(isinstance(word, str) for word in listed):

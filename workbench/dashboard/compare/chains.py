@@ -42,7 +42,7 @@ SAID = message(
 
 @lru_cache(maxsize=32)
 def convergence_of(runs: Looked) -> Shown:
-    """Return R-hat and effective sample size by label, and the ranks of draws of labels with several chains."""
+    """Return a table of R-hat and effective sample sizes by label, and a picture of ranks of draws by chain."""
     datasets, rows = [progress for *_, progress in begun(runs)], []
     for label, draws in draws_by_label(datasets).items() if datasets else ():
         if found := agreement(draws):
@@ -59,5 +59,5 @@ def convergence_of(runs: Looked) -> Shown:
 
 
 def named(quantity: str) -> str:
-    """Return the label of a quantity on the page."""
+    """Return the label that the page shows for a quantity."""
     return "sizes of the topics" if quantity == "sorted_share" else dimension(quantity).label

@@ -52,7 +52,7 @@ WORDS = {"headline": "Recommended estimate", "close-up": "Zoom to end"}
 
 
 def names_by_label(names) -> dict[str, str]:
-    """Return a dict from the label on the page to the name, for axes, measures, ranges or groupings."""
+    """Return a dict label on the page -> name, for the given names of axes, measures, ranges or groupings."""
     return {WORDS.get(name, capital(name)): name for name in names}
 
 

@@ -1,4 +1,4 @@
-"""Guess the roles of the columns of a file from their names and first values, where these are obvious."""
+"""Guess the obvious roles of columns of a file from the columns' names and first values."""
 
 from workbench.corpus.shards.sharded import is_sharded
 from workbench.corpus.times import times_of
@@ -35,7 +35,7 @@ LEAST_WORDS = 4
 def columns_of(
     corpus: str | Received, format: str | None, encoding: str
 ) -> dict[str, list[str]] | None:
-    """Return the first values of each column of the file in the form, by column; None if it names no file.
+    """Return a dict column -> its first values, for the file named in the form; None if the form names no file.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def columns_of(
 
 
 def guessed(columns: dict[str, list[str]]) -> dict[str, str]:
-    """Return the column for each field of the form whose column is obvious; no column serves two fields."""
+    """Return a dict field of the form -> column, for fields whose column is obvious; no column serves two fields."""
     found: dict[str, str] = {}
     for field, names in USUAL.items():
         known = {
@@ -69,7 +69,7 @@ def guessed(columns: dict[str, list[str]]) -> dict[str, str]:
 
 
 def _longest(columns: dict[str, list[str]]) -> str | None:
-    """Return the column with the most words."""
+    """Return the column with the most words per value; None if even that has fewer than `LEAST_WORDS`."""
     words = {
         name: sum(len(value.split()) for value in values) / max(1, len(values))
         for name, values in columns.items()

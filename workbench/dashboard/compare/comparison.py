@@ -64,7 +64,7 @@ class Comparison(Card):
         self.reference.options = {BEST: ""} | {label: label for label in offered}
 
     def follow(self, runs: Looked, until: float | None) -> None:
-        """Compute the comparison of these runs in the background, unless that was done or has begun."""
+        """Compute the comparison of these runs in the background, unless the last request was the same."""
         paths, asked = (
             [path for path, _ in runs],
             (runs, until or None, self.reference.value or None),
@@ -93,7 +93,7 @@ class Comparison(Card):
 
 @lru_cache(maxsize=32)
 def compared(runs: Looked, until: float | None, reference: str | None) -> tuple[Shown, list[str]]:
-    """Return what the card shows of these runs (see `side_by_side`), and the labels of the runs."""
+    """Return the content of the card for these runs (see `side_by_side`), and the labels of its rows."""
     if not runs:
         raise MeasureError("no run is drawn; draw some in the table")
     found = side_by_side(runs, until, reference)
@@ -114,7 +114,7 @@ def compared(runs: Looked, until: float | None, reference: str | None) -> tuple[
 
 
 def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr.Dataset:
-    """Return the results of each label, from its runs with held-out data; a run removed meanwhile is omitted.
+    """Return the results for each label, from its runs with held-out data; a run removed meanwhile is omitted.
 
     Documents are scored only for runs at rest.
     until : target perplexity; by default the lowest that every run reaches. reference : a label or an engine.
@@ -166,7 +166,7 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
 
 
 def _scored(run: Run) -> dict:
-    """Return the scores of each document at the last checkpoint, by hash of the run; empty without a checkpoint."""
+    """Return a dict hash of the run -> scores of its documents at the last checkpoint; empty without a checkpoint."""
     try:
         return {run.spec.hash: score_documents(run)}
     except (SpecError, OSError):
@@ -210,7 +210,7 @@ def table_of(rows: pd.DataFrame) -> Table:
 
 
 def _cells(one) -> list:
-    """Return the cells of the row of a label; ``one`` has the numbers of the label."""
+    """Return the table cells for one label; ``one`` is its row of the results."""
     digits = decimals(one.test_perplexity)
     interval = format_interval(one.difference_low, one.difference_high, digits, sign=True)
     difference = format_number(one.difference, digits, sign=True)

@@ -1,4 +1,4 @@
-"""The live figure: what up to eight runs, or means of runs, record, against iterations, steps, updates or seconds.
+"""The live figure: curves of up to eight runs, or means of runs, against iterations, steps, updates or seconds.
 
 A slot and its glyphs are made when they are first seen, and stay. Afterwards only data, names of columns, visibility and labels
 change, and a tick streams nothing but new rows.
@@ -126,13 +126,13 @@ class Curve:
             self._free_slot().line = line
 
     def _free_slot(self) -> Slot:
-        """Return the first slot without a line, which is made if there is none."""
+        """Return the first slot without a line; make a new slot if all slots have one."""
         if all(slot.line is not NOTHING for slot in self.slots):
             self.slots.append(Slot(len(self.slots), FIRST))
         return next(slot for slot in self.slots if slot.line is NOTHING)
 
     def _add_new(self) -> None:
-        """Add to the figure what was made since, at once: the browser lays a figure out for each change of its glyphs."""
+        """Add all new glyphs to the figure at once, since the browser redoes the layout at each change of glyphs."""
         parts = [pair for slot in self.slots for pair in slot.parts.items()]
         parts.sort(key=lambda pair: ORDER.index(pair[0][0]))
         renderers = [*(part for _, part in parts), self._turns, self._crossings]
@@ -144,11 +144,11 @@ class Curve:
             self._legend.items = items
 
     def colours(self) -> dict[str, str]:
-        """Return the colour of each drawn run by name: the colour of its engine, see `workbench.views.elements`."""
+        """Return a dict name of a drawn run -> its colour, that of its engine; see `workbench.views.elements`."""
         return {name: slot.colour for slot in self.slots for name in slot.line.names}
 
     def lift(self, names: Iterable[str]) -> None:
-        """Fade all lines but those of the named runs, from now on; no line while none of them is drawn."""
+        """Fade all lines but those of the named runs from now on; while none of these runs is drawn, fade no line."""
         self._lifted = set(names)
         lifted = [slot for slot in self.slots if not self._lifted.isdisjoint(slot.line.names)]
         for slot in self.slots:
@@ -170,7 +170,7 @@ class Curve:
         self.draw()
 
     def _paint(self) -> None:
-        """Give each line the colour of its engine, in shades where runs differ in one ordered setting, and a dash."""
+        """Give each line a dash pattern and its engine's colour, in shades where runs differ in one ordered setting."""
         n_before, used = Counter(), [slot for slot in self.slots if slot.line.names]
         labels = [self._labels[slot.line.key] for slot in used]
         shades = ramp(labels)
@@ -189,7 +189,7 @@ class Curve:
         return [self._readings[name] for name in line.names if name in self._readings]
 
     def _has_no_course(self, line: Line) -> bool:
-        """Return whether the line is of imported models; without known iterations they are drawn as horizontal lines."""
+        """Return whether the line has an imported model: its iterations are unknown, so the line is horizontal."""
         return not all(reading.has_course for reading in self._of(line))
 
     def has_levels(self) -> bool:
@@ -268,7 +268,7 @@ class Curve:
     def _parts(
         self, slot: Slot, x: str, columns: tuple[str, ...]
     ) -> Iterator[tuple[tuple[str, int], dict[str, str]]]:
-        """Yield what is seen of a line: part and number of the quantity, and the columns that it is drawn from.
+        """Yield a pair for each visible glyph of a slot: (its kind, the number of its quantity), and its columns.
 
         An imported model is a horizontal line at its value.
         """
@@ -286,7 +286,7 @@ class Curve:
             yield ("level", 0), {"y": columns[0]}
 
     def _draw_turns(self, x: str, y: str) -> None:
-        """Mark on the line of each run where settings were turned."""
+        """Mark on the line of each run where its warm-up ended or its settings were changed."""
         lines = [
             (self._readings[slot.line.key], slot.colour)
             for slot in self.slots
@@ -348,7 +348,7 @@ class Curve:
         self._moving = False
 
     def _moved(self, attribute, old, new) -> None:
-        """Note that the visitor has changed a range, which then stays until it is reset."""
+        """Note that the visitor has changed a range; the ranges then stay until they are reset."""
         self._moved_by_hand = self._moved_by_hand or not self._moving
 
     def follow(self) -> None:
@@ -384,7 +384,7 @@ class Curve:
 
 
 def _show(source: ColumnDataSource, data: dict, telling: tuple[str, ...]) -> None:
-    """Give a source its columns, unless those that are telling are the same."""
+    """Set the columns of a source, unless the columns named in ``telling`` are unchanged."""
     if not all(np.array_equal(data[name], source.data[name]) for name in telling):
         source.data = data
 

@@ -15,7 +15,7 @@ from workbench.errors import shown
 
 
 def families() -> dict[str, list[str]]:
-    """Return the names of the engines by title of their family; a family is the folder of the engine."""
+    """Return a dict title of a family -> names of its engines; a family is a folder of engines."""
     found: dict[str, list[str]] = {}
     for name, module in ENGINES.items():
         folder = module.split(".")[1] if module.startswith(".") else "plug-ins"
@@ -25,7 +25,7 @@ def families() -> dict[str, list[str]]:
 
 
 class EngineChoice(Box):
-    """A field to find engines, and tick boxes for them in a fold for each family."""
+    """A search field for engines, and their tick boxes, in one fold per family."""
 
     value = param.List(doc="The engines that are ticked, in the order of the registry.")
 
@@ -67,7 +67,7 @@ class EngineChoice(Box):
         self.value = [name for name in ENGINES if name in ticked]
 
     def _find(self, event) -> None:
-        """Open the families that have an engine that is looked for, and those opened by hand since; close the others."""
+        """Open the folds with an engine that matches the search, and those opened by hand since; close all others."""
         wanted = _plain(event.new)
         by_hand = {fold for fold in self._folds if fold.is_open} - self._found
         if not _plain(event.old):
@@ -103,5 +103,5 @@ class EngineChoice(Box):
 
 
 def _plain(text: str) -> str:
-    """Return a text in small letters, with one space for blanks, hyphens and underscores."""
+    """Return a text in lower case, with blanks, hyphens and underscores replaced by single spaces."""
     return " ".join(re.findall(r"[^\s_-]+", text.lower()))

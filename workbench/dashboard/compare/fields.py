@@ -17,7 +17,7 @@ WIDEST = 18
 
 
 def corpus_field() -> pn.widgets.Select:
-    """Return the menu of data sets, below an entry for a file if visitors may name or send one."""
+    """Return the menu of data sets; its first entry is for a file, if visitors may name or upload one."""
     marked = {
         f"{name} (not downloaded)" if one.whereabouts() in MISSING else name: name
         for name, one in named_sets().items()
@@ -33,13 +33,13 @@ def path_field() -> pn.widgets.TextInput:
 
 
 def start_field(runs: dict[str, str]) -> pn.widgets.Select:
-    """Return the menu of what new runs start from; ``runs``: entry → name of a run."""
+    """Return the menu of starting points of new runs; ``runs``: entry → name of a run."""
     about = request_fields()["start"].field.metadata
     return menu(about["label"], runs, "", about["help"], wide=True)
 
 
 def field_of(name: str, default=None, help: str = "") -> pn.widgets.Widget:
-    """Return the field for a setting or option of a request, holding text; ``default`` and ``help`` replace its own."""
+    """Return the text field or menu for a setting or option; ``default`` and ``help`` replace the declared ones."""
     one = request_fields()[name]
     metadata, choices = one.field.metadata, one.field.metadata["choices"]
     default = one.default if default is None else default

@@ -106,7 +106,7 @@ class FigureCard:
         self._empty = True  # no run can be read
 
     def parts(self) -> dict[str, Part]:
-        """Return all choices as parts of the link."""
+        """Return a dict name of a choice -> its part of the page's link."""
         return {
             "axis": widget_part(self.axis),
             "range": widget_part(self.span),
@@ -121,13 +121,13 @@ class FigureCard:
         }
 
     def watch(self, redraw: Callable[[Callable[[], None]], None]) -> None:
-        """Call ``redraw`` with the function that draws the figure anew, whenever a choice of the view changes."""
+        """From now on, at each change of the view, call ``redraw`` with the function that draws the figure anew."""
         self.chart.param.watch(self._chart_changed, "value")
         for widget in (self.axis, self.measure, self.span, self.smoothing, self.until, self.log):
             widget.param.watch(lambda event: redraw(self._look_anew), "value")
 
     def show(self, readable: dict[str, Reading]) -> None:
-        """Draw the runs of one data set that are picked, or its newest runs with a record if none is picked."""
+        """Draw runs of one data set: those that were picked, or, if none was, the newest with a record."""
         self._data_of = dict(
             zip(readable, data_of_specs([one.spec for one in readable.values()]), strict=True)
         )
@@ -158,7 +158,7 @@ class FigureCard:
         self._describe()
 
     def toggled(self, name: str) -> list[str]:
-        """Return the names of the drawn runs with ``name`` added (a full figure drops its oldest), or removed if drawn.
+        """Return the drawn runs' names plus ``name`` (a full figure drops its oldest), or minus ``name`` if drawn.
 
         A run of other data than those that are drawn replaces them.
         """
@@ -172,17 +172,17 @@ class FigureCard:
         )
 
     def of_one_data(self, names: Iterable[str]) -> list[str]:
-        """Return those of the runs that have the chosen data, or by default the data of the first."""
+        """Return the named runs on the chosen data set; if none is chosen, those on the data of the first run."""
         known = [name for name in names if name in self._data_of]
         data = self.data.value or next((self._data_of[name] for name in known), "")
         return [name for name in known if self._data_of[name] == data]
 
     def name_data(self, name: str) -> str:
-        """Return the data of a run in words; "" if the runs of the store have the same data."""
+        """Return the data of a run in words; "" if all runs of the store have the same data."""
         return self._data_of[name] if len(set(self._data_of.values())) > 1 else ""
 
     def _offer(self, data: Iterable[str]) -> None:
-        """Offer these data sets, and the one that is chosen; show the choice if there are several."""
+        """Offer these data sets and the chosen one in the menu; show the menu only if it has several."""
         offered = dict.fromkeys(filter(None, [*data, self.data.value]))
         self.data.options = {NEWEST_DATA: ""} | {each: each for each in offered}
         self._data.visible = len(offered) > 1
@@ -193,7 +193,7 @@ class FigureCard:
         return True
 
     def compared(self) -> Drawn:
-        """Return the drawn runs, followed by those that do not fit into the figure (without colour), for a table or report."""
+        """Return, for a table or report, the drawn runs, and without colour those for which the figure has no room."""
         seen = self.curve.seen()
         return seen._replace(
             runs=(
@@ -204,7 +204,7 @@ class FigureCard:
 
     @property
     def means(self) -> bool:
-        """Return whether a line is the mean of several runs."""
+        """Return whether lines show means of runs instead of single runs."""
         return self.lines.value != GROUPINGS[0]
 
     def look(self) -> None:
@@ -224,7 +224,7 @@ class FigureCard:
         self._describe()
 
     def _chosen_view(self) -> list[str]:
-        """Return the folded choices that differ from the defaults, in words."""
+        """Return in words those choices of the fold that differ from the defaults."""
         chosen = [
             self.span.value if self.span.value != SPANS[0] else "",
             self.lines.value if self.means else "",
@@ -246,7 +246,7 @@ class FigureCard:
             self.measure.param.update(options=names_by_label(measures), value=measures[0])
 
     def _describe(self) -> None:
-        """Write below the figure an explanation of the measure and of the marks, and why nothing is shown if so."""
+        """Write below the figure what its measure and marks mean, and, if nothing is drawn, why."""
         self.fold.show(", ".join(self._chosen_view()))
         said = describe_measure(self.curve.measure)
         for data in {self.name_data(name) for name in self.curve.colours()} - {""}:

@@ -53,7 +53,7 @@ LARGEST = 256 * 2**20
 
 
 def curve_picture(drawn: Drawn) -> tuple[Picture, list[Path]]:
-    """Return the figure as the page shows it (lines, colours, measure, axis, smoothing, target, ranges), and its runs.
+    """Return a picture of the figure as the page shows it (colours, axes, smoothing, target, ranges), and its runs.
 
     Its table has every record of the curves: the run, its clocks and the values drawn. The table of a mean has the label, the
     number of runs, and after each value its standard error (``_se``). Smoothed values (``_smoothed``) follow the recorded ones.
@@ -112,7 +112,7 @@ def _records(
     numbers: dict[str, np.ndarray],
     errors: dict[str, np.ndarray],
 ) -> pd.DataFrame:
-    """Return the records of a line as a table; see `curve_picture`."""
+    """Return the table of a curve's records, with the columns that `curve_picture` describes."""
     columns = (
         {"label": label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
         if drawn.mean
@@ -145,7 +145,10 @@ def _sentences(drawn: Drawn) -> str:
 def _lines(
     drawn: Drawn,
 ) -> Iterator[tuple[str, str, list[Run], dict[str, np.ndarray], dict[str, np.ndarray]]]:
-    """Yield label, colour and runs of each line, and by column all values and standard errors (NaN for a single run)."""
+    """Yield label, colour and runs of each curve, and dicts column -> values and column -> standard errors.
+
+    Standard errors of a single run are NaN.
+    """
     _require_runs(drawn)
     several = Counter(label for _, label, _ in drawn.runs)
     lines: dict[str | Path, tuple[str, str, list[Run]]] = {}
@@ -178,7 +181,7 @@ def report_file(drawn: Drawn) -> File:
 
 
 def runs_file(paths: list[Path], form: str) -> File:
-    """Return a zip file with a folder for each run, in a format of `export_run`.
+    """Return a zip file with a folder for each run, exported in the format ``form`` of `export_run`.
 
     Raises
     ------
@@ -210,7 +213,7 @@ def _require_runs(drawn: Drawn) -> None:
 
 
 def _stem(drawn: Drawn) -> str:
-    """Return the file name for the figure without its ending, as docstrings-headline-perplexity-by-iterations."""
+    """Return the figure's file name without extension, with corpora, measure and axis."""
     what = (
         f"{drawn.measure}-perplexity"
         if drawn.measure in CHARTS["Perplexity"]

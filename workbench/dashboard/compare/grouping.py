@@ -1,4 +1,4 @@
-"""The lines of the figure: one for each run, or for the mean of the runs that differ only in seed and split."""
+"""The lines (curves) of the figure: one per run, or one for the mean of runs that differ only in seed and split."""
 
 from collections import Counter
 from functools import reduce
@@ -17,7 +17,7 @@ NEWEST, MOST = 64, 500
 
 
 class Line(NamedTuple):
-    """The runs of one slot of the figure."""
+    """A curve of the figure: the run, or the runs whose mean, it shows."""
 
     key: str  # stays while runs join the line, so that it keeps its slot
     label: str  # empty: what distinguishes the run from the others drawn
@@ -44,13 +44,13 @@ def mean_lines(readings: list[Reading]) -> list[Line]:
 
 
 def whole_lines(lines: list[Line], most: int) -> list[Line]:
-    """Return the first lines that have together at most ``most`` runs, but at least one line; no line is cut."""
+    """Return as many of the first lines as have at most ``most`` runs together, but at least one; lines stay whole."""
     totals = np.cumsum([len(line.names) for line in lines])
     return lines[: max(1, int(np.searchsorted(totals, most, side="right")))]
 
 
 class Mean:
-    """The mean over runs and its standard error, at the iterations that all runs have; each is computed once.
+    """The mean over runs and its standard error, at the iterations that all runs have; computed once per iteration.
 
     ``numbers`` (point, COLUMNS) are the means, or the values of a single run; ``errors`` has the same shape, empty for one run.
     """
@@ -93,7 +93,7 @@ def mean_of(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def telling_labels(readings: list[Reading]) -> dict[str, str]:
-    """Return the label of each run by name, with the seed or the name appended if several runs have the same label."""
+    """Return a dict name -> label of the run; runs that share a label get the seed appended, or else the name."""
     specs = {one.name: one.spec for one in readings if one.spec is not None}
     labels = {one.name: one.label for one in readings}
     labels |= zip(specs, labels_of_specs(list(specs.values())), strict=True)

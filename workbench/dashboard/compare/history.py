@@ -1,4 +1,4 @@
-"""Cards on the history of runs: splits and merges, learnt priors, the gap to Gibbs sampling, and what started from what."""
+"""Cards on the history of runs: topics split and merged, learnt priors, the gap to Gibbs sampling, warm starts."""
 
 from collections.abc import Iterable
 from functools import lru_cache, partial
@@ -26,7 +26,7 @@ NO_REFERENCE = (
 
 @lru_cache(maxsize=8)
 def moves_of(runs: Looked) -> Shown:
-    """Return the splits and merges of the run, latest first, as picture and table, and how many were accepted."""
+    """Return a run's splits and merges of topics, latest first, as picture and table, and how many were accepted."""
     for run, _, progress in begun(runs):
         tried = moves(progress)
         columns = [
@@ -51,7 +51,7 @@ def moves_of(runs: Looked) -> Shown:
 
 @lru_cache(maxsize=8)
 def priors_of(runs: Looked) -> Shown:
-    """Return the picture of the learnt priors of topics; without a picture if no run learns them."""
+    """Return the picture of the priors of topics that the runs learn; no picture if no run learns them."""
     datasets = [progress for *_, progress in begun(runs)]
     picture = next(iter(draw_view("alphas", datasets)), None) if datasets else None
     return Shown("", picture, "", tuple(path for path, _ in runs))
@@ -59,7 +59,7 @@ def priors_of(runs: Looked) -> Shown:
 
 @lru_cache(maxsize=8)
 def gap_of(runs: Looked) -> Shown:
-    """Return the picture of `measures.gap`, or a sentence on which run it needs; nothing if no run records a bound."""
+    """Return the picture of `measures.gap`, or a sentence on the run that it lacks; empty if no run records a bound."""
     datasets = [progress for *_, progress in begun(runs)]
     if not any("bound" in run and "test_perplexity" in run for run in datasets):
         return Shown()

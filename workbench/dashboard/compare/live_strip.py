@@ -1,4 +1,4 @@
-"""Sliders that turn settings of the drawn runs while these run: r, priors, and what else their engines have."""
+"""Sliders that change settings of the drawn runs while these are active: r, priors, and others of their engines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PATIENCE, LOOK_EVERY = 2.0, 0.02
 
 
 class LiveStrip:
-    """A slider for each setting that a drawn run at work can turn; letting it go turns it in all of them that have it.
+    """A slider for each live setting of the active drawn runs; releasing it changes all of them that have the setting.
 
     ``who`` is written in the log of the runs. When the first iteration with a new value is there, ``look()`` is called in a
     thread, then ``shown(paths)`` in the session, with the folders of the branches that were started.
@@ -70,7 +70,7 @@ class LiveStrip:
         self.view = column(*parts, kind="wb-stack", visible=False)
 
     def show(self, drawn: Iterable[Reading]) -> None:
-        """Show the sliders of these runs, as far as they are at work, with the values of the first that has each setting."""
+        """Show the sliders of those runs that are active; each has the value of the first run with its setting."""
         if policy().read_only:
             return
         at_work = [one for one in drawn if one.spec is not None and one.state in ALIVE]
@@ -105,7 +105,7 @@ class LiveStrip:
         self._folded.visible = self._fold.is_open and bool(self._rest.objects)
 
     def _whose(self) -> str:
-        """Return a sentence on which runs the sliders act."""
+        """Return a sentence that names the engines whose runs each slider changes."""
         settings: dict[tuple, list[str]] = {}
         for name, runs in self._runs.items():
             engines = tuple(dict.fromkeys(one.spec.engine for one in runs))
@@ -114,7 +114,7 @@ class LiveStrip:
         return f"Live, while they run: {'; '.join(parts)}."
 
     def _set(self, name: str, slider: Slider) -> None:
-        """Make the slider of a setting, or bring it up to date."""
+        """Make the slider of a setting, or update it if it exists."""
         about = {"options": slider.steps, "value": slider.value}
         if name in self._sliders:
             self._sliders[name].param.update(**about)
@@ -135,7 +135,7 @@ class LiveStrip:
         self._do(partial(branches, [one.path for one in chosen], act))
 
     def _do(self, work: Callable[[], tuple[list[Path], list[Exception]]]) -> None:
-        """Do ``work`` in a thread, say what was refused, and show what was computed."""
+        """Do ``work`` in a thread; then show the errors of runs that refused, and the branches that were started."""
 
         def then(found: tuple | None, error: Exception | None) -> None:
             started, refused = found or ([], [error])
@@ -164,7 +164,7 @@ def branches(paths: list[Path], act: Callable[[Run], Run]) -> tuple[list[Path], 
 def turn(
     paths: list[Path], changes: dict[str, float], who: str = ""
 ) -> tuple[list[Path], list[Exception]]:
-    """Turn settings in runs, and wait shortly for the first iteration of one with them; of the others a page shows it later.
+    """Change settings of runs, and wait briefly until one of the runs has an iteration with the new values.
 
     Returns [], the folders of branches, and the errors of the runs that refused.
     """
@@ -183,7 +183,7 @@ def turn(
 
 
 def _has_begun(run: Run, n_made: int, n_rows: int) -> bool:
-    """Return whether an iteration after a new intervention is committed, or the run is not running.
+    """Return whether the run has an iteration after a new intervention; True also if the run is not running.
 
     n_made, n_rows : numbers of the interventions and of the rows that were there before
     """
@@ -195,7 +195,7 @@ def _has_begun(run: Run, n_made: int, n_rows: int) -> bool:
 
 
 class Slider(NamedTuple):
-    """The present value of a live setting, and the values of its slider by their names, of which it is one."""
+    """The present value of a live setting, and all values on its slider by name, the present one included."""
 
     value: float
     steps: dict[str, float]
@@ -203,7 +203,7 @@ class Slider(NamedTuple):
 
 @lru_cache(maxsize=64)
 def sliders_of(spec: str) -> dict[str, Slider]:
-    """Return by name the sliders of the settings that a run can turn, from its spec as JSON."""
+    """Return a dict setting -> slider, for the live settings of the run whose spec is given as JSON."""
     run = RunSpec.from_json(spec)
     about = named_options(run.parts()[0])
     return {

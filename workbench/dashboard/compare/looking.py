@@ -1,4 +1,4 @@
-"""Cards of the Compare page on runs, given with their last iterations, and the records of these runs."""
+"""Cards of the Compare page on several runs; the runs are given with their last iterations, as a key of caches."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ Looked = tuple[tuple[Path, int], ...]
 
 
 def looked_at(readings: Iterable[Reading]) -> Looked:
-    """Return the runs, ordered by path, with their last iterations."""
+    """Return (path, last iteration) of each run, ordered by path; active runs have a number that changes with time."""
     window = int(time.monotonic() // LIVE_EVERY)
     return tuple(
         sorted(
@@ -46,12 +46,12 @@ def begun(runs: Looked) -> Iterator[tuple[Run, int, xr.Dataset]]:
 
 
 class RunsCard(Card):
-    """A card on runs with the content that ``shown_of`` returns of them; hidden if that is empty."""
+    """A card on runs, with the content that ``shown_of`` returns for the runs; hidden if the content is empty."""
 
     def __init__(self, heading: str, handover: Handover, shown_of: Callable[[Looked], Shown]):
         super().__init__(heading, handover, hides=True)
         self._shown_of = shown_of
 
     def follow(self, runs: Looked) -> None:
-        """Show these runs; the content is computed in the background, unless that was done or has begun."""
+        """Show these runs; compute the content in the background, unless the last request was the same."""
         self.bring(runs, partial(self._shown_of, runs))

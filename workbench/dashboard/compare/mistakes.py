@@ -16,7 +16,7 @@ from workbench.runs.spec import SpecError
 
 
 def mistakes_in(request: RunRequest) -> dict[str, str]:
-    """Return the error sentence of each field of a request, checked without reading the corpus; each sentence once."""
+    """Return a dict field -> error sentence for a request, checked without reading its corpus; no sentence twice."""
     found: dict[str, str] = {}
     for field, error in (
         *_mistakes_of_files(request),
@@ -36,7 +36,7 @@ def mistakes_in(request: RunRequest) -> dict[str, str]:
 
 
 def mistake_of(error: CorpusError, request: RunRequest) -> dict[str, str]:
-    """Return the error sentence for a corpus that could not be read or split, by field.
+    """Return a dict with one field and its error sentence, for a corpus that could not be read or split.
 
     A path at the beginning of the sentence is left out, since the form shows it.
     """
@@ -53,7 +53,7 @@ def mistake_of(error: CorpusError, request: RunRequest) -> dict[str, str]:
 
 
 def _mistakes_of_files(request: RunRequest) -> Iterator[tuple[str, InputError]]:
-    """Yield the error of a corpus file, by field, if there is one."""
+    """Yield ("corpus", error) if no corpus is given, or if its file does not exist or may not be read."""
     corpus = request.corpus
     try:
         if not corpus:

@@ -1,4 +1,4 @@
-"""The Compare page: a form for runs beside the live figure, the table of every run of the store, and what compares them."""
+"""The Compare page: a form for runs beside the live figure, the table of all runs in the store, and comparisons."""
 
 from collections.abc import Callable
 from functools import partial
@@ -148,7 +148,7 @@ class ComparePage:
         self._write_link()  # the visitor may have changed ranges
 
     def _show_progress(self) -> None:
-        """Show how many runs were read while the store is first read, and what to do if it has no run."""
+        """While the store is first read, show how many runs were read; then, if it has no run, show what to do."""
         progress = self._monitor.progress
         self.heading.object = RUNS + message(
             f"{progress[0]:,} of {progress[1]:,} runs read" if progress else ""
@@ -192,7 +192,7 @@ class ComparePage:
     # ------------------------------------------------------------------ what the visitor does
 
     def start(self, request: RunRequest) -> None:
-        """Start the runs of the form, and draw them if runs were chosen for the figure."""
+        """Start the runs of the form; add them to the figure if the visitor has chosen the figure's runs."""
 
         def draw(started: list) -> None:
             self._draw_too([run.path for run in started])
@@ -206,12 +206,12 @@ class ComparePage:
         )
 
     def _draw_too(self, started: list[Path]) -> None:
-        """Draw runs that were just started, if runs were chosen for the figure."""
+        """Add runs that were just started to the figure, if the visitor has chosen the figure's runs."""
         if started and self.figure.picked is not None:
             self._pick([*(path.name for path in started), *self.figure.picked][:N_SLOTS])
 
     def _turned(self, started: list[Path]) -> None:
-        """Show what was computed since settings were turned, and the branches that were started."""
+        """Show the iterations computed since settings were changed, and the branches that were started."""
         self._draw_too(started)
         self._take(self._monitor.latest())
 
@@ -234,7 +234,7 @@ class ComparePage:
         )
 
     def _leave_out(self, option: str, value: str) -> None:
-        """Leave out of the data a word or the repeated texts, as the preview offers."""
+        """Leave a word, or the repeated texts, out of the data, as chosen by a click in the preview."""
         if option in ("more_stop_words", "repeated"):
             self.settings.leave_out(option, value)
 

@@ -56,7 +56,7 @@ class Preview:
 def described(
     data: AnyCorpus | Records, dropped: dict | None = None, read: dict | None = None
 ) -> str:
-    """Return HTML about the data; ``dropped``: what texts lost, see `noting_dropped`; ``read``: options of reading."""
+    """Return the preview as HTML; ``dropped``: what texts lost (see `noting_dropped`); ``read``: reading options."""
     sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
     parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
     if isinstance(data, AnyCorpus):
@@ -88,7 +88,7 @@ def described(
 
 
 def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
-    """Return an HTML table of what each rule left out of the texts, for the rules in use and for stop words."""
+    """Return an HTML table of the words and tokens that stop words, and each rule in use, left out of the texts."""
     if FOUND not in dropped:
         return ""
     words, tokens = dropped[FOUND]
@@ -130,7 +130,7 @@ def _documents(corpus: AnyCorpus) -> str:
 
 
 def _words(corpus: AnyCorpus, is_counted: bool) -> str:
-    """Return HTML with the most frequent words and their numbers of tokens; words of texts are buttons that leave them out."""
+    """Return HTML with the most frequent words and their tokens; if texts were counted, a click leaves a word out."""
 
     def shown(word: str) -> str:
         key = KEY.format(f"more_stop_words {word}", f"leave out {word}", fitting(word, MOST_NAME))

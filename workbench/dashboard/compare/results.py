@@ -35,7 +35,7 @@ UNFINISHED = "Runs that have not finished are left out: {}."
 
 
 class Results(Card):
-    """A panel for each setting in which the runs differ, or for the chosen setting."""
+    """The card *Settings and results*: a panel for the chosen setting, or for each setting in which the runs differ."""
 
     def __init__(self, handover: Handover):
         self.setting, self.result = (

@@ -87,7 +87,7 @@ class Settings:
         self._look_ahead()
 
     def _make(self, name: str) -> pn.viewable.Viewable:
-        """Return the widget of a name: a field, a heading or a fold."""
+        """Return a new widget for a name: "heading:…" makes a heading, "fold:…" a fold, any other name a field."""
         kind, _, rest = name.partition(":")
         if kind == "heading":
             return text(css_classes=[WIDE])
@@ -119,7 +119,7 @@ class Settings:
         return written(self.fields[name].value) if name in self.fields else self._usual[name]
 
     def parts(self) -> dict[str, Part]:
-        """Return the parts of the link."""
+        """Return a dict name of a field -> its part of the page's link."""
         return {
             name: Part(
                 partial(self.text, name),
@@ -143,7 +143,7 @@ class Settings:
         guess: bool,
         error: Exception | None,
     ) -> None:
-        """Offer the columns of a file, the obvious ones chosen if ``guess``; or show the error."""
+        """Offer the columns of a file in its fields, and choose the obvious ones if ``guess``; or show the error."""
         if asked != self._file:
             return
         self._columns = columns
@@ -170,7 +170,7 @@ class Settings:
             start.param.update(options=self._runs, value=start.value if start.value in runs else "")
 
     def say(self, sentence: str, kind: str = "muted", busy: bool = False) -> None:
-        """Show a sentence under the button, which is disabled if ``busy``."""
+        """Show a sentence under the buttons; disable the buttons if ``busy``."""
         mark_busy(self.start, busy)
         self.preview.disabled = busy
         self.said.say(sentence, kind)
@@ -202,7 +202,7 @@ class Settings:
             self._on_preview(self._submitted)
 
     def _submit(self, ignored=()) -> bool:
-        """Take the request of the form and show its mistakes, but not in ``ignored`` fields; return whether it has none."""
+        """Take the form's request, show its mistakes outside the ``ignored`` fields; return True if there are none."""
         self._submitted, self._refused = self.request(), None
         mistakes = self._placed(mistakes_in(self._submitted))
         self._tell({name: said for name, said in mistakes.items() if name not in ignored})
@@ -217,7 +217,7 @@ class Settings:
     # ------------------------------------------------------------------ mistakes
 
     def _look_over(self, name: str) -> None:
-        """Show the mistake in a changed field, and remove those shown before that are corrected."""
+        """Show the mistake in a changed field, and remove the shown mistakes that are now corrected."""
         if 'class="bad"' in self.said.object:
             self.said.say("")
         shown = {name, *self.form.wrong}
@@ -242,19 +242,19 @@ class Settings:
         return mistakes
 
     def _say_ahead(self) -> None:
-        """Show the number of runs and their estimated duration, which follows the pace of runs in the store."""
+        """Show the number of runs and their duration, estimated from the pace of runs in the store."""
         self.ahead.object = (
             "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
         )
 
     def _placed(self, mistakes: dict[str, str]) -> dict[str, str]:
-        """Return the mistakes by the field that shows them; those about the corpus belong to the path if a path is used."""
+        """Return the mistakes by the field that shows them: "upload" or "path" for a corpus from a file."""
         sent = self._received is not None or not policy().takes_paths
         place = {"corpus": "upload" if sent else "path"} if self._is_file else {}
         return {place.get(field, field): sentence for field, sentence in mistakes.items()}
 
     def _tell(self, mistakes: dict[str, str]) -> None:
-        """Show each sentence under its field, with its fold open, and no others."""
+        """Show these mistakes, each under its field in an open fold, and remove all others."""
         if mistakes == self.form.wrong:
             return
         if self.form.wrong:
@@ -268,7 +268,7 @@ class Settings:
 
     @property
     def _received(self) -> Received | None:
-        """Return the file that the visitor sent; None without one."""
+        """Return the file that the visitor uploaded, or None."""
         return self.fields["upload"].value if "upload" in self.fields else None
 
     def _ask_columns(self) -> None:
@@ -309,7 +309,7 @@ class Settings:
         )
 
     def _folded(self, section: str, names: tuple[str, ...], engines: tuple[str, ...]) -> list[str]:
-        """Return a fold and its fields, if it is open, under headings with the ticked engines that share them."""
+        """Return the names of a fold and, if open, its fields, under headings with the engines that share these."""
         fold, shown = self.fields[f"fold:{section}"], [f"fold:{section}"] if names else []
         changed = [name for name in names if self.text(name) != self._usual[name]]
         fields = [f"{self.fields[name].label} {shown_value(self.fields[name])}" for name in changed]

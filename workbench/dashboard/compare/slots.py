@@ -146,7 +146,7 @@ def drawn_from(source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRende
 
 
 def add_legend(made: figure) -> tuple[Legend, HoverTool]:
-    """Add the legend, above the figure in as many rows as it needs, and a tooltip; return both, without a line yet."""
+    """Add an empty legend above the figure, and a tooltip that no line has yet; return both."""
     legend = Legend(
         location="top_left",
         orientation="horizontal",
@@ -187,7 +187,7 @@ class Slot:
         self.item = LegendItem(label="–", renderers=[self.parts["line", 0]], visible=False)
 
     def draw(self, wanted: dict[tuple[str, int], dict[str, str]]) -> None:
-        """Show these parts of GLYPHS, each of a quantity and with its columns, and no others."""
+        """Show only the ``wanted`` glyphs: (kind in GLYPHS, number of the quantity) → columns that the glyph draws."""
         for (kind, at), columns in wanted.items():
             if (kind, at) in self.parts:
                 self.parts[kind, at].glyph.update(**columns)
@@ -215,7 +215,7 @@ class Slot:
         return {"line_color": self.colour, "line_dash": self.dash, "line_alpha": alpha}
 
     def fill(self, look: Look) -> None:
-        """Show the mean of the runs of the line, as it is now; stream only new rows."""
+        """Update the data to the present mean over the line's runs; stream only new rows."""
         runs, numbers, errors = self.mean.of, self.mean.numbers, self.mean.errors
         known = len(self.source.data["iteration"])
         anew = self._of != runs or known > len(numbers)
@@ -272,7 +272,7 @@ def _columns(numbers: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -> dict:
-    """Return for each line (numbers, colour) the first row at which a column is at most the target, with the colour."""
+    """Return, as columns, the first row at or below the target, and the colour, of each line (numbers, colour)."""
     found = [(rows[rows[:, COLUMNS.index(column)] <= target][:1], colour) for rows, colour in lines]
     return _columns(np.concatenate([NO_ROWS, *(rows for rows, _ in found)])) | {
         "colour": [colour for rows, colour in found if len(rows)]
@@ -280,7 +280,7 @@ def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -
 
 
 def turns(lines: list[tuple[Reading, str]], column: str) -> dict:
-    """Return the first row of each line (reading, colour) after its warm-up or a change of settings, with the reason."""
+    """Return, as columns, each line's first row after its warm-up and each change of settings, with the reason."""
     rows, colours, said = [NO_ROWS], [], []
     for reading, colour in lines:
         recorded = np.vstack([reading.numbers, reading.latest])  # the last row may be no point

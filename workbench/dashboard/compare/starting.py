@@ -52,7 +52,7 @@ SETTLED = 5
 
 
 def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
-    """Return seconds per topic and iteration by (engine, corpus), from the newest run that has a pace."""
+    """Return a dict (engine, corpus) -> seconds per topic and iteration of its newest run with `SETTLED` iterations."""
     found: dict[tuple[str, str], float] = {}
     for reading in readings:
         iteration, elapsed = reading.latest[0], reading.latest[ELAPSED]
@@ -63,7 +63,7 @@ def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
 
 
 def describe_sweep(request: RunRequest, pace: dict[tuple[str, str], float]) -> str:
-    """Return a sentence on number and duration of the runs: 24 runs, 4 in parallel, 20 queued; estimated 3 min."""
+    """Return a sentence such as: 24 runs, 4 in parallel, 20 queued; estimated 3 min."""
     n, jobs = request.n_runs(), request.jobs
     sentence = counted(n) + (f", {jobs} in parallel, {n - jobs} queued" if n > jobs else "")
     known = [pace.get((engine, request.corpus)) for engine in request.engines]
@@ -135,7 +135,7 @@ def start_runs(store: Path, request: RunRequest) -> Started:
     """Create and start the runs of a request, at most ``jobs`` of them in parallel.
 
     All runs are checked before the first folder is made, so a mistake prevents all of them. The number of threads is the number
-    of parts in the largest partition, if the machine has so many.
+    of parts in the largest partition, if the machine has this many.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def _at_work(path: Path) -> bool:
 def check_memory(store: Path, coming: Iterable[Planned], jobs: int) -> None:
     """Raise PolicyError if the runs, with the unfinished ones of the store, would exceed the memory limit.
 
-    Of all runs the largest `SLOTS` are counted, since at most so many runs of a store compute at once.
+    Of all runs the largest `SLOTS` are counted, since at most this many runs of a store compute at once.
     """
     most = policy().limits.memory
     if most == math.inf or not (coming := list(coming)):
@@ -236,7 +236,7 @@ def data_of(
 def previewed(
     name_or_path: str | Path | Received | Corpus, read: dict, engine: str
 ) -> tuple[Corpus | Records, dict]:
-    """Return the data as `data_of` does, and what was left out of texts, as `noting_dropped` of `texts.counting` records it."""
+    """Return the data (see `data_of`), and what was left out of texts (see `noting_dropped` of `texts.counting`)."""
     if isinstance(name_or_path, AnyCorpus | Records):
         return name_or_path, {}
     kind = get_engine(engine).model.data
@@ -266,7 +266,7 @@ def path_of(corpus: str | Path | Received) -> Path | None:
 def _loaded(
     name_or_path: str, changed: int, kind: type, upload: str, **read
 ) -> tuple[Corpus | Records, dict]:
-    """Return the data, and what was left out of texts; the record of an ``upload`` has this name in place of the path.
+    """Return the data, and what was left out of texts; with an ``upload``, the data record this name, not the path.
 
     A data set of the catalog without options is read complete, a folder of shards one shard at a time. Anything else may be of
     any size, and is read within limits.

@@ -120,7 +120,7 @@ def each_of(paths: list[Path], action: str) -> None:
 
 
 def tried(paths: list[Path], act: Callable[[Run], T]) -> tuple[list[T], list[Exception]]:
-    """Do something with each run; return what came of it, and the errors of those that refused."""
+    """Call ``act`` on each run; return the results, and the errors of the runs that refused."""
     done, refused = [], []
     for path in paths:
         try:

@@ -190,7 +190,7 @@ class RunTable(Drawn):
         return cells if known is reading else row(reading)
 
     def _find(self, *events) -> None:
-        """Find the runs that match the search, and mark a search that no run can match."""
+        """Find the runs that match the search, and show the search in its field; ``found`` is None without a search."""
         if self.query != self.search.value_input:  # else the visitor may be typing on
             self.search.param.update(value=self.query, value_input=self.query)
         terms = terms_of(self.query)
@@ -198,7 +198,7 @@ class RunTable(Drawn):
         self.found = [one["name"] for one in rows if fits(one, terms)] if terms else None
 
     def _describe(self, *events) -> None:
-        """Write how many runs there are, are found and are chosen."""
+        """Write the numbers of all runs, of the runs found and of the runs chosen."""
         n, found = len(self._known), self.found
         said = counted(n) if found is None else f"{len(found)} of {counted(n)} found"
         if self.chosen:
@@ -209,7 +209,7 @@ class RunTable(Drawn):
         self.tools.visible = bool(self._known)
 
     def _offer(self, *events) -> None:
-        """Offer the columns and groups that there are and those of the link; send the headings of the columns."""
+        """Offer the columns and groups of the runs and of the link, and send the headings of the shown columns."""
         linked = filter(is_setting, (self.group, *self.columns))
         settings = {name: called(name) for name in linked} | self.settings
         groups = {title: name for name, title in settings.items()} | GROUPS
@@ -250,7 +250,7 @@ class RunTable(Drawn):
 
 
 def terms_of(query: str) -> list[tuple[str, str, str]]:
-    """Return the terms of a search as (not, key, value); a key without a value yet is left out."""
+    """Return the terms of a search as ("-" for not, or "", key, value), without a key whose value is not yet typed."""
     found = [
         (minus, key, phrase or word)
         for minus, key, phrase, word in TERM.findall(query.lower())
@@ -367,7 +367,7 @@ def known(number: float | None) -> float | None:
 
 
 def n_topics(reading: Reading) -> tuple[int | None, str]:
-    """Return the number of topics (None for a model without topics), and its text.
+    """Return the number of topics (None for a model without topics), and this number as text.
 
     An HDP learns the number: it counts the topics that have a token, and the text adds the initial number in brackets.
     """

@@ -28,7 +28,7 @@ def counted(n: int) -> str:
 
 
 def labelled(text: str, choices: tuple = ()) -> str:
-    """Return a text about an option, with other options and the choices named as on the page."""
+    """Return a text about an option, with the names of other options and of choices replaced by their labels."""
     words = [
         f"“{label_of(word)}”" if OPTION.fullmatch(word) and word not in choices else word
         for word in text.split(" ")

@@ -89,7 +89,7 @@ class LedgerPage:
 
     @property
     def shown(self) -> list[Entry]:
-        """Return the rows with lines of the chosen verdict, and only these lines."""
+        """Return the rows that have lines of the chosen verdict, with only those lines; all rows if none is chosen."""
         chosen = self.verdict.value
         if not chosen:
             return self._rows
@@ -131,7 +131,7 @@ def _entries(own: Path | None, of_own, of_shipped) -> tuple[Entry, ...]:
 
 
 def ledger_file(rows: list[Entry], form: str) -> File:
-    """Return the ledger as a file: CSV with a row for each line, or a page of Markdown."""
+    """Return the ledger as a file: CSV with a row for each line of each entry, or a page of Markdown."""
     if form == "md":
         return File("ledger.md", to_markdown(rows).encode())
     table = pd.DataFrame(

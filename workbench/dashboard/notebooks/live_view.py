@@ -103,7 +103,7 @@ def _paths(runs, store) -> list[Path]:
 
 
 class LiveView:
-    """The live view of runs, updated while it is displayed; displaying it again moves it there."""
+    """The live view of runs, updated while it is displayed; if it is displayed in another cell, it moves there."""
 
     def __init__(self, paths: list[Path], axis: str = "iterations", measure: str | None = None):
         self._followers = {path: Follower(path) for path in paths}
@@ -177,7 +177,7 @@ class LiveView:
             self._ticks.stop()
 
     def _turned(self, started: list[Path]) -> None:
-        """Show the branches that were started, and what was computed since settings were turned."""
+        """Add the branches that were started, and show the iterations computed since settings were changed."""
         for path in started:
             self.add(path)
         self.tick()
@@ -205,7 +205,7 @@ class LiveView:
         self._send()
 
     def draw(self, name: str) -> None:
-        """Draw the run, in a full figure in place of the oldest choice; remove it if it is drawn."""
+        """Draw a run, which replaces the oldest one in a full figure; if the run is drawn already, remove it."""
         drawn = list(self.curve.colours())
         self._picked = (
             [other for other in drawn if other != name]

@@ -1,4 +1,4 @@
-"""Helpers of views in notebooks: load Panel into the page without another host, and send changes to the browser.
+"""Helpers of views in notebooks: load Panel into the page from no other host, and send changes to the browser.
 
 Reasons, and the faults of Panel that are mended here: docs/decisions/notebook_views.md.
 """
@@ -94,7 +94,7 @@ def load_panel() -> None:
 
 
 def changes_of(document: Document) -> list[DocumentPatchedEvent]:
-    """Return the changes that a document holds.
+    """Return the changes of a document that are held back, not yet sent.
 
     Panel would send them in binary form and too fast. ``unhold`` would also call the callbacks of Bokeh's models, which take
     them for changes by the visitor.

@@ -1,4 +1,4 @@
-"""A form and sliders in a notebook cell: Start begins runs, and the sliders turn r, priors and more while these run."""
+"""A form and sliders in a notebook cell: Start starts runs; the sliders change r, priors and more in active runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The card *One count*: the exact distribution of a count, and each approximation of an expectation over it."""
+"""The card *One count*: the exact distribution of a count, and approximations of expectations under it."""
 
 from functools import partial
 from typing import NamedTuple
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
 
 
 class MicroscopeCard(Card):
-    """The card; ``fields`` are those of its form, ``parts`` those of the link."""
+    """The card *One count*; ``fields``: the fields of its form; ``parts``: its parts of the link."""
 
     def __init__(self, handover: Handover):
         self.fields, self._toy = microscope_fields(), None
@@ -136,7 +136,7 @@ def seen_of(asked: Asked) -> Shown:
 
 
 def _of_engine(asked: Asked) -> tuple[np.ndarray, float, str]:
-    """Return p(topic) of the tokens of an engine's count, the prior that is added to the count, and the name of the count."""
+    """Return an engine's p(topic) for each counted token, the prior added to the count, and the name of the count."""
     if asked.toy is None:
         raise InputError(
             "there is no toy whose tokens could be counted; mend it, or type probabilities"

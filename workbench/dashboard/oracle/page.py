@@ -40,7 +40,7 @@ OWN = ""
 
 
 class OraclePage:
-    """The page of one visitor: each change of the toy is computed at once, in memory, the exact posterior first."""
+    """The page of one visitor: each change of the toy starts the computations anew, the exact posterior first."""
 
     def __init__(self):
         self._document, self._latest = pn.state.curdoc, LatestTask()
@@ -124,7 +124,7 @@ class OraclePage:
         self._next(toy)
 
     def _next(self, toy: Toy, answer=None, error: Exception | None = None) -> None:
-        """Show the engines that have run, with a new answer, and run the next one; or show the error."""
+        """Add a new answer, show those of the engines that have run, and run the next engine; or show the error."""
         if error is not None:
             self.engines.show(None, error)
             return

@@ -87,7 +87,7 @@ def corpus_of(counts: str) -> Corpus:
 
 
 def model_of(n_topics, alpha: str, beta: str) -> LDA:
-    """Return the LDA model of the fields.
+    """Return the LDA model that the fields describe.
 
     Raises
     ------

@@ -70,7 +70,7 @@ def read_password(path: Path) -> str:
 
 
 def cookie_secret(of: str) -> str:
-    """Return the secret that signs the cookies of a server; it depends on this account and on ``of``.
+    """Return the secret that signs the cookies of a server; it depends on the user's account and on ``of``.
 
     Its file lies in the user's state folder, readable only by the owner. ``of`` contains the password or the OAuth key: a new
     password ends all old sign-ins, and servers with different passwords do not accept each other's cookies.
@@ -91,7 +91,7 @@ def cookie_secret(of: str) -> str:
 
 
 def password_provider(password: str, prefix: str, secure: bool) -> BasicAuthProvider:
-    """Return the sign-in with a password; ``secure``: browsers reach the server by https and send the cookie only there."""
+    """Return the sign-in with a password; ``secure``: browsers send the cookie only over https."""
     pn.config.cookie_secret = cookie_secret(f"password {password}")
     settings = {"password": password.encode(), "start": f"{prefix}/compare", "secure": secure}
 

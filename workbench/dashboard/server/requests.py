@@ -41,7 +41,7 @@ TAKEN_AWAY = (
 
 
 def guard(server, origins: tuple[str, ...]) -> None:
-    """Let the server refuse requests under other names and from other sites' pages, and set the headers of all answers.
+    """Make the server refuse requests to other host names or from other sites' pages, and set all answers' headers.
 
     origins : names of the server in browsers, besides localhost, the name of this machine and numerical addresses: a host, with
         its port if it has one, and optionally https:// in front.

@@ -140,7 +140,7 @@ class Serving:
 
 
 def _limit(text: str) -> tuple[str, float]:
-    """Return name and number of a text NAME=N."""
+    """Return the name and the number in a text of the form NAME=N."""
     name, _, n = text.partition("=")
     try:
         number = float(n)

@@ -40,7 +40,7 @@ Live = tuple[Shown, list[figure]]
 
 
 def live(shown: Shown, before: Picture | None = None) -> Live:
-    """Return the content with the figures of its picture, none for the picture ``before``; can be called in any thread."""
+    """Return the content and the figures of its picture, or no figures if that is ``before``; safe in any thread."""
     new = shown.picture is not None and shown.picture is not before
     figures = figures_of(shown.on_page or shown.picture) if new else []
     for each in figures:
@@ -148,7 +148,7 @@ def _picture_of(shown: Shown) -> tuple[Picture, tuple[Path, ...]]:
 
 
 def by_label_html(table: Table) -> str:
-    """Return an HTML table whose rows begin with a label, alone or as a first line, and a dot in the colour of its engine."""
+    """Return a table as HTML, each row with a dot in the colour of the engine whose label begins the row."""
     labels = [str(cell).partition("\n")[0] for cell, *_ in table.rows]
     style = looks(labels)
     return table.html([{"style": f"--dot: {style[label].colour}"} for label in labels])

@@ -36,7 +36,7 @@ class Clickable(pn.custom.JSComponent):
 
 
 def sort_by(column: Column, sort: str) -> Column:
-    """Return the column with a button as heading: it sorts numbers from the largest on, then the other way, then no more.
+    """Return the column with a button as heading; clicks sort numbers descending, then ascending, then not at all.
 
     ``sort``: the name of the column that rows are sorted by now, after a minus if from the largest on.
     """

@@ -20,7 +20,7 @@ WIDTHS = {"one column": 1, "two columns": 2}
 
 
 class Handover(pn.custom.JSComponent):
-    """Send a file to the browser, which saves it; the component is invisible, and no other address is requested."""
+    """An invisible component that sends a file to the browser, which saves it without a further request."""
 
     file = param.Dict(
         default={},

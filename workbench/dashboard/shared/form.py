@@ -24,7 +24,7 @@ def line(
     placeholder: str = "",
     columns: list[str] | None = None,
 ):
-    """Return a text field; ``columns``: suggestions, if columns of a file are known."""
+    """Return a text field; ``columns``: names to suggest; None: a field without suggestions."""
     if columns is None:
         return _field(pn.widgets.TextInput, label, value, help, wide, placeholder=placeholder)
     offers = {"options": columns, "restrict": False, "min_characters": 0}
@@ -53,7 +53,7 @@ def _field(kind: type, label: str, value, help: str, wide: bool, **settings):
 
 
 class Fold(Toggles):
-    """A button that opens what is below it; ``value`` is empty while this is closed."""
+    """A button that opens and closes what is below it; ``value`` is empty while the fold is closed."""
 
     def __init__(self, title: str, on_toggle: Callable):
         self.title = title
@@ -63,22 +63,22 @@ class Fold(Toggles):
 
     @property
     def is_open(self) -> bool:
-        """Return whether it is open."""
+        """Return whether the fold is open."""
         return bool(self.value)
 
     def unfold(self, is_open: bool = True) -> None:
-        """Open or close it."""
+        """Open or close the fold."""
         self.value = self.options if is_open else []
 
     def show(self, content: str) -> None:
-        """Show what is in it after its title."""
+        """Show a text on the fold's content after the fold's title."""
         title = f"{self.title}: {content}" if content else self.title
         if self.options != [title]:
             self.param.update(options=[title], value=[title] if self.is_open else [])
 
 
 class Steps(SingleSelectBase):
-    """A slider over values with names, which screen readers read out; for Panel's own slider they read only positions.
+    """A slider over named values; screen readers read the names, but only positions of Panel's own slider.
 
     ``value_throttled`` is the value at which it was let go.
     """

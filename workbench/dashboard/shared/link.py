@@ -89,7 +89,7 @@ def from_query(search: str, parts: dict[str, Part]) -> list[str]:
 
 
 def follow_address(parts: dict[str, Part]) -> str:
-    """Set the values in the address of the visitor's page; return a sentence about invalid ones, or nothing."""
+    """Set the parts to the values in the page's address; return a sentence about invalid values, or nothing."""
     refused = (
         from_query(pn.state.location.search or "", parts) if pn.state.location is not None else []
     )

@@ -1,4 +1,4 @@
-"""The policy of this process: what visitors may do; everything on one's own machine, less on a server for others.
+"""The policy of this process: what visitors may do (everything on your own machine, less on a server for others).
 
 A process has one policy and one store. Notebooks and `panel serve` have the default policy, without limits.
 """
@@ -56,7 +56,7 @@ class Limits(NamedTuple):
             )
 
     def told(self) -> str:
-        """Return a sentence on the limits that are lower than on one's own machine; empty if there are none."""
+        """Return a sentence on the limits that are lower than on your own machine; empty if there are none."""
         own = Limits()
         tighter = {
             name: most
@@ -120,7 +120,7 @@ class Policy(NamedTuple):
         return path
 
     def find(self, typed: str) -> Path | None:
-        """Return the existing path that a visitor names, or None; from other machines only in ``folders``, links resolved."""
+        """Return the existing path that a visitor names, or None; for others only in ``folders``, links resolved."""
         try:
             if not self.others:
                 path = Path(typed).expanduser()
@@ -144,7 +144,7 @@ class Policy(NamedTuple):
 
 
 def figures(most: float) -> str:
-    """Return a limit with all its digits: 0.5, 1,000,000."""
+    """Return a limit as text with all its digits, such as 0.5 or 1,000,000."""
     return f"{most:,.15g}"
 
 

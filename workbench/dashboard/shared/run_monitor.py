@@ -78,7 +78,7 @@ class Reading(NamedTuple):
         return self.spec is None or self.spec.length is not None
 
     def with_rows(self, run: xr.Dataset, n_rows: int) -> Reading:
-        """Return the reading with the iterations of ``run`` added; ``n_rows`` earlier ones are known."""
+        """Return the reading with the iterations of ``run`` added; ``n_rows``: number of iterations before these."""
         numbers, tried = numbers_of(run), tuple(moves(run))
         return self._replace(
             numbers=np.concatenate([self.numbers, numbers[-n_rows % self.stride :: self.stride]]),

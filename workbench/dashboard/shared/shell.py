@@ -153,7 +153,7 @@ def message(sentence: str, kind: str = "muted") -> str:
 
 
 class Named(pn.widgets.Widget):
-    """A widget whose element is a group named by its label, for screen readers."""
+    """A widget that screen readers announce as a group, with the widget's label as its name."""
 
     html_attributes = param.Dict(default={}, doc="Attributes of its element: role, aria-label.")
 
@@ -184,7 +184,7 @@ def labelled(widget, *more) -> pn.Column:
 
 
 def in_row(said: str, name: str, *parts) -> pn.Column:
-    """Return components after a label, in a group with a name that tells screen readers what the buttons download."""
+    """Return components in a row after a label; ``name``: what screen readers read as the name of the group."""
     return column(
         _label(said), *parts, kind="wb-bar", html_attributes={"role": "group", "aria-label": name}
     )
@@ -250,7 +250,7 @@ def lay_out(view, here: str, subtitle: str, *parts, figures: Sequence = ()) -> p
 
 
 def page_or_sentence(make: Callable[[], pn.Column]) -> pn.Column:
-    """Return the page that ``make`` returns; if too many are open or it fails, a page with a sentence instead.
+    """Return the page that ``make`` returns, or a page with a sentence if too many pages are open or ``make`` fails.
 
     Panel itself would show the traceback to the visitor.
     """
@@ -268,7 +268,7 @@ def page_or_sentence(make: Callable[[], pn.Column]) -> pn.Column:
 
 
 def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:
-    """Return a button whose click is handled in the browser, where it is called ``button``.
+    """Return a button whose click runs the JavaScript ``code`` in the browser, with the button as ``button``.
 
     A Bokeh button: Panel's `js_on_click` enters the button into a registry that never lets go of it.
     """

@@ -118,5 +118,5 @@ def labelled(run: xr.Dataset, labels: dict[int, str]) -> xr.Dataset:
 
 
 def changes(n_rows: int, most: int) -> int:
-    """Return how often a picture of ``most`` points has changed: at each row, then whenever rows grow by 1 / most."""
+    """Return how often a picture has changed: at each of the first ``most`` rows, then per growth by 1 / most."""
     return n_rows if n_rows <= most else int(most * (1.0 + math.log(n_rows / most)))

@@ -164,7 +164,7 @@ class ChooseK(SweepRequest):
         return describe_sweep(self, paces(readings))
 
     def begin(self, store: Path, found: Found) -> Started:
-        """Start the runs; a process of its own runs a warm sweep, which continues after the page is closed."""
+        """Start the runs; a warm sweep runs in a separate process, and continues after the page is closed."""
         if not self.warm:
             return start_runs(store, self)
         policy().check_change()
@@ -193,7 +193,7 @@ class ChooseK(SweepRequest):
 
 @lru_cache
 def warm_starts() -> dict[str, bool]:
-    """Return for each engine of documents with a fixed number of topics whether its runs can start from others."""
+    """Return a dict engine -> whether its runs can start from others, for engines with a fixed number of topics."""
     models = {name: get_engine(name).model for name in ENGINES}
     return {
         name: model.warm_starts
@@ -251,7 +251,7 @@ def _row_numbers(point: Point) -> RunNumbers:
 
 @lru_cache(maxsize=512)
 def _topic_numbers(moment: Moment) -> dict[str, float]:
-    """Return coherence and diversity by name; empty before the first snapshot."""
+    """Return a dict with the topics' coherence (npmi) and diversity; empty before the first snapshot."""
     counts = counts_of(moment)
     if counts is None:
         return {}

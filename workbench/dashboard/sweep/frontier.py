@@ -86,7 +86,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Frontier(SweepRequest):
-    """A request for runs of hybrids that differ in r, chains, split and seed, of cgs, and for long chains of cgs."""
+    """A request for runs of a hybrid with several r, chains and seeds, of cgs and `ADAPTIVE`, and long cgs chains."""
 
     reference: int | None = None  # iterations of the long chains; None: the smallest allowed number
     cost: str = "cpu_time"  # clock that measures the cost of settings
@@ -136,7 +136,7 @@ class Frontier(SweepRequest):
 
     @classmethod
     def from_query(cls, texts: dict[str, str], corpus=None) -> Self:
-        """Return the request of the form: a hybrid, cgs and, if a split is chosen and 0 < r < inf for some r, `ADAPTIVE`."""
+        """Return the form's request: a hybrid, cgs, and `ADAPTIVE` if a split is chosen and 0 < r < inf for some r."""
         engine = texts["engine"]
         found = super().from_query(texts | {"engines": engine}, corpus)
         r, n_chains = (found.options[engine][name] for name in ("r", "n_chains"))
@@ -151,7 +151,7 @@ class Frontier(SweepRequest):
 
     @property
     def n_reference(self) -> int:
-        """Return the iterations of a chain of the reference: the number in the form, else the smallest allowed."""
+        """Return the number of iterations of a reference chain: the number in the form, else the smallest allowed."""
         return self.reference or LONGER * self.n_iterations
 
     @property
@@ -164,7 +164,7 @@ class Frontier(SweepRequest):
         ]
 
     def runs_of(self, engine: str) -> Iterator[tuple[dict, dict]]:
-        """Yield them each once, with one chain if r = 0, where nothing is sampled."""
+        """Yield model and options of each run of an engine once; with one chain if r = 0, where nothing is sampled."""
         seen = []
         for model, options in super().runs_of(engine):
             run = model, options | ({"n_chains": 1} if options.get("r") == 0 else {})
@@ -197,7 +197,7 @@ class Frontier(SweepRequest):
         return found
 
     def find(self, readings: Iterable[Reading]) -> Found:
-        """Return the runs of the settings that the store has, and the chains of the reference, finished ones first.
+        """Return the requested runs that the store has, and its chains for the reference, finished chains first.
 
         A chain of cgs of any seed belongs to the reference if it has, or is going to have, enough iterations.
         """
@@ -263,7 +263,7 @@ class Frontier(SweepRequest):
 
 @lru_cache
 def hybrids() -> tuple[str, ...]:
-    """Return the names of the engines of documents with the options r and n_chains."""
+    """Return the names of the engines on documents that have the options r and n_chains."""
     return tuple(
         name
         for name in ENGINES

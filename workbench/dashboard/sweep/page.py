@@ -116,7 +116,7 @@ class SweepPage:
 
     @property
     def parts(self) -> dict[str, Part]:
-        """Return the parts of the link."""
+        """Return a dict name -> part of the page's link, for the choice of the tab and the tab's fields."""
         return self._parts[self.choice.value]
 
     def request(self) -> ChooseK | Frontier:

@@ -32,7 +32,7 @@ MARK = {"class": "lit", "aria-current": "true"}
 
 
 class Point(NamedTuple):
-    """A run at its present iteration; results computed from it stay valid until this changes."""
+    """A run at its present iteration; results computed from a point stay valid until the iteration changes."""
 
     moment: Moment  # last snapshot of the run
     iteration: int
@@ -49,7 +49,7 @@ class Place(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The runs of a form that the store has."""
+    """The runs that a form describes and the store has."""
 
     settings: list[Reading]
     reference: Sequence[Reading] = ()  # the long chains
@@ -84,7 +84,7 @@ class SweepRequest(RunRequest):
         return range(self.seed, self.seed + self.seeds)
 
     def goes_on(self, store: Path, found: Found) -> bool:
-        """Return whether further runs start by themselves."""
+        """Return whether further runs start automatically."""
         return False
 
 
@@ -99,7 +99,7 @@ class Progress(NamedTuple):
     failed: tuple[str, ...]  # error message of each failed run
 
     def sentence(self, goes_on: bool) -> str:
-        """Return the progress as a sentence; ``goes_on``: whether further runs start by themselves."""
+        """Return the progress as a sentence; ``goes_on``: whether further runs start automatically."""
         may_start, wanted = not policy().read_only, counted(self.n_wanted)
         if self.n_ended == self.n_wanted:
             advice = "; Start takes them there" * may_start
@@ -116,7 +116,7 @@ class Progress(NamedTuple):
 
 
 def place_of(run: Reading) -> Place:
-    """Return the place of a run among those of a form; a run with a warm start has the place of one without."""
+    """Return the `Place` of a run among the runs of a form; a warm start makes no difference."""
     return Place(run.spec.label().removesuffix(" warm"), run.spec.n_topics, run.spec.seed)
 
 
@@ -176,7 +176,7 @@ def progress_of(runs: Collection[Reading], wanted: dict[Place, int], jobs: int) 
 
 
 def names_of(corpus: str) -> set[str]:
-    """Return the corpus names that runs may have for an entry of the menu, or for a corpus read from a path."""
+    """Return the names under which runs may record a corpus, given as an entry of the menu or as a path."""
     if named_set(corpus):
         return {corpus}
     path, there = Path(corpus), policy().find(corpus)
@@ -195,7 +195,7 @@ def _name_within(folder: str, changed: int) -> tuple[str, ...]:
 
 
 def _fits(spec: RunSpec, asked: RunRequest, names: set[str]) -> bool:
-    """Return whether a run has the corpus, the split and the priors of the form."""
+    """Return whether a run has the corpus, the train/test split and the priors of the form."""
     priors = [name for name in model_fields(get_engine(spec.engine)) if name != "n_topics"]
     if (
         spec.corpus not in names

@@ -33,7 +33,7 @@ class TopicCard(Card):
         super().__init__(heading, handover, *tools, table=Clickable(self.clicked), **settings)
 
     def clicked(self, kind: str, value: str) -> None:
-        """Choose the topic that was clicked, or none if it is chosen already; or sort the rows."""
+        """Handle a click: choose the topic (or none, if it was chosen already), sort the rows, or pass on the word."""
         if kind == "sort":
             self.sort = value[:LONGEST]
         elif kind == "topic" and (number := whole(value)) != NONE:
@@ -53,12 +53,12 @@ class TopicCard(Card):
 
 
 def whole(text: str) -> int:
-    """Return a number from 0 on; NONE of any other text."""
+    """Return the whole number (0 or more) in a text; NONE for any other text."""
     return int(text) if text.isdecimal() and len(text) < 10 else NONE
 
 
 def chip(topic: int, text: object = None, name: str = "") -> Markup:
-    """Return a button that chooses a topic, with its number or a text; ``name``: what the topic is called, besides."""
+    """Return a button that chooses a topic and shows ``text`` or its number; screen readers also read ``name``."""
     label = f"topic {topic}{f': {name}' if name else ''}"
     return CHIP.format(topic, label, topic_colour(topic), topic if text is None else text)
 
@@ -69,7 +69,7 @@ def colour_of(topic: int) -> str:
 
 
 def bar(share: float, topic: int = NONE, largest: float = 1.0) -> Markup:
-    """Return a share with a bar in the colour of a topic, which is full for the share ``largest``."""
+    """Return a share with a bar in the colour of a topic; the bar is full for the share ``largest``."""
     return BAR.format(100 * share / largest, colour_of(topic), 100 * share)
 
 
@@ -80,7 +80,7 @@ def topic_table(
     caption: str,
     names: Mapping[int, str],
 ) -> str:
-    """Return an HTML table with a row for each topic, whose number is first in its row, in the order of ``sort``."""
+    """Return an HTML table of topics in the order of ``sort``; each row begins with the number of its topic."""
     fields, rows = [column.name for column in columns], list(rows)
     if (by := sort.removeprefix("-")) in fields:
         rows = in_order(rows, fields.index(by), sort.startswith("-"))
@@ -90,7 +90,7 @@ def topic_table(
 
 
 def in_order(rows: list[Sequence], at: int, down: bool) -> list[Sequence]:
-    """Return rows sorted by the value at a position; those without one (None, NaN) come last."""
+    """Return rows sorted by their value at a position; rows with None or NaN at that position come last."""
     known = [row for row in rows if row[at] is not None and row[at] == row[at]]
     rest = [row for row in rows if row[at] is None or row[at] != row[at]]
     return sorted(known, key=lambda row: row[at], reverse=down) + rest

@@ -30,7 +30,7 @@ OF_TOPIC = "topic {}"
 
 @lru_cache(maxsize=4)
 def columns_of(moment: Moment, table: DocumentTable | None) -> dict[str, list]:
-    """Return title and further columns of the documents by name, each once.
+    """Return a dict name -> values, for the titles of the documents and their further columns, without duplicates.
 
     A column of `document_columns` that equals another one is left out.
     """
@@ -68,7 +68,7 @@ def _ranks_by(moment: Moment, table: DocumentTable | None, column: str) -> np.nd
 
 @lru_cache(maxsize=3)
 def _largest_of(moment: Moment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each document (document,) the number of its largest topic (NaN without tokens), its share, and its tokens."""
+    """Return three arrays (document,): the largest topic (NaN without tokens), that topic's share, and the tokens."""
 
     def largest(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         used = used_topics(run)
@@ -79,7 +79,7 @@ def _largest_of(moment: Moment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def ranks_of(values: list) -> np.ndarray:
-    """Return the rank (value,) float64 of each value among the distinct values; NaN for a missing value.
+    """Return each value's rank among the distinct values, (value,) float64; NaN for a missing value.
 
     Numbers, and texts that are all numbers, are ranked by size; other texts in natural order: item 2 before item 10.
     """
@@ -105,7 +105,7 @@ def ranks_of(values: list) -> np.ndarray:
 
 
 def _natural(text: str) -> tuple:
-    """Return a sort key for natural order: texts and whole numbers in turn."""
+    """Return the key of a text for natural order: its pieces, alternately texts and whole numbers."""
     return tuple(
         int(part) if at % 2 else part
         for at, part in enumerate(re.split(r"(\d+)", text[:MOST_LETTERS].casefold()))
@@ -153,7 +153,7 @@ def ranked_for(moment: Moment, topic: int) -> np.ndarray:
 
 
 def headings(columns: dict[str, list], topic: int) -> list[Column]:
-    """Return the columns of the table; a name is that of the order by the column.
+    """Return the columns of the table; a column's name is the value of ``sort`` for the order by that column.
 
     topic : the topic whose share the rows show; NONE: the largest topic of each document
     """
@@ -179,7 +179,7 @@ def headings(columns: dict[str, list], topic: int) -> list[Column]:
 def rows_of(
     run: xr.Dataset, columns: dict[str, list], documents: np.ndarray, topic: int
 ) -> list[dict]:
-    """Return the rows of these documents for `shelf`, with the share of ``topic``; if that is NONE, of the largest topic."""
+    """Return the rows of these documents for `shelf`, with the share of ``topic``, or for NONE of the largest topic."""
     used = used_topics(run)
     largest, shares, tokens = largest_topics(used, documents)
     if topic != NONE:

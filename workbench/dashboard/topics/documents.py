@@ -77,7 +77,7 @@ TOKEN = Markup('<span class="token {}" title="{}" style="--topic: {}">{}{}</span
 
 
 class Documents(TopicCard):
-    """The card of the documents of a run, or of a topic; ``on_gone(document)`` is called if the chosen one does not exist."""
+    """The card *Documents* of a run or topic; ``on_gone(document)`` is called if the chosen document does not exist."""
 
     workers = SEARCHES
     document = param.Integer(default=NONE, doc="Number of the document that is chosen; -1: none.")
@@ -89,7 +89,7 @@ class Documents(TopicCard):
 
     @property
     def content(self) -> dict:
-        """Return what is shown, as `_documents_now` makes it."""
+        """Return what `_documents_now` returned for the shown list; empty if nothing is shown."""
         return self.shown.beside or {}
 
     def follow(self, moment: Moment, topic: int, names: dict[int, str], query: str = "") -> None:
@@ -111,7 +111,7 @@ class Documents(TopicCard):
             self._on_gone(self.content["gone"])
 
     def clicked(self, kind: str, value: str) -> None:
-        """Choose a document, turn to a page, or do what any card of topics does."""
+        """Handle a click: choose a document, turn to a page, or do the same as `TopicCard.clicked`."""
         if kind == "document":
             self.document = whole(value)
         elif kind == "page":
@@ -121,7 +121,7 @@ class Documents(TopicCard):
 
 
 def documents_shown(moment: Moment, topic: int, document: int, names, *asked) -> Shown:
-    """Return what the card shows, as `_documents_now` makes it."""
+    """Return the content of the card: what `_documents_now` returns, as HTML."""
     made = _documents_now(moment, topic, document, names, *asked)
     html = (
         shelf(made["content"], made["shown"], asked[1]) if made["content"] or made["shown"] else ""
@@ -130,7 +130,7 @@ def documents_shown(moment: Moment, topic: int, document: int, names, *asked) ->
 
 
 def shelf(content: dict, document: dict, sort: str = "") -> Markup:
-    """Return a list of documents, and of one of these its text, or its words, and its topics, as HTML."""
+    """Return as HTML a list of documents, and one document's text (or words) and topics."""
     columns, shown = content.get("columns", ()), document.get("document", NONE)
     rows = content.get("documents", ())
     cells = [
@@ -155,7 +155,7 @@ def shelf(content: dict, document: dict, sort: str = "") -> Markup:
 
 
 def _pages(content: dict) -> Markup:
-    """Return where in the list the page is, and buttons that turn to others."""
+    """Return the position of the page in the list, and buttons that turn to other pages."""
     if content.get("pages", 1) < 2:
         return Markup("")
     page, first = content["page"], content["first"]
@@ -168,7 +168,7 @@ def _pages(content: dict) -> Markup:
 
 
 def _document_html(shown: dict) -> tuple[Markup, Markup]:
-    """Return the text or the words of a document, and its topics with bars."""
+    """Return two pieces of HTML: the text or words of a document, and its topics with bars."""
     if not shown:
         return Markup(""), Markup("")
     about = Markup("").join(
@@ -190,7 +190,7 @@ def _document_html(shown: dict) -> tuple[Markup, Markup]:
 
 
 def _token(word: dict, topic: int) -> Markup:
-    """Return a word in the colour of its topic; text between words as it is."""
+    """Return a word as HTML in the colour of its topic; text between words gets no colour."""
     if word["topic"] is None:
         return escape(word["word"])
     kind = "unknown" if word["topic"] < 0 else "own" if word["topic"] == topic else ""
@@ -284,7 +284,7 @@ def listed(
 
 @lru_cache(maxsize=8)
 def _run_of(moment: Moment) -> Run:
-    """Return the run, opened once for all searches, since opening it waits for a busy server."""
+    """Return the run of a snapshot, cached for all searches, since opening a run is slow while the server is busy."""
     return Run(moment.path)
 
 
@@ -297,7 +297,7 @@ def _found(
     table: DocumentTable | None,
     usual: bool,
 ) -> tuple[np.ndarray, str]:
-    """Return the documents that the search finds, else those of the topic, else all, and a sentence about them."""
+    """Return the documents found by the search, or without one those of the topic, or all; and a sentence on them."""
     n = run.sizes["document"]
     if query:
         found = find_documents(run, query, table, corpus_of_run(stored))
@@ -327,7 +327,7 @@ def document_content(
     labels: dict[int, str],
     table: DocumentTable | None = None,
 ) -> dict:
-    """Return a document for `shelf`: its text, or its words by count, coloured by likeliest topic; columns and topics."""
+    """Return a document for `shelf`: its columns and topics, and its text or words, coloured by likeliest topic."""
     tokens = token_topics(run, corpus_of_run(stored), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
     note = "This document has no training token."

@@ -23,7 +23,7 @@ WAYS = ("merge", "drop", "split")
 
 
 class Editing:
-    """The card *Edit the topics*: edits are written by buttons or by hand, and started in a run of their own."""
+    """The card *Edit the topics*: edits are written by buttons or by hand, and a new run starts with them."""
 
     def __init__(self):
         self.topics = in_form(pn.widgets.MultiSelect(label="Topics", options={}, size=6))
@@ -61,7 +61,7 @@ class Editing:
         self.view.visible = bool(words) and not policy().read_only and takes_edits(reading.spec)
 
     def _write(self, edit: str) -> None:
-        """Add an edit of the chosen topics, or say how many it needs."""
+        """Add an edit of the chosen topics, or, if too few are chosen, say how many the edit needs."""
         topics = sorted(self.topics.value)
         least = 2 if edit == "merge" else 1
         if len(topics) < least:

@@ -47,7 +47,7 @@ class Asked(NamedTuple):
 
 
 def topics_file(asked: Asked) -> File:
-    """Return place, size, coherence and diversity of the topics as CSV."""
+    """Return position on the map, size, coherence and diversity of the topics as CSV."""
     asked.counts()
     found = scores_of(asked.moment).merge(map_of(asked.moment)[["x", "y", "n_k"]])
     return asked.file("topics", found.to_dataframe().reset_index(), index=False)
@@ -59,7 +59,7 @@ def salient_file(asked: Asked) -> File:
 
 
 def documents_file(asked: Asked) -> File:
-    """Return all documents of the list, in its order, as CSV with their columns; with those of the chosen topic, if any."""
+    """Return all documents of the list as CSV, in its order, with their columns and values for the shown topic."""
     asked.counts()
     return of_documents(lambda run: _documents_file(asked, run), asked.moment)
 

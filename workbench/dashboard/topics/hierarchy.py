@@ -50,7 +50,7 @@ def levels_of(moment: Moment) -> xr.Dataset | None:
 
 
 def model_shown(topics: Topics, find: str) -> Shown:
-    """Return the picture of a run's network and the rows of its levels whose names contain a text; nothing of other models."""
+    """Return the picture of a run's network, and rows of its levels that match ``find``; empty for other models."""
     path, network = topics.moment.path, Run(topics.moment.path).spec.parts()[1]
     if not network.is_network:
         return Shown()
@@ -80,7 +80,7 @@ def network_of(moment: Moment):
 
 
 def level_html(name: str, found: xr.Dataset, told: str, topics: Topics, find: str) -> Markup:
-    """Return the rows of a level, those with the most tokens first; rows of a level with few are open."""
+    """Return the rows of a level as HTML, the rows with the most tokens first; if there are few rows, they are open."""
     names, totals = found["row"].values.astype(str), found["tokens"].values.sum(axis=1)
     order = np.argsort(-totals, kind="stable").tolist()
     rows = [at for at in order if find.strip().casefold() in names[at].casefold()]
@@ -95,7 +95,7 @@ def level_html(name: str, found: xr.Dataset, told: str, topics: Topics, find: st
 
 
 def row_html(row: xr.Dataset, total: float, topics: Topics, is_open: bool) -> Markup:
-    """Return a row of a level: its name and share, its values as a strip, and the share and the words of each value."""
+    """Return a row of a level as HTML: its name and share, a strip of its values, and each value's share and words."""
     tokens, leads_to, values = (row[of].values for of in ("tokens", "topic", "value"))
     own, n = int(row["own"]), max(float(tokens.sum()), 1e-12)
     order = np.argsort(-tokens, kind="stable")[:MOST_VALUES]

@@ -45,7 +45,10 @@ COLUMNS = [
 
 @lru_cache(maxsize=4)
 def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.DataArray | None]:
-    """Return `match_topics` and `topic_flow` of two runs, None before both have snapshots; no flow if their tokens differ."""
+    """Return `match_topics` and `topic_flow` of two runs, or None for a result that cannot be computed.
+
+    Both results need snapshots of both runs; the flow also needs the same training tokens.
+    """
     a, b = counts_of(moment), counts_of(other)
     if a is None or b is None:
         return None, None

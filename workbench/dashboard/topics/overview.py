@@ -125,7 +125,7 @@ def map_of(moment: Moment) -> xr.Dataset:
 
 
 def map_shown(topics: Topics, written: int, query: str, word: str) -> Shown:
-    """Return the map, its circles with sizes from ``word`` if one is given, and the words that contain the text ``query``."""
+    """Return the map, with circles sized by ``word`` if given, and a table of the words that contain ``query``."""
     if not topics.numbers:
         return Shown()
     said, table = words_found(topics.moment, topics.names, query) if query else ("", "")
@@ -144,7 +144,7 @@ def _map_drawn(moment: Moment, written: int, word: str):
 def words_shown(
     moment: Moment, written: int, topic: int, n_words: float, relevance: float
 ) -> Shown:
-    """Return the words of a topic; those of the largest topics and the salient words of the corpus for NONE."""
+    """Return the words of a topic; for NONE, those of the largest topics and the salient words of the corpus."""
     topics = topics_of(moment, written)
     if not topics.numbers:
         return Shown()
@@ -180,7 +180,7 @@ def scores_of(moment: Moment) -> xr.Dataset | None:
 
 
 class TopicTable(TopicCard):
-    """The table of the topics; their coherence follows when it is computed."""
+    """The table of the topics; their coherence is added once it is computed."""
 
     def __init__(self, *given, **settings):
         super().__init__(*given, **settings)
@@ -208,7 +208,7 @@ class TopicTable(TopicCard):
 
 
 def table_of(topics: Topics, sort: str, scored: bool, trouble: str = "") -> Shown:
-    """Return the table of the topics, with their coherence if it is ``scored``."""
+    """Return the table of the topics, with their coherence if that is computed (``scored``)."""
     if not topics.numbers:
         return Shown()
     found = scores_of(topics.moment) if scored else None

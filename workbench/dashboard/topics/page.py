@@ -223,7 +223,7 @@ class TopicsPage:
         self._see()
 
     def _bring(self, moment: Moment, ticking: bool) -> None:
-        """Compute what the cards show."""
+        """Let each card compute its content for a snapshot."""
         topics, written, chosen = self._topics, self._written, self.map.chosen
         if topics.numbers and chosen not in (NONE, *topics.numbers):
             self._leave_out(self._choosers, f"topic {chosen} with tokens", chosen=NONE)
@@ -323,7 +323,7 @@ class TopicsPage:
             self._changed()
 
     def _choose_word(self, word: str) -> None:
-        """Give the circles of the map their sizes from a word, or their own if it is chosen already."""
+        """Size the circles of the map by a word; if that word is chosen already, by the topics again."""
         self.map.word = "" if word == self.map.word else word
         self._again()
 
@@ -398,7 +398,7 @@ class TopicsPage:
     # ------------------------------------------------------------------ the page
 
     def _file(self, make: Callable[[files.Asked], File]) -> Callable[[], Callable[[], File]]:
-        """Return the function that is called at a click, and returns a function that makes a file of what is shown."""
+        """Return a function to call at a click; it returns a function that makes a file of what is shown."""
 
         def work() -> Callable[[], File]:
             other, query = self._moment_of(self.other.value), self.find.value.strip()

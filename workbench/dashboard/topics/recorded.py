@@ -94,14 +94,14 @@ def recorded_of(
 
 
 def _of_view(name: str, chosen: Choices) -> Choices:
-    """Return the chosen options that a view has; so a change of other options does not draw it again."""
+    """Return those of the chosen options that the view has: a change of other options does not redraw the view."""
     known = signature(view_named(name).draw).parameters
     return tuple((option, value) for option, value in chosen if option in known)
 
 
 @lru_cache(maxsize=16)
 def _of_snapshots(moment: Moment, offered: tuple[str, ...]) -> list[str]:
-    """Return the names of the views in ``offered`` that need a snapshot, and for which the run has what they need."""
+    """Return the names of those ``offered`` views that need a snapshot and have all data that they need in the run."""
     rows = Run(moment.path).progress()
     views = [view for view in VIEWS if view.name in offered and not view.fits(rows)]
     return made_of(moment, lambda run: [view.name for view in views if view.fits(run)])
@@ -161,7 +161,7 @@ def _scored(moment: Moment) -> dict[str, Scored]:
 def _drawn(
     moment: Moment, written: int, n_changes: int, title: str | None, chosen: Choices
 ) -> Shown:
-    """Return the picture with a title, or the first, and all titles; ``n_changes`` is a key of the cache."""
+    """Return the picture with the title, or else the first, and all titles; ``n_changes`` is a key of the cache."""
     found = recorded_of(moment, written, chosen)
     if not found:
         return Shown()

@@ -22,7 +22,7 @@ TAP = " Point at a topic for its name, tap it to choose it."
 
 @lru_cache(maxsize=8)
 def sizes_of(path: Path, hash: str, n_changes: int, labels: tuple, kind: str) -> Shown:
-    """Return the picture at evenly spaced iterations, including first and last, or a sentence why there is none.
+    """Return the picture of sizes at evenly spaced iterations, with first and last, or a sentence why there is none.
 
     Cached for all sessions; ``hash`` and ``n_changes`` are the key for the state of the run.
     """

@@ -248,7 +248,7 @@ def most_bytes() -> int:
 
 
 def check_size(moment: Moment, name: str, n_documents: int, n_topics: int) -> None:
-    """Raise FileError if the documents need more memory than allowed with so many topics."""
+    """Raise FileError if inference on the documents needs more memory than allowed."""
     each, most = made_of(moment, partial(inference_bytes, n_documents=1)), most_bytes()
     if n_documents * each > most:
         size = format_size(n_documents * each)
@@ -266,7 +266,7 @@ def too_large(name: str, n_bytes: int) -> FileError:
 
 
 def _typed(name: str, raw: str, counted: dict | None) -> Corpus:
-    """Return a typed text as a corpus; with a word pattern chosen by the user, read it as a file, within limits."""
+    """Return a typed text as a corpus; if the run has a word pattern chosen by the user, read the text like a file."""
     if (counted or {}).get("token_pattern", WORD_PATTERN) == WORD_PATTERN:
         return corpus_of(pd.Series([raw], [name]), counted=counted)
     return _uploaded(name, json.dumps({"title": name, "text": raw}).encode(), ".jsonl", counted)

@@ -22,7 +22,7 @@ COLUMNS = [
 
 
 def words_found(moment: Moment, names: Mapping[int, str], query: str) -> tuple[str, str]:
-    """Return a sentence on the words that contain a text in any case, and a table of them.
+    """Return a sentence on the words that contain a text, ignoring case, and a table of these words.
 
     First comes the text itself, then words that begin with it, then others; within each group the most frequent first.
     """

@@ -49,7 +49,10 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Recor
 
 
 def data_path(store: Path, content_hash: str, shards: int | None = None) -> Path:
-    """Return the file of a corpus or of records in the store, or the folder of its shards: if it has both, see ``shards``."""
+    """Return the file of a corpus or of records in the store; return the folder of its shards if only that exists.
+
+    shards : if it is truthy, an existing folder of shards is preferred to the file
+    """
     folder = store / CORPORA / content_hash
     file = folder.with_name(f"{content_hash}.npz")
     return folder if os.path.isdir(folder) and (shards or not os.path.exists(file)) else file
@@ -74,7 +77,7 @@ def corpus_in_shards(store: Path, content_hash: str) -> ShardedCorpus:
 
 
 def _opened(folder: Path) -> ShardedCorpus:
-    """Return the sharded corpus in a folder; raise DataError if the folder is not named by the corpus's hash."""
+    """Return the sharded corpus in a folder; raise DataError if the folder's name is not the corpus's hash."""
     corpus = ShardedCorpus.open(folder)
     if corpus.content_hash != folder.name:
         raise DataError(f"{folder} does not hold the content its name says; {MEND}")
@@ -89,7 +92,7 @@ def get_table(store: Path, content_hash: str) -> DocumentTable:
 
 
 def _loaded(path: Path, what: str, load: Callable[[], Any]) -> Any:
-    """Return load(); raise SpecError if the file ``path`` is missing or cannot be loaded.
+    """Return the result of ``load()``; raise SpecError if the file ``path`` is missing or cannot be loaded.
 
     what : what the file is, for the error message
     """
@@ -128,7 +131,7 @@ def put_warm_start(store: Path, name: str, warm_start: WarmStart) -> None:
 
 
 def get_warm_start(store: Path, name: str) -> WarmStart:
-    """Return the warm start with that hash; raise SpecError if it is missing or damaged."""
+    """Return the warm start whose hash is ``name``; raise SpecError if it is missing or damaged."""
     path = store / WARM_STARTS / f"{name}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
@@ -237,7 +240,7 @@ def _average(file: Mapping[str, np.ndarray]) -> Average:
 
 
 def _restored(values: np.ndarray):
-    """Return an array from a checkpoint as an aligned copy, or as a number if it was one."""
+    """Return an array from a checkpoint as an aligned copy; return a number if the array has no dimensions."""
     if values.ndim == 0:
         return values.item()
     return aligned_copy(values)

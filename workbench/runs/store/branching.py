@@ -1,4 +1,4 @@
-"""A second run from the present state of another, with a setting turned; and from its state before it was turned last.
+"""Branches: new runs that continue from a run's present state with settings turned, or from before the last turn.
 
 A branch has the spec of the run with all interventions planned, so it is what a fit with these settings from the beginning
 gives, bit for bit. The rows, the last snapshot and the checkpoint are copied, so that it continues at once.
@@ -26,7 +26,7 @@ from workbench.runs.store.writer import RunWriter, create_run
 
 
 def branch(path: Path, changes: Mapping, who: str = "") -> Path:
-    """Make a run that continues from the present state of the run in a folder with settings turned; return its folder.
+    """Make a run that continues from another run's present state with settings turned; return the new run's folder.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def branch(path: Path, changes: Mapping, who: str = "") -> Path:
 
 
 def branch_before(path: Path) -> Path:
-    """Make a run that continues from the state before settings were last turned in the run in a folder; return its folder.
+    """Make a run that continues from a run's state before its settings were last turned; return the new run's folder.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def refuse_shards(path: Path, spec: RunSpec) -> None:
 
 
 def _held(path: Path, name: str, spec: RunSpec) -> Path:
-    """Return a file in the store that stays the checkpoint which a run has now; there may be none."""
+    """Link or copy a run's checkpoint file ``name``, to keep it; return the new path, at which there may be no file."""
     refuse_shards(path, spec)
     held = partial_of(path.with_name(f"{path.name}-branch"))
     try:
@@ -92,7 +92,7 @@ def _held(path: Path, name: str, spec: RunSpec) -> Path:
 
 
 def _begun(path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoint: Path) -> Path:
-    """Make the run of a spec with these rows, the last snapshot before their end, and a checkpoint; return its folder."""
+    """Make a run with these rows, the last snapshot up to the last row, and the checkpoint; return the run's folder."""
     try:
         spec = replace(spec, name=f"{path.name}-{spec.hash[:4]}")
         new = create_run(path.parent, spec, *corpora_of(path.parent, spec))
@@ -111,7 +111,7 @@ def _begun(path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoi
 
 
 def _copy_snapshot(stored: Stored, reached: int, writer: RunWriter) -> None:
-    """Copy the last snapshot up to an iteration."""
+    """Copy the last snapshot that was taken at or before an iteration."""
     committed = stored.committed()
     iterations = stored.iterations(committed)
     slots = np.flatnonzero((iterations > 0) & (iterations <= reached))

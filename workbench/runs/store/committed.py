@@ -40,7 +40,7 @@ def missing(
     shape: tuple[int, ...] = (),
     second: np.ndarray | None = None,
 ) -> Iterator[tuple[int, ...]]:
-    """Yield the grid position of each chunk of these rows that has no file.
+    """Yield the chunk indices (one per dim) of each chunk of these rows that has no file.
 
     shape : extent along the other dims, by default that of the array
     second : indices along the second dim, to check only their chunks

@@ -70,5 +70,5 @@ class _OfSnapshots(BackendArray):
 
 
 def _within(part, n: int):
-    """Return an index clipped to the first ``n`` items, as the stored array may be longer."""
+    """Clip a slice to the first ``n`` items, as the stored array may be longer; return other indices unchanged."""
     return slice(*part.indices(n)) if isinstance(part, slice) else part

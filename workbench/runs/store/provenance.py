@@ -98,7 +98,7 @@ def _described(entries: list[list]) -> str:
 
 
 def other_kernels_warning(names: list[str]) -> str:
-    """Return a warning that these runs resume with other kernels than before; "" without names."""
+    """Return a warning that the named runs resume with other kernels than before; "" if no run is named."""
     if not names:
         return ""
     were = (

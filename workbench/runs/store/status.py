@@ -82,7 +82,10 @@ def _read_json(path: Path) -> dict:
 
 @contextlib.contextmanager
 def one_writer(file: Path, what: str, error: type[InputError]) -> Iterator[None]:
-    """Let one process at a time change a file in the block; raise ``error``, which says ``what`` it has, if that fails."""
+    """Hold the lock of a file during the block; raise ``error`` if the file is locked elsewhere or cannot be written.
+
+    what : what the file contains, for the error message
+    """
     try:
         with FileLock(f"{file}.lock", timeout=LOCK_TIMEOUT):
             yield
@@ -94,7 +97,7 @@ def one_writer(file: Path, what: str, error: type[InputError]) -> Iterator[None]
 
 
 def stamp(file: Path) -> tuple[int, int]:
-    """Return what changes whenever a file is replaced; (0, 0) if there is none."""
+    """Return the inode and modification time (ns) of a file, to detect its replacement; (0, 0) without a file."""
     try:
         about = file.stat()
     except OSError:
@@ -162,7 +165,7 @@ class Ending(NamedTuple):
 
 
 def read_ending(path: Path, about: dict | None = None) -> Ending:
-    """Return when a run ends: as last requested, else as it was created.
+    """Return the `Ending` of a run: as last requested, else as set when the run was created.
 
     about : the attributes from `about_run`; by default they are read
     """

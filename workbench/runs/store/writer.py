@@ -99,7 +99,7 @@ def create_run(
 
 
 def _not_turned(path: Path) -> Path:
-    """Return the path, or that of NAME-2, NAME-3 and so on, if people turned settings of the runs of these names."""
+    """Return the first of the paths NAME, NAME-2, NAME-3, … at which no run has had settings turned."""
     free, number = path, 1
     while (free / INTERVENTIONS).exists():
         number += 1
@@ -209,7 +209,7 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
 
 
 def _chunk_of(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the chunk shape for snapshots of this shape: a block of rows, or the whole of a small one."""
+    """Return the chunk shape for snapshots of this shape: a block of rows, or the whole snapshot if it is small."""
     if not shape:
         return shape
     n_rows, *others = shape
@@ -476,7 +476,7 @@ class RunWriter:
         self.spec = read_spec(self.path)
 
     def intervene(self, position: Position) -> RunSpec:
-        """Write down that what people asked for takes effect after a position, and keep that; return the spec with it."""
+        """Record that pending interventions take effect after a position; return the spec with them."""
         self._check_there()
         if position.rows is None:
             write_checkpoint(self.path / BEFORE, position)
