@@ -305,7 +305,7 @@ def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
     roots_of: dict[str, set[int]] = {}
 
     def fewer_before(index: int) -> int | None:
-        """Return the index of the run's warm-start parent; None if they differ in more than the parent's fewer topics."""
+        """Return the index of the run's warm-start parent; None if they differ in more than fewer topics of the parent."""
         parent = parents[index]
         same = parent is not None and cold[parent] == cold[index]
         return parent if same and specs[parent].n_topics < specs[index].n_topics else None

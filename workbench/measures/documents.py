@@ -59,9 +59,9 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
 def ranked_documents(
     run: xr.Dataset, topic: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the documents that have a token of the topic, most representative first, and what all are ranked by.
+    """Return the indices of the documents with a token of the topic, most representative first, and three arrays.
 
-    They are indices; then come (document,) arrays of topic tokens, all tokens and scores, see `representative_documents`.
+    The arrays (document,) have the topic's tokens, all tokens and the score of every document; see `representative_documents`.
     """
     index = place_of(run, topic)
     topic_tokens, tokens = np.empty((2, run.sizes["document"]))

@@ -133,7 +133,7 @@ def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> l
     ]
 
     def is_shown(name: str) -> bool:
-        """Return whether the runs differ in a setting, other than as a consequence of those left out."""
+        """Return whether the runs differ in a setting that the settings in ``apart_from`` do not determine."""
         settings_with_value = [run_settings for run_settings in settings if run_settings.get(name)]
         values_by_key = grouped(
             [tuple(map(run_settings.get, apart_from)) for run_settings in settings_with_value],
@@ -261,7 +261,7 @@ def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
 
 
 def _readings(specs: list[RunSpec]) -> list[dict[str, str | None]]:
-    """Return option of reading or counting → its text, of those in which different corpora of one name differ."""
+    """Return for each run a dict option of reading or counting → its text, where corpora of the same name differ in it."""
     names = [spec.corpus for spec in specs]
     ambiguous = _of_several(specs, names)
     texts = [option_texts(spec.reading) if spec.corpus in ambiguous else {} for spec in specs]
@@ -277,7 +277,7 @@ def _readings(specs: list[RunSpec]) -> list[dict[str, str | None]]:
 
 
 def _corpora(specs: list[RunSpec], readings: list[dict]) -> list[str]:
-    """Return the corpus name of each run, with a hash if different corpora share name and options of reading."""
+    """Return the corpus name of each run; if corpora of other content have the same name and options, with their hashes."""
     keys = [(spec.corpus, *reading.values()) for spec, reading in zip(specs, readings, strict=True)]
     ambiguous = _of_several(specs, keys)
     return [

@@ -92,7 +92,7 @@ def perplexity_layout(runs: Runs, against: str = "iteration"):
 
 
 def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw perplexity against the view's clock; against steps only if these are not proportional to iterations."""
+    """Draw perplexity against the view's clock; draw nothing for steps where these are proportional to iterations."""
     against = view.name.rpartition("-")[2]
     clock, runs = CLOCKS[against], shown.runs
     if (

@@ -355,7 +355,7 @@ def watch(
 
 
 def watch_under(options: Sampling, split: Split, state: SvbState | CvbState) -> Generator:
-    """Return the diagnostics of `watch` for a given split."""
+    """Return the diagnostics of `watch`, given which pairs are sampled and which averaged."""
     alpha, n_topics, part = pad_topics(state.alpha), len(state.alpha), part_of(state)
     documents = [log_documents(state.mean_dk + n_dk, alpha, n_topics) for n_dk in state.n_dk]
     of_pairs = part.stored_entropy(options, split, mean_part(state))

@@ -59,7 +59,7 @@ class FlatPriors(NamedTuple):
 
 
 def hidden_levels(network: Network) -> list[Level]:
-    """Return the levels that draw a hidden variable by unknown probabilities: neither observed nor the last."""
+    """Return all levels but the last, without those whose tables are observed: they draw hidden variables."""
     return [level for level in network.levels[:-1] if level.kind != "observed"]
 
 

@@ -296,7 +296,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w) (pair,) given the drawn states, or after the last training tokens by a particle filter."""
+    """Return p(w) (pair,): given the drawn states, and after a sequence's last training tokens by a particle filter."""
     return forecasts(corpus, model, options, state, pairs, context, FORECASTS, False)
 
 

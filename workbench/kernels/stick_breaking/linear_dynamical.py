@@ -30,7 +30,10 @@ def stick_starts(indptr: np.ndarray, places, n_sticks) -> np.ndarray:
 
 @fused
 def _sticks_of_state(z, transposed, offset, n, sticks: np.ndarray) -> None:
-    """Write the first n sticks of psi = C z + d to `sticks`; transposed (state_dim, stick) : C', offset : d."""
+    """Write the first n elements of psi = C z + d to `sticks`.
+
+    transposed (state_dim, stick) : C transposed; offset (stick,) : d
+    """
     for k in range(n):
         sticks[k] = offset[k]
     for i in range(len(z)):

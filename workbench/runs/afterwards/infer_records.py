@@ -103,7 +103,7 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
 
 
 def _tables(run: xr.Dataset) -> np.ndarray:
-    """Return the conditional probabilities (parameter,) that a run estimated.
+    """Return the estimates (parameter,) of all cells of the conditional probability tables of a Bayesian network.
 
     They are posterior means, or ratios of counts for expectation maximisation.
     """
