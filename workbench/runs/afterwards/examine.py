@@ -138,10 +138,7 @@ def _first_rows(stored: Stored, committed: Committed) -> int:
 def _snapshot(
     stored: Stored, name: str, slot: int, n_topics: int, iteration: int, data: Path
 ) -> bool:
-    """Raise DamagedError unless a snapshot's counts exist, are finite and sum to the number of tokens; return True.
-
-    Returns True.
-    """
+    """Raise DamagedError unless a snapshot's counts exist, are finite and sum to the number of tokens; return True."""
     stored.refuse_missing_counts(name, [slot], n_topics)
     values = read(stored.path, stored.counts[name], (slot,))
     if not np.all(np.isfinite(values)):

@@ -109,7 +109,7 @@ NO_AVERAGE = "run '{}' has no average yet; continue it beyond its burn-in"
 
 
 class Pooled(NamedTuple):
-    """The perplexity of several chains on one split, under the average of their predictions."""
+    """The perplexity of several chains on one train/test split, under the average of their predictions."""
 
     split: tuple[str, str]  # hashes of the training and the test tokens
     model: dict  # settings of the model

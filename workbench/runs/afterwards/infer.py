@@ -448,7 +448,7 @@ def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
 
 
 def with_known_part(topics: Topics, unseen: Documents) -> tuple[Corpus, Corpus]:
-    """Return unseen documents, and their tokens of words that the run knows; raise SpecError if there are none."""
+    """Return unseen documents, and the same documents with known words only; raise SpecError if no word is known."""
     corpus = _counted_alike(unseen, topics, {})
     corpus = corpus.require_memory("unseen documents are scored in memory")
     known = known_part(corpus, topics.vocabulary)

@@ -1,4 +1,4 @@
-"""Compare several engines on the same split with the same seeds."""
+"""Compare several engines on the same train/test split with the same seeds."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class StoreControl(Control):
 
 @contextlib.contextmanager
 def giving(result: Callable) -> Iterator[None]:
-    """Give an Interrupted or Terminated that leaves the block the result ``result(result so far)``."""
+    """Within the block, replace the `result` of a raised Interrupted or Terminated by ``result(old result)``."""
     try:
         yield
     except (Interrupted, Terminated) as stop:

@@ -214,7 +214,7 @@ def run_specs(
 
 @contextlib.contextmanager
 def cluster_of(client, store) -> Iterator:
-    """Yield a connected client of a cluster whose workers share the store, if there is one; None without a client."""
+    """Yield a connected client, whose workers share ``store`` if one is given; yield None if ``client`` is None."""
     if client is None:
         yield None
         return
@@ -424,7 +424,7 @@ def finish(
     corpora: tuple | None = None,
     client=None,
 ) -> Run:
-    """Resume a run in this process as `resume` does, and return its `Run`, which Interrupted and Terminated have as result."""
+    """Resume a run as `resume` does, and return its `Run`; Interrupted and Terminated carry the `Run` as result."""
 
     def print_how_to_resume(_=None) -> Run:
         """Print how to resume the run if it was stopped."""

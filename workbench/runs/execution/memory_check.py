@@ -103,7 +103,7 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
 
 
 def engine_memory(engine: Engine, model: Model, options: Options, data: Data) -> Memory:
-    """Return the memory that an engine needs; for a corpus in parts, their sum with the counts by word only once."""
+    """Return an engine's memory; over parts, state and indices are summed (counts by word once), step is the largest part's."""
     first, *others = memories = [engine.memory(part, model, options) for part in data.parts()]
     if not others:
         return first

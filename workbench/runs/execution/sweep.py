@@ -157,7 +157,7 @@ def _refuse_twice(axes: dict, beside: dict) -> None:
 
 
 def _plain(value: object):
-    """Return a value of a grid with numeric text ("10", ".1", "inf") as a number, "none" as None, a list as a tuple."""
+    """Convert a grid's value: numeric text ("10", ".1", "inf") to a number, "none" to None, a list to a tuple."""
     if isinstance(value, (list, np.ndarray)):
         return tuple(_plain(item) for item in value)
     if isinstance(value, np.generic):

@@ -83,7 +83,7 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
 
 
 class Edits(NamedTuple):
-    """For each topic of a run the topic after the edits that takes its counts, and which of these are split."""
+    """The effect of edits on a run's topics: the topic after that takes each one's counts, and the topics to split."""
 
     # (topic before,): the number of the topic that has its counts; -1 where it was dropped
     place: np.ndarray
@@ -108,7 +108,7 @@ class Edits(NamedTuple):
 
 
 def edits_of(edits: Sequence[str], n_topics: int) -> Edits:
-    """Return what edits make of topics; all of them name the topics before.
+    """Return the `Edits` that edits as text describe; every edit numbers topics as they were before all edits.
 
     Raises OptionError for an edit that is none, a topic that is not there, one that is named twice, or no topic left.
     """

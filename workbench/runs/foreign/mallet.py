@@ -149,7 +149,7 @@ def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _shares(cells: list[str]) -> list[float]:
-    """Return the topic proportions on a line: as they stand, or from pairs (topic, proportion) of MALLET 2.0.7 and before."""
+    """Return the topic proportions on a line: proportions alone, or pairs (topic, proportion) of MALLET up to 2.0.7."""
     shares, topics = [float(cell) for cell in cells], cells[::2]
     in_pairs = len(cells) % 2 == 0 and all(cell.isdigit() for cell in topics)
     if not in_pairs or set(map(int, topics)) != set(range(len(topics))):

@@ -69,7 +69,7 @@ class Whole:
         return self.engine.retune(self.train, self.model, self.options, state, context)[0]
 
     def average_anew(self) -> Average:
-        """Return a running average without an iteration."""
+        """Return a new running average that covers no iteration yet."""
         return initial_average(self.test)
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:

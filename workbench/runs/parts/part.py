@@ -333,7 +333,7 @@ class Part:
 
 
 class Call(NamedTuple):
-    """Which phase of which engine function to compute over all parts, and at which step."""
+    """A phase of an engine function to compute over all parts, and its step."""
 
     function: str  # "init", "step", "watch" or "retune"
     step: int  # 0 for "init", else the iteration

@@ -28,7 +28,7 @@ TINY = 9
 
 
 class Network(NamedTuple):
-    """Network traffic of one iteration, in bytes: in total, and as far as computation waits for it."""
+    """Network traffic of one iteration in bytes: the total, and the bytes that computation waits for."""
 
     n_bytes: float  # bytes to and from all workers together
     waited: float  # bytes for which computation has to wait
