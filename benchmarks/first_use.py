@@ -59,23 +59,22 @@ def use_every_engine(part: str) -> None:
     from workbench.engines import ENGINES, get_engine
     from workbench.engines.engine import StepContext
     from workbench.models import LDA
-    from workbench.runs import loop, scoring
+    from workbench.runs import loop
+    from workbench.runs.parts.laying_out import Whole
+    from workbench.runs.spec import make_spec
 
     tiny = Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, 9, 2])
     engines = [
         engine for engine in map(get_engine, ENGINES) if engine.model is LDA and part != "import"
     ]
     for engine, n_topics in product(engines, TOPICS):
-        model, options = LDA(n_topics), engine.options()
-        state = engine.init(tiny, model, options, StepContext(0, 0))
-        state, info = engine.step(tiny, model, options, state, StepContext(0, 1))
-        _, scores = scoring.score(
-            engine, tiny, tiny, model, options, state, scoring.initial_average(tiny), True
-        )
+        data = Whole(make_spec(tiny, engine.name, n_topics=n_topics, test=tiny), tiny, tiny)
+        state, average = data.init(StepContext(0, 0))
+        context = StepContext(0, 1)
+        state, info = data.step(state, context)
+        average, scores, _ = data.score(state, average, True, context)
         info.pop("updates")
-        loop.measure(
-            engine, tiny, options, loop.Position(1, state, None, 0.0, 0.0, 0, model), scores, info
-        )
+        loop.measure(data, loop.Position(1, state, average, 0.0, 0.0, 0), scores, info, context)
 
 
 def medians(rows: pd.DataFrame) -> pd.DataFrame:

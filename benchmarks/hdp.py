@@ -15,7 +15,7 @@ import tomotopy
 
 from workbench.corpus import data_sets, load_corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import StepContext, alone
 from workbench.engines.hdp import g_hdp
 from workbench.engines.options import make_options
 from workbench.models import HDP
@@ -63,9 +63,9 @@ for n_topics in [int(k) for k in sys.argv[1:]] or [40, 100, 160]:
                 lambda state=state, context=context: g_hdp.sweep(corpus, hdp, state, context)
             )
             drawing += seconds
-            state, seconds = timed(
-                lambda state=state, context=context: g_hdp.draw_hyperparameters(
-                    corpus, hdp, state, context
+            (state, _), seconds = timed(
+                lambda state=state, context=context: alone(
+                    g_hdp.draw_hyperparameters(corpus, hdp, options, state, context)
                 )
             )
             state, learning = fixed(state), learning + seconds

@@ -36,7 +36,7 @@ def go_on(path: Path, train, test, there: threading.Barrier) -> None:
 
     with RunWriter(path) as writer, StoreControl(path, writer.beat) as control:
         data = Whole(writer.spec, train, test)
-        iterate(writer.spec, data, resume_position(writer, data), writer, control, linger)
+        iterate(writer.spec, data, resume_position(writer, data, control), writer, control, linger)
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """What do measuring and storing cost?
 
-Measuring: the perplexity of the test tokens after an iteration (`scoring.score`), and all that is recorded of one
+Measuring: the perplexity of the test tokens after an iteration (`Whole.score`), and all that is recorded of one
 (`loop.measure`: clocks, bound or log joint, topic sizes, training perplexity), beside the step of the same engine, in turns.
 Storing: the same run of `cgs` on KOS, K = 10, once in memory and once in a store with every iteration recorded, in turns; wall
 and CPU time of the whole `fit`, the making of the store, the copy of the corpus and the last checkpoint included. What of that
@@ -20,8 +20,10 @@ from records import markdown
 from rounds import take_turns, timed
 
 from workbench.corpus import data_sets, hold_out_tokens
-from workbench.runs import loop, scoring
+from workbench.runs import loop
 from workbench.runs.execution import fit as fitting
+from workbench.runs.parts.laying_out import Whole
+from workbench.runs.spec import make_spec
 
 NAME = "recording"
 TITLE = "Measuring and storing"
@@ -51,29 +53,26 @@ class Measured:
     """An engine, and what is computed after each of its iterations, as contenders that share a state."""
 
     def __init__(self, name: str, train, test, n_topics: int):
-        self.ours, self.train, self.test = Ours(name, train, n_topics), train, test
-        self.average = scoring.initial_average(test)
+        self.ours = Ours(name, train, n_topics)
+        self.data = Whole(make_spec(train, name, n_topics=n_topics, test=test), train, test)
+        self.average = self.data.average_anew()
 
     def sweep(self, n: int = 1) -> None:
         self.ours.sweep(n)
 
     def score(self) -> None:
-        ours = self.ours
-        self.average, _ = scoring.score(
-            ours.engine,
-            self.train,
-            self.test,
-            ours.model,
-            ours.options,
-            ours.state,
-            self.average,
-            True,
-        )
+        context = self.ours.context(self.ours.n_sweeps)
+        self.average, *_ = self.data.score(self.ours.state, self.average, True, context)
 
     def record(self) -> None:
-        ours = self.ours
-        position = loop.Position(ours.n_sweeps, ours.state, self.average, 0.0, 0.0, 0, ours.model)
-        loop.measure(ours.engine, self.train, ours.options, position, {}, {})
+        n, state = self.ours.n_sweeps, self.ours.state
+        loop.measure(
+            self.data,
+            loop.Position(n, state, self.average, 0.0, 0.0, 0),
+            {},
+            {},
+            self.ours.context(n),
+        )
 
 
 class Repeated:
