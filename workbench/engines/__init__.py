@@ -106,9 +106,9 @@ def get_engine(name: str):
 
 
 def engine_called(name: object) -> object:
-    """Return the name of the engine that is meant by a name, in any case, or by what other programs call it.
+    """Return the engine name that ``name`` stands for; it may have capitals or underscores, or be a name in other programs.
 
-    A name that means no engine is returned unchanged, for `get_engine` to refuse.
+    A name that stands for no engine is returned unchanged, for `get_engine` to refuse.
     """
     from workbench.errors import called, plain
 
@@ -172,7 +172,7 @@ def any_with(scalar: str) -> str:
 
 
 def every_score() -> dict:
-    """Return name → `Variable` for each score of any model, besides perplexity, with a known better direction."""
+    """Return name → `Variable` of the scores of all models, besides perplexity, for which higher, or lower, is better."""
     scores = [score for name in ENGINES for score in get_engine(name).model.scores]
     return {score.name: score for group in scores for score in group.variables if score.better}
 
@@ -196,7 +196,7 @@ def describe() -> dict[str, dict]:
 
 
 def __getattr__(name: str) -> Callable[..., tuple[str, dict]]:
-    """Return for the name of an engine, as ``svb_cgs``, the function from options to the pair that `fit` and `compare` take."""
+    """Return a function, such as ``svb_cgs``, that turns options into the pair (engine, options) for `fit` and `compare`."""
     engine = name.replace("_", "-")
     if engine not in ENGINES:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -1,4 +1,4 @@
-"""What an engine is, its state, a cache of what is derived from a corpus, and how it works on a corpus in several parts.
+"""The definition of an engine and of its state, a cache of results by corpus, and steps over a corpus in several parts.
 
 An engine is a model with an inference algorithm: a handful of functions over data, the model, options and a state.
 
@@ -46,7 +46,7 @@ DOUBLE = 8
 
 
 class Memory(NamedTuple):
-    """Forecast of the memory in bytes that an engine needs beyond the corpus and what every run needs."""
+    """Forecast of the memory of an engine in bytes, without the corpus and without the memory that every run needs."""
 
     state: int = 0  # of the arrays of a state, held from step to step and written to checkpoints
     indices: int = 0  # of arrays derived from the corpus and kept with the state
@@ -128,12 +128,12 @@ SMOOTH = "smooth"
 
 
 def warm_up_of(options: Options) -> int:
-    """Return how many iterations an engine warms up with these options; 0 for an engine that does not."""
+    """Return the number of warm-up iterations with these options; 0 if there is no warm-up."""
     return getattr(options, "warm_up", 0) if getattr(options, "init", "") == SMOOTH else 0
 
 
 def start_sweeps_of(options: Options) -> int:
-    """Return how many sweeps over the tokens make the initial state, before the first iteration; 0 without any."""
+    """Return how many sweeps over the tokens an engine makes before the first iteration; 0 if it has no such option."""
     return getattr(options, "start_sweeps", 0)
 
 
@@ -142,7 +142,7 @@ def never_interrupted() -> None:
 
 
 class StepContext(NamedTuple):
-    """Arguments of a step besides data and state: seed, step number, threads, and a callback for interruptions.
+    """The context of a step: seed, step number, threads, a callback for interruptions, and the place of a part in its corpus.
 
     `interrupt` returns soon, waits while the run is paused, and raises when the run is to stop at once.
     """
@@ -287,7 +287,7 @@ Rows = Annotated[np.ndarray, "rows of documents, pairs or tokens"]
 
 
 class Meeting(NamedTuple):
-    """What a part of the corpus yields to be combined with the other parts: a state, and sums over documents."""
+    """A state and sums over documents that a part of the corpus yields, to be combined with those of the other parts."""
 
     state: NamedTuple
     # name -> number or array, added over the parts by +; a field of the state with this name gets the sum in all parts
@@ -295,7 +295,7 @@ class Meeting(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A phase of a step, which ends with a `Meeting` of all parts of the corpus, or without one if it does nothing."""
+    """A phase of a step: ``work`` yields one `Meeting` per part of the corpus, or none if the phase has nothing to do."""
 
     # (corpus, model, options, state, context) -> generator that returns the state and the diagnostics of a step
     work: Callable[..., Generator]
@@ -322,7 +322,7 @@ def over_parts(work: Callable[..., Generator]) -> Callable:
 
 
 def start_of(first: Callable[..., Generator], *phases: Phase) -> Callable:
-    """Return the `init` of an engine that makes its initial state in several phases."""
+    """Return an `init` that makes the initial state of a corpus in one part by ``first`` and then the given phases."""
 
     def init(corpus, model, options, context, warm_start=None) -> NamedTuple:
         state = alone(first(corpus, model, options, context, warm_start))
@@ -335,7 +335,7 @@ def start_of(first: Callable[..., Generator], *phases: Phase) -> Callable:
 
 
 def step_of(*phases: Phase) -> Callable:
-    """Return the `step` of an engine from its phases; the function itself is for a corpus in one part."""
+    """Return a `step` that runs the given phases one after another on a corpus in one part."""
 
     def step(corpus, model, options, state: NamedTuple, context) -> tuple[NamedTuple, dict]:
         diagnostics: dict = {}
@@ -375,7 +375,7 @@ def row_fields(state: type) -> tuple[str, ...]:
 
 
 def add_sums(total: dict, other: dict) -> dict:
-    """Add the sums of one part to those of another, in place, and return them."""
+    """Add the sums by name of one part to ``total`` in place; return ``total``."""
     for name, value in other.items():
         if isinstance(value, np.ndarray):
             total[name] += value
@@ -393,7 +393,7 @@ def in_tree(items: Iterable, add: Callable):
 
 
 def from_subtrees(sums_of_items: Iterable[tuple[int, object]], add: Callable):
-    """Return the sum of `in_tree` given the (level, sum) of each subtree that `subtrees` yields, in order."""
+    """Return the same total as `in_tree`, from the (level, sum) of complete subtrees in the order of `subtrees`."""
     sums: list[tuple[int, object]] = []
     for level, item in sums_of_items:
         while sums and sums[-1][0] == level:

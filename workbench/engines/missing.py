@@ -24,11 +24,11 @@ class MissingModel(Model):
         return self.stored
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension of a corpus."""
+        """Return dimension → length of a corpus; {} for other data."""
         return super().dims(data if isinstance(data, Corpus) else None)
 
     def coords(self, data) -> dict[str, tuple]:
-        """Return the labels of the documents and words of a corpus."""
+        """Return the coordinates of a corpus, as `Model` does; {} for other data."""
         return super().coords(data) if isinstance(data, Corpus) else {}
 
     def describe(self) -> list[tuple[str, str]]:

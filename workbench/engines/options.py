@@ -58,7 +58,7 @@ MOST_NAMED = 6
 
 
 def no_option(engines: list, name: object) -> OptionError:
-    """Return the error that none of the engines has an option, with engines that have it, else the nearest of theirs or all."""
+    """Return the error for an option that no given engine has; hints: engines with it, the nearest option, else all."""
     known = {text: field for engine in engines for text, field in named_options(engine).items()}
     having = [other for other in ENGINES if name in named_options(get_engine(other))]
     near = nearest(name, known, 0.6 if having else 0.4)
@@ -93,12 +93,12 @@ HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentr
 
 
 def is_hyperparameter(option: str) -> bool:
-    """Return whether the option with a name is about priors."""
+    """Return whether an option is about priors: a fixed value, or whether and how a prior is learnt; see `HYPERPARAMETERS`."""
     return HYPERPARAMETERS.fullmatch(option) is not None
 
 
 def shared_options() -> dict[str, tuple[Field, tuple[str, ...]]]:
-    """Return the options of all engines, once per meaning: name in forms and links → (field, engines that have it).
+    """Return name in forms and links → (field, engines that have the option); equal options of several engines come once.
 
     One name with different defaults or ranges comes twice, the second time prefixed with the name of an engine.
     """

@@ -253,7 +253,7 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 def bound_of_documents(
     indptr: np.ndarray, counts: np.ndarray, gamma, priors, alpha_sum, n_topics: int, row, of_topics
 ):
-    """Return the documents' part of the evidence lower bound; add to of_topics what its topics' part needs.
+    """Return the documents' part of the evidence lower bound; update of_topics, the moments of topic sizes.
 
     priors : (3, topic padded) alpha, log alpha and log Gamma(alpha + 1)
     of_topics : (3, topic padded) E, V and P0 of each topic size; row (3, topic padded) : scratch array

@@ -119,7 +119,7 @@ class Part(CPUDispatcher):
 
 
 def inlined(function) -> Part:
-    """Decorate a function to be inlined into each kernel that calls it; it may allocate nothing."""
+    """Decorate a function to be inlined into each kernel that calls it; the function must not allocate memory."""
     return Part(function, targetoptions=PART_OPTIONS | {"forceinline": True})
 
 

@@ -103,7 +103,7 @@ def terms_drawn(b, c):
 
 @aside
 def _sum_of_gammas(stream: np.uint64, b, c):
-    """Return (the advanced stream, a draw of PG(b, c)), b >= 4, c >= 0: the largest terms, and one gamma for the others."""
+    """Return (the advanced stream, a draw of PG(b, c)), b >= 4, c >= 0, by the largest terms and one gamma for the rest."""
     n_terms = terms_drawn(b, c)
     shift, shape, scale = remainder(b, c, n_terms)
     d = shape - 1.0 / 3.0

@@ -151,7 +151,7 @@ def each_wave(
 
 
 def _begun(helpers) -> list:
-    """Cancel those futures that have not begun, and return the others."""
+    """Cancel the futures that have not begun; return the futures that have begun."""
     return [helper for helper in helpers if not helper.cancel()]
 
 

@@ -1,4 +1,4 @@
-"""Reading of model files: a table of settings as TOML or JSON, for all families."""
+"""Reading of model files, which hold a table of settings as TOML or JSON, for all families of models."""
 
 import json
 import tomllib
@@ -38,7 +38,7 @@ def read_settings(path: str | Path, what: str, keys: str) -> dict:
 
 
 def check_table(given: Mapping, kind: type, whose: str, lists: Iterable[str] = ()) -> None:
-    """Raise ModelError for keys of a table that are no fields of a dataclass, for required ones that miss, and for no lists."""
+    """Raise ModelError if a table has an unknown key, lacks a required key, or has no list under a key of ``lists``."""
     known = [each.name for each in fields(kind)]
     for name in given:
         if name not in known:

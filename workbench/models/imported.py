@@ -85,7 +85,7 @@ class Imported(TopicModel):
         return model
 
     def settings(self) -> dict:
-        """Return the settings for a run's spec: all fields that are known."""
+        """Return the settings for a run's spec: all fields that are not None."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     def recorded(self, options) -> tuple[Variable, ...]:

@@ -54,7 +54,7 @@ class Priors(NamedTuple):
         return len(self.alphas)
 
     def with_rest(self, n_kw: np.ndarray) -> tuple[Priors, np.ndarray]:
-        """Return priors and counts n_kw with one more topic, without tokens, which has the prior mass ``rest``."""
+        """Return priors and counts n_kw with a further topic of prior mass ``rest`` and no tokens; unchanged if it is 0."""
         if not self.rest:
             return self, n_kw
         return Priors(np.append(self.alphas, self.rest), self.beta), np.vstack(
@@ -62,7 +62,7 @@ class Priors(NamedTuple):
         )
 
     def theta(self, n_dk: np.ndarray) -> np.ndarray:
-        """Return the posterior mean of theta (document, topic); in an HDP unused topics have the rest up to 1."""
+        """Return the posterior mean of theta (document, topic); rows of an HDP lack the share of unused topics."""
         raised = n_dk + self.alphas
         raised /= raised.sum(axis=1, keepdims=True) + self.rest
         return raised
@@ -100,7 +100,7 @@ class Model:
     takes: ClassVar[tuple[str, ...]] = ()
     """Names of the general settings of a run that the model uses, such as ``n_topics``."""
     live: ClassVar[tuple[str, ...]] = ()
-    """Those of them that can be turned while a run runs; options say so themselves."""
+    """Names in ``takes`` of the settings that can be turned while a run runs; for options see `option`."""
     scores: ClassVar[tuple[Scores, ...]] = ()
     """Scores of held-out data in addition to perplexities."""
     nonparametric: ClassVar[bool] = False
@@ -122,7 +122,7 @@ class Model:
         return {name: getattr(self, name) for name in self.takes}
 
     def live_value(self, name: str) -> float:
-        """Return the value of a live setting; the mean of a prior with several values."""
+        """Return the value of a setting that can be turned during a run; of a prior with several values, the mean."""
         return float(np.mean(getattr(self, name)))
 
     def turned(self, **settings: float) -> Self:
@@ -140,7 +140,7 @@ class Model:
         return None
 
     def for_data(self, data: Any) -> Self:
-        """Return the model completed by what depends on the data; raise ModelError for unsuitable data."""
+        """Return the model with everything filled in that depends on the data; raise ModelError for unsuitable data."""
         return self
 
     def with_coords(self, coords: Mapping) -> Self:
@@ -183,7 +183,7 @@ class Model:
         return []
 
     def tiny(self, most: int = 9):
-        """Return a data set of two rows for compiling kernels; ``most`` is its largest count."""
+        """Return a data set of two rows for compiling kernels; a ``most`` of 2 or more is its largest count."""
         return tiny_bag(most)
 
 
@@ -232,7 +232,7 @@ def bag_coords(corpus: Corpus) -> dict[str, tuple]:
 
 
 def tiny_bag(most: int = 9, **about) -> Corpus:
-    """Return a corpus of two documents over two words; ``most`` is the largest count."""
+    """Return a corpus of two documents over two words, with counts 1, ``most`` (1 if that is 0) and 2."""
     return Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most or 1, 2], **about)
 
 

@@ -80,7 +80,7 @@ class Extent:
     without: tuple[str, ...] = ()  # labels of methods that are left out
 
     def iterations(self, method: Method, n_topics: int) -> int:
-        """Return the number of iterations of a run; the largest possible one if the method infers the number of topics."""
+        """Return the number of iterations of a run; an upper limit if the method infers topics within a budget of steps."""
         if method.label in self.lengths:
             return self.lengths[method.label]
         if self.steps:

@@ -23,7 +23,7 @@ CURVES, FINALS = "perplexity-by-iterations", "ordering"
 
 
 def _engines(visit: float) -> tuple[Method, ...]:
-    """Return one `Method` for each of the engines, with ``visit`` mean seconds per iteration, token and topic."""
+    """Return one `Method` for each of `ENGINES`, with ``visit`` mean seconds per iteration, token and topic."""
     threshold = {name: {"r": 1} if name.endswith("-cgs") else {} for name in ENGINES}
     start = {name: {} if name == "cgs" else {"init": "dirichlet"} for name in ENGINES}
     return tuple(
@@ -120,7 +120,7 @@ SMOOTH = "-smooth"
 
 
 def from_good_start(figure: Figure) -> Figure:
-    """Return a figure whose variational methods begin from the default start instead of the paper's."""
+    """Return the figure with variational methods that begin from the default start instead of the paper's start."""
     return replace(
         figure,
         name=figure.name + SMOOTH,
@@ -217,7 +217,7 @@ FIGURES = OF_PAPERS | {
 
 
 def _of_sticks(name: str) -> Callable:
-    """Return a function of `workbench.papers.stick_breaking`, which is imported when it draws."""
+    """Return a function that imports `workbench.papers.stick_breaking` and draws by the function ``name`` of that module."""
     return lambda quick: getattr(import_module("workbench.papers.stick_breaking"), name)(quick)
 
 

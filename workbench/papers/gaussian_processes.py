@@ -1,4 +1,4 @@
-"""Names by state and year, as in the paper on stick-breaking: hits of four methods, against time, and maps.
+"""Figures of names by state and year, as in the paper on stick-breaking: hits of four methods, also by seconds, and maps.
 
 Linderman, Johnson & Adams (2015), section 4 and figure 3: static, raw, logistic-normal (LNM) and stick-breaking multinomial
 (SBM) Gaussian processes predict the years 2012 and 2013 from 50 births of each state and year before. Settings that the paper

@@ -88,7 +88,7 @@ def format_size(model: str, n_topics: int) -> str:
 
 
 def _weight(model: str, n_topics: int, samples: bool) -> int:
-    """Return the relative cost of a token: the number of topics, or for samplers of (author or super-topic, topic) pairs."""
+    """Return the relative cost of a token: the number of topics, for samplers times authors (ATM) or super-topics (PAM)."""
     if model == PAM:
         n_super, n_topics = pachinko_sizes(n_topics)
         return n_super * n_topics if samples else n_topics

@@ -406,7 +406,7 @@ OF_PAPERS = (
 
 
 def _with_second_rows(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield each item, and after it one for its figures from a good start, if they are also computed from one."""
+    """Yield each item, and after it an item for its figures from a good start, if such figures exist."""
     for item in items:
         yield item
         again = tuple(name + SMOOTH for name in item.figures if name in STARTED)
@@ -471,7 +471,7 @@ class Entry(NamedTuple):
 
     @property
     def command(self) -> str:
-        """Return the command that reproduces the result; if there is none, the command for the whole figure."""
+        """Return the command of the item's test, of the result, or without a result of the whole figure; "" if none exists."""
         if self.item.test:
             return f"python -m pytest tests/{self.item.test}"
         return (
@@ -568,7 +568,7 @@ def p_value(outcome: Outcome) -> float:
 
 
 def largest_standing(p_values: Iterable[float]) -> float:
-    """Return the largest p-value that stands at 5 % after Holm's correction for all of them; 0 if none does."""
+    """Return the largest p-value that is significant at 5 % after Holm's correction for all p-values; 0 if none is."""
     ordered, standing = sorted(p for p in p_values if not math.isnan(p)), 0.0
     for rank, p in enumerate(ordered):
         if p > CHANCE / (len(ordered) - rank):

@@ -52,7 +52,7 @@ class Measured(NamedTuple):
     hits: dict[float, RowHits] | None = None
 
     def curve(self, name: str) -> np.ndarray:
-        """Return a quantity (iteration,) of the run, as `workbench.measures.quantity` defines it; NaN if it has none."""
+        """Return a quantity (iteration,) of the run, as `workbench.measures.quantity` defines it; NaN if the run lacks it."""
         values = quantity(self.run, name)
         return np.full(self.run.sizes["iteration"], np.nan) if values is None else values.values
 
@@ -89,7 +89,7 @@ class Measured(NamedTuple):
 
 
 def _seconds(measured: Measured) -> float:
-    """Return the mean CPU seconds per iteration after the first record, which includes the start; NaN if there is no other."""
+    """Return the mean CPU seconds per iteration after the first record, which includes the start; NaN for a single record."""
     clock, iterations = measured.run["cpu_time"].values, measured.run["iteration"].values
     return (clock[-1] - clock[0]) / (iterations[-1] - iterations[0]) if len(clock) > 1 else math.nan
 
@@ -255,7 +255,7 @@ def _hits(figure: Figure, row: Row) -> Iterator[Number]:
 
 
 def _place(figure: Figure, row: Row, sized: bool) -> str:
-    """Return what a row of runs is called: the method, with corpus, model and size where the figure has several."""
+    """Return the name of a row of runs: the method, with corpus, model and size where the figure has several."""
     parts = [row.corpus] * (len(figure.corpora) > 1) + [row.model] * bool(row.model) + [row.method]
     return ", ".join(
         [*parts, *([f"K={format_size(row.model, row.n_topics)}"] if sized and row.n_topics else [])]

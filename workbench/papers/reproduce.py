@@ -185,7 +185,7 @@ def _written(
     formats: list[str],
     ledger: str | Path | None,
 ) -> Reproduction:
-    """Write the figure, its caption, the verdicts on its claims, its ledger entry; return the reproduction with their paths."""
+    """Write figure, caption, verdicts, and any ledger entry; return the reproduction with the paths of the written files."""
     name, verdicts = reproduction.figure.name, verdict_lines(reproduction.verdicts)
     lines = [reproduction.figure.title, *reproduction.left_out, "", *verdicts, ""]
     files = [
@@ -237,7 +237,7 @@ def _extent(
     iterations: int | None,
     topics: Iterable[int] | None,
 ) -> Extent:
-    """Return how much is run: the extent of the figure or of --quick, changed by given seeds, iterations and topics."""
+    """Return the extent to run: the figure's whole or quick extent, changed by given seeds, iterations and topics."""
     extent = figure.quick if quick else figure.full
     if iterations is not None and extent.n_iterations is None:
         raise SpecError(

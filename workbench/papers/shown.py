@@ -50,7 +50,7 @@ MARGIN = 2.1
 
 
 class Line(NamedTuple):
-    """A row of a `table_view`; a row without cells is a heading of those below."""
+    """A row of a `table_view`; a row without cells is a heading of the rows below."""
 
     name: str
     # the number of a column, and the one below it in grey
@@ -278,7 +278,7 @@ def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:
 
 
 def _spread(figure: Figure, rows: list[Row]) -> list[str]:
-    """Return lines that compare the deviation of gains between stick orders with that between starts; [] for one order."""
+    """Return lines that compare the deviation of gains between stick orders with that between starts; [] in other figures."""
     if len({method.engine for method in figure.methods}) > 1 or not any(
         "order" in method.options for method in figure.methods
     ):
@@ -497,7 +497,7 @@ def against_steps(
 
 
 def _interpolated(grid: np.ndarray, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the values interpolated linearly on a grid of steps; NaN before the first and after the last record."""
+    """Return values interpolated linearly on a grid; NaN before the first record, and after a last one well below the end."""
     # the last record can be slightly before or after the budget
     last = steps[-1] * (1 + 1e-9)
     return np.interp(

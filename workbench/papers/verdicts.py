@@ -85,7 +85,7 @@ class Verdict(NamedTuple):
 
 
 def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verdict]:
-    """Return the verdicts on all claims of a figure, all numbers in the paper, and all inferred numbers of topics.
+    """Return the verdicts on a figure's claims, on the specification's numbers, and on the paper's inferred topic numbers.
 
     A claim holds, or does not, if the whole 95 % interval of the mean difference over pairs of runs is on one side; otherwise,
     and with a single pair, it is undecided. Runs of a pair differ only in what the claim compares. Numbers are compared if the
@@ -198,7 +198,7 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
 
 
 def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:
-    """Return the settings that both runs of a pair must share in a comparison of ``name``; None for runs without ``name``."""
+    """Return the settings besides ``name``, and the number of topics, that pair a run; None for a run without ``name``."""
     attributes = {
         "model": result.model,
         "method": result.method,
@@ -219,7 +219,7 @@ def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, i
 
 
 def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[Verdict]:
-    """Yield verdicts on our means beside the specification's, and on inferred numbers of topics beside the paper's.
+    """Yield verdicts that compare our means with the specification's, and our inferred numbers of topics with the paper's.
 
     The difficulty of test words depends on the split and is the same for all methods: the common difference is the first
     verdict, and subtracted in the others. Bounds are of training words and are compared directly. A number of topics may differ
@@ -237,7 +237,7 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
         n: int,
         enough: bool = True,
     ) -> Verdict:
-        """Return the verdict on one number, which agrees if the difference is at most ``within``."""
+        """Return the verdict on a number: it holds if the difference is at most ``within``; undecided without enough runs."""
         outcome = (
             UNDECIDED if not whole or not enough else HOLDS if abs(difference) <= within else FAILS
         )
@@ -294,5 +294,5 @@ def _count(n: int, noun: str) -> str:
 
 
 def verdict_lines(verdicts: list[Verdict]) -> list[str]:
-    """Return one line per verdict: the claim, its outcome, and the numbers."""
+    """Return one line per verdict: the outcome, the claim, and our numbers."""
     return [f"{verdict.outcome}: {verdict.claim.says}; {verdict.measured}" for verdict in verdicts]

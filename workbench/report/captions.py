@@ -102,7 +102,7 @@ TOPICS = (
 
 
 def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list[tuple[str, str]]:
-    """Return (name, definition) of each measure in a report; ``by_documents`` adds intervals over documents."""
+    """Return (name, definition) of each measure in a report, if ``by_documents`` also of intervals over documents."""
     runs = [entry.dataset for entry in reported]
     n_labels, scored = (
         len(set(labels_of(runs))),
@@ -111,7 +111,7 @@ def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list
     recorded = {name for run in runs for name in run.data_vars}
 
     def sentence(name: str, ending: str = "") -> str:
-        """Return what a variable means as a sentence."""
+        """Return the meaning of a variable as a sentence that ends with ``ending``."""
         return f"{capital(VARIABLES[name].meaning)}{ending}."
 
     has_records = _item(reported[0].spec) == "cell"
@@ -140,7 +140,7 @@ def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list
 
 
 def rows_of(reported: list[ReportedRun]) -> str:
-    """Return what the rows of the runs' data are called: "documents" or "records"."""
+    """Return the name of the rows of the runs' data: "documents" or "records"."""
     return ROWS[get_engine(reported[0].spec.engine).model.data]
 
 
@@ -150,7 +150,7 @@ def _item(spec: RunSpec) -> str:
 
 
 def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
-    """Return (name, value) of every setting; where the runs differ, the value lists all theirs."""
+    """Return (name, value) of the settings of the runs; where runs differ, the value lists all distinct values."""
     specs = [entry.spec for entry in reported]
     splits = [spec.split or {} for spec in specs]
 

@@ -26,7 +26,7 @@ DOCUMENTS, MODEL, LIKE = "DOCUMENTS", "MODEL", "RUN"
 
 
 def commands(specs: list[RunSpec], stores: Stores | None = None) -> list[str]:
-    """Return as few `workbench compare …` commands as can reproduce the runs, from any folder.
+    """Return commands that reproduce the runs from any folder, with several runs in each `workbench compare …` if possible.
 
     Data are named or read again as the spec records; where it does not, they are taken from the store of the run.
 
@@ -64,7 +64,7 @@ def commands(specs: list[RunSpec], stores: Stores | None = None) -> list[str]:
 
 
 def command_of(spec: RunSpec, store: Path | None = None) -> str:
-    """Return the command that reproduces one run: `workbench fit …`, `update …` (further documents), or `import …`."""
+    """Return the command that reproduces one run: `workbench fit …`, `update …`, `branch …` or `import …`."""
     if not spec.length:
         return shlex.join(["workbench", "import", MODEL, "--like", LIKE])
     if _stream(spec):
@@ -153,7 +153,7 @@ def _plans(specs: list[RunSpec]) -> list[list[RunSpec]]:
 
 
 def _agree(spec: RunSpec, other: RunSpec) -> bool:
-    """Return whether one command can run both: the engines differ, and their common options have equal values."""
+    """Return whether one command can make both runs: the engines differ, and their common options have equal values."""
     return spec.engine != other.engine and all(
         _value(second.options[name]) == _value(value)
         for first, second in ((spec, other), (other, spec))
@@ -173,7 +173,7 @@ def _changed(spec: RunSpec) -> dict:
 
 
 def _data(spec: RunSpec, store: Path | None) -> list[str]:
-    """Return the words of a command that name a run's data; the test set too, if both are taken from the store."""
+    """Return the words of a command that name a run's data, and its test set if the data are taken from the store."""
     if is_again(spec) or store is None:
         return command_words(spec)
     paths = [data_path(store, one, spec.shards) for one in (spec.train, spec.test) if one]
@@ -181,7 +181,7 @@ def _data(spec: RunSpec, store: Path | None) -> list[str]:
 
 
 def _start(spec: RunSpec, store: Path | None) -> str:
-    """Return the run that a run started from: its path in the store, or its name."""
+    """Return the parent run of a warm start, by its path in the store, or without a store by its name."""
     return spec.start["name"] if store is None else str(store / spec.start["name"])
 
 

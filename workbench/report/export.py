@@ -358,7 +358,7 @@ FORMATS = {
 
 
 def to_pyldavis(run: AnyRun, store: str | os.PathLike | None = None, **settings) -> PreparedData:
-    """Return what ``pyLDAvis.prepare`` makes of the last snapshot; show it by ``pyLDAvis.display``.
+    """Return the result of ``pyLDAvis.prepare`` for the last snapshot; show it by ``pyLDAvis.display``.
 
     Parameters
     ----------

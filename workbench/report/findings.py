@@ -1,4 +1,4 @@
-"""The first sentences of a report: what was compared, the result with its error, cautions, and starts that stay behind."""
+"""The first sentences of a report: what was compared, the result with its error, cautions, and starts with worse bounds."""
 
 import numpy as np
 import pandas as pd
@@ -82,7 +82,7 @@ def _result(reported: list[ReportedRun], labels: list[str]) -> list[str]:
 
 
 def _care(reported: list[ReportedRun], ranked: pd.DataFrame, first_reason: str = "") -> str:
-    """Return a sentence with the two most important cautions."""
+    """Return a sentence with one or two cautions, the most important ones."""
     ends = {last_iteration(entry.dataset) for entry in reported if has_course(entry.dataset)}
     unfinished = any(last_iteration(entry.dataset) < entry.spec.n_iterations for entry in reported)
     reasons = [

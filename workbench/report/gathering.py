@@ -75,7 +75,7 @@ def gather_one(run: AnyRun, store: str | os.PathLike | None, rule: str) -> Repor
 def gather_started(
     runs: AnyRun | Iterable[AnyRun], store: str | os.PathLike | None = None
 ) -> tuple[list[ReportedRun], list[str]]:
-    """Open the runs as `gather` does; return those with a committed iteration, and the names of the others."""
+    """Open the runs as `gather` does; return runs with a committed iteration, and the names of runs without one."""
     datasets, paths = [], {}
     single = isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable)
     for run in [runs] if single else list(runs):
@@ -126,7 +126,7 @@ def stored_corpora(store: Path, spec: RunSpec) -> dict[str, Corpus]:
 
 
 def scores_of_sequences(reported: list[ReportedRun]) -> dict[str, Scored]:
-    """Return what `scores` returns, for the runs whose documents are in sequences."""
+    """Return the `scores` of the runs whose documents are in sequences."""
     return scores([entry for entry in reported if "sequence" in entry.dataset.coords])
 
 
@@ -148,7 +148,7 @@ def scores(reported: list[ReportedRun]) -> dict[str, Scored]:
 
 
 def pooled(reported: list[ReportedRun]) -> list[Pooled]:
-    """Return the averaged predictions of long Gibbs chains, the reference for runs of the same model and split."""
+    """Return the perplexities of averaged predictions of long Gibbs chains, references for runs of the same model and split."""
     candidates = [
         entry for entry in reported if entry.path is not None and entry.spec.test is not None
     ]

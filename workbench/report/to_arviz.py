@@ -82,7 +82,7 @@ def _groups(runs: list[xr.Dataset], draws: xr.Dataset) -> dict[str, xr.Dataset]:
 
 
 def _aligned_shares(runs: list[xr.Dataset], iterations: np.ndarray) -> xr.DataArray | None:
-    """Return topic proportions (chain, draw, topic) of topics matched across chains; None if chains have unequal numbers."""
+    """Return topic proportions (chain, draw, topic) of topics matched across chains; None without counts or a full match."""
     if (
         not all("n_k" in run and "phi" in run for run in runs)
         or len({run["n_k"].shape[1] for run in runs}) > 1

@@ -33,7 +33,7 @@ def data_from(
     counted: Mapping | None = None,
     **of_text,
 ) -> Corpus | Records:
-    """Return data as the Corpus or Records that the engine needs; see `corpus_of` for what documents may be.
+    """Return data as the Corpus or Records that the engine needs; `corpus_of` lists the accepted forms of documents.
 
     A string is a name or a path, read by `workbench.load_corpus` or `load_records`. ``text``, ``id``, ``time`` and ``label``
     name the columns of a DataFrame or of a table in a file. ``of_text`` says how raw text is counted, see

@@ -71,7 +71,7 @@ def _can_turn(spec: RunSpec, name: str, value: float) -> bool:
 
 
 def checked_changes(spec: RunSpec, changes: Mapping) -> dict[str, float]:
-    """Return changes of live settings of a run, with values as numbers.
+    """Check changes of live settings of a run, and return the changes with values as numbers.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def planned(spec: RunSpec, given: object) -> tuple[Intervention, ...]:
 
 
 def interventions_of(stored: object) -> tuple[Intervention, ...]:
-    """Return interventions from JSON, or () for None.
+    """Return the `Intervention` objects that a list from JSON describes; () for None.
 
     Raises
     ------

@@ -63,7 +63,7 @@ def named_sets() -> dict[str, DataSet | RecordSet | SimulatedSet]:
 
 
 def named_set(name_or_path: str | Path) -> DataSet | RecordSet | SimulatedSet | None:
-    """Return the data set of that name, in which options are allowed; None for an unknown name."""
+    """Return the data set with a name, which may be followed by options; None for a path or an unknown name."""
     return named_sets().get(name_or_path.split(":")[0]) if isinstance(name_or_path, str) else None
 
 
@@ -85,6 +85,6 @@ def check_kind(name_or_path: str | Path, kind: type) -> None:
 
 
 def load_data(name_or_path: str | Path, kind: type = Corpus, **options) -> Corpus | Records:
-    """Return the data at a name or path as the type ``kind``; options as of `load_corpus` or `load_records`."""
+    """Return the data with a name or at a path as the type ``kind``; options are those of `load_corpus` or `load_records`."""
     check_kind(name_or_path, kind)
     return LOADERS[kind](name_or_path, **options)

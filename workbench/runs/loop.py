@@ -51,10 +51,10 @@ class Control:
     received: int | None = None  # the signal that requested a stop
 
     def __call__(self) -> None:
-        """In the middle of a step: wait while a pause is requested, or raise `Stopped`."""
+        """Do nothing; subclasses wait here, in the middle of a step, while a pause is requested, or raise `Stopped`."""
 
     def rest(self) -> None:
-        """Between steps: return when no pause is requested."""
+        """Do nothing; subclasses wait here, between steps, while a pause is requested."""
 
     def wants_rest(self) -> bool:
         """Return whether a pause or a stop is requested."""
@@ -63,7 +63,7 @@ class Control:
     stopping = wants_rest  # whether a stop is requested
 
     def asked(self) -> bool:
-        """Return whether anyone has asked to turn settings since the last call."""
+        """Return False; subclasses return whether a change of settings was requested since the last call."""
         return False
 
     def interrupt(self, number: int = signal.SIGINT) -> None:
@@ -71,7 +71,7 @@ class Control:
         self.received = number
 
     def raise_stop(self, result=None) -> None:
-        """Raise Interrupted if Ctrl-C has requested a stop, Terminated if SIGTERM has; it carries the ``result`` so far."""
+        """Raise Interrupted if Ctrl-C has requested a stop, Terminated if SIGTERM has; the exception carries ``result``."""
         if self.received is not None:
             raise (Terminated if self.received == signal.SIGTERM else Interrupted)(result)
 
@@ -81,7 +81,7 @@ OnIteration = Callable[[Position, dict], None]
 
 
 def initial_position(spec: RunSpec, data: Whole | LaidOut, control: Control) -> Position:
-    """Return the position of a run before its first iteration; its clocks and updates include those of the start."""
+    """Return the position of a run before its first iteration; clocks and updates include those of the initialisation."""
     load_kernels(data.engine, data.model, data.options)
     context = StepContext(spec.seed, 0, spec.n_threads, control)
     (state, average), elapsed, cpu_time = clocked(
@@ -204,7 +204,7 @@ class _Trail:
         return iteration > begins and iteration % spec.record_every == 0
 
     def settles_with(self, row: Row, spec: RunSpec) -> bool:
-        """Return whether the rule ends the run with a row, which was computed with the settings of the spec."""
+        """Add a row, computed with the settings of ``spec``, to the examined values; return whether the rule ends the run."""
         if not self._rule:
             return False
         self._seen = [point for point in self._seen if self._counts(point[0], spec)]

@@ -55,7 +55,7 @@ def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
 
 
 def _report(runs: list):
-    """Return a function that prints the progress of the runs passed to it, all of them among ``runs``."""
+    """Return a function that takes some of ``runs``, and prints a line when one of them ends and every ten seconds."""
     reached, ended, reported = dict.fromkeys(runs, 0), set(), [time.monotonic()]
 
     def move(moved: list) -> None:

@@ -270,7 +270,7 @@ def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict, spec: RunSpec) -
 
 
 def turned_settings(spec: RunSpec, iteration: np.ndarray) -> dict[str, tuple]:
-    """Return the settings that a run turned, in each iteration, as xarray variables by name.
+    """Return the value in each iteration of each setting that a run turned, as xarray variables by name.
 
     An alpha is (iteration, topic), as a learnt one is; that of a network, which is of levels, is left out.
     """
@@ -314,7 +314,7 @@ def last_snapshot(run: xr.Dataset) -> xr.Dataset:
 
 
 def priors_of(run: xr.Dataset) -> Priors:
-    """Return the priors of a run at the last snapshot: learnt ones, or those given.
+    """Return the priors of a run at the last snapshot: learnt values where the run learns a prior, else the given ones.
 
     run : a Dataset with at least one snapshot
     """

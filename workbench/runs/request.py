@@ -181,7 +181,7 @@ class RecordReadSettings:
 
 @dataclass(frozen=True)
 class DocumentSettings:
-    """Settings of runs on documents for which a form offers only some of the values."""
+    """Settings of which a form offers only some of the values, for runs on documents."""
 
     model: str = setting(
         "lda",
@@ -281,7 +281,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         }
 
     def key_of(self, name: str, engine: str | None = None) -> str | None:
-        """Return the field of a form that sets a setting, or an option of an engine; None if none has an effect."""
+        """Return the name of the form field for a setting or an engine's option; None if no such field has an effect."""
         return next(
             (
                 key
@@ -292,7 +292,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         )
 
     def values(self) -> dict[str, object]:
-        """Return the values of the fields that have an effect, by name; those that are not given are the defaults."""
+        """Return the values of the fields that have an effect, by name; a field without a given value has the default."""
         found = {}
         for key, one in self.used_fields().items():
             name, default = one.field.name, one.default
@@ -302,12 +302,12 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         return found
 
     def settings_of(self, engine: str) -> dict:
-        """Return the given settings among n_topics, alpha and beta that the model of an engine has, by name."""
+        """Return n_topics, alpha and beta of the request by name, without None and what the model of an engine lacks."""
         given = {name: getattr(self, name) for name in model_fields(get_engine(engine))}
         return {name: value for name, value in given.items() if value is not None}
 
     def grid_of(self, engine: str) -> dict[str, list]:
-        """Return the model settings and options that have several values for an engine, by name."""
+        """Return each model setting and option of an engine for which several values are requested, as name → values."""
         given = self.settings_of(engine) | self.options.get(engine, {})
         return {name: value for name, value in given.items() if isinstance(value, list)}
 
@@ -318,7 +318,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         )
 
     def runs_of(self, engine: str) -> Iterator[tuple[dict, dict]]:
-        """Return the model settings and the options of each requested run of an engine, once for all seeds."""
+        """Return an iterator over (model settings, options), one for each combination of the values requested for an engine."""
         options = self.options.get(engine, {})
         return product(combinations(self.settings_of(engine)), combinations(options))
 
@@ -351,7 +351,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         return cells
 
     def mistakes(self) -> Iterator[tuple[str, InputError]]:
-        """Yield (field, error) for what is wrong with the fields, checked without reading the data."""
+        """Yield (field, error) for each invalid value of a field; the data are not read."""
         for name, engine, check in self._checks():
             try:
                 check()
@@ -359,7 +359,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
                 yield self.key_of(name or error.field, engine) or name or "engines", error
 
     def _checks(self) -> Iterator[tuple[str | None, str | None, Callable[[], object]]]:
-        """Yield (field, engine, function that raises if a value is wrong); of an engine's options the error names the field."""
+        """Yield (field, None, check), or (None, engine, check) for options; check() raises an error for an invalid value."""
         yield "corpus", None, self._check_corpus
         yield "holdout", None, partial(check_fraction, self.holdout)
         yield "engines", None, self._check_engines
@@ -407,7 +407,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
 
     @classmethod
     def from_query(cls, texts: Mapping[str, str], corpus=None) -> Self:
-        """Return the request that the texts of a form or a link describe; they are given by the names of `request_fields`.
+        """Return the request that the texts of a form or a link describe; the texts are keyed as in `request_fields`.
 
         A text that should be a number and is not is kept, so that `mistakes` reports it. ``corpus`` are data without a name.
         """
@@ -432,7 +432,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         return replace(draft, **settings | {"sizes": settings["sizes"] or None})
 
     def to_query(self) -> dict[str, str]:
-        """Return the parameters of a link, as texts by name: only those that differ from the defaults."""
+        """Return the parameters of a link, as texts by name; values equal to the defaults are left out."""
         known = request_fields()
         texts = {
             key: written(value)
@@ -472,7 +472,7 @@ class RequestField(NamedTuple):
 
 
 def request_fields() -> dict[str, RequestField]:
-    """Return by name the fields of a request, in the order of the form, without corpus, path and engines.
+    """Return the fields of a request, keyed by name in the order of the form, without corpus, path and engines.
 
     A form and a link encode a request by these fields.
     """
@@ -488,7 +488,7 @@ def _request_fields(engines: tuple) -> dict[str, RequestField]:
     documents, records = {"of_records": False}, {"of_records": True, "prefix": OF_RECORDS}
 
     def some(section: str, *chosen: str, of=general, prefix: str = "", **more) -> dict:
-        """Return the chosen settings of some classes, or all of them, as fields of a section."""
+        """Return settings of the classes ``of`` as fields of a section: those named in ``chosen``, or all if none is named."""
         known = {each.name: each for kind in of for each in fields(kind)}
         return {
             (key := f"{prefix}{name}"): RequestField(
@@ -498,7 +498,7 @@ def _request_fields(engines: tuple) -> dict[str, RequestField]:
         }
 
     def of_engines(section: str) -> dict:
-        """Return the options of a section, those first that most engines share."""
+        """Return the options of engines in a section as fields; options that more engines share come first."""
         return {
             key: RequestField(key, about, about.default, section, "options", None, having)
             for key, (about, having) in groups

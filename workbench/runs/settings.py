@@ -219,7 +219,7 @@ def names(kind: type) -> tuple[str, ...]:
 
 
 def of(kind: type, settings: dict) -> dict:
-    """Return those of the settings that belong to a class of settings."""
+    """Return the entries of ``settings`` whose names are settings of the class ``kind``."""
     return {name: settings[name] for name in names(kind) if name in settings}
 
 

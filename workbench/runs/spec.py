@@ -156,12 +156,12 @@ class RunSpec(RunSettings):
 
     @property
     def held_after(self) -> int:
-        """The iteration after which the settings hold: that before the last intervention; 0 without one."""
+        """The number of iterations before the last intervention takes effect; 0 without interventions."""
         return self.interventions[-1].iteration - 1 if self.interventions else 0
 
     @property
     def end_of_burn_in(self) -> int:
-        """The iteration after which p(w|d) is averaged, and burn-in is over; it begins anew with each intervention."""
+        """The last iteration of burn-in, which begins anew with each intervention; p(w|d) is averaged over later iterations."""
         return self.held_after + self.burn_in
 
     @property
@@ -193,7 +193,7 @@ class RunSpec(RunSettings):
         return self.model.get("n_topics")
 
     def refuse_missing(self) -> None:
-        """Raise SpecError if the engine or its settings are unknown here, or its name is of another module's engine."""
+        """Raise SpecError if the engine or its settings are unknown here, or an engine of another module has the name."""
         engine = self.parts()[0]
         if engine.kind == NOT_INSTALLED:
             raise SpecError(engine.title)
@@ -605,7 +605,7 @@ def checked(settings: dict) -> dict:
 
 
 def plain(values: dict) -> dict:
-    """Return the values as JSON has them: infinity as "inf", tuples as lists."""
+    """Return the values in a form that JSON can represent: infinity as "inf", tuples as lists."""
     return {
         name: "inf"
         if isinstance(value, float) and math.isinf(value)

@@ -28,7 +28,7 @@ class StopRule(NamedTuple):
         return WATCHED[self.on]
 
     def begins_after(self, burn_in: int, warm_up: int) -> int:
-        """Return the iteration after which the rule applies: the last of the warm-up, or of burn-in for an average."""
+        """Return the iteration after which the rule applies: 0 for steps, else end of warm-up and, for perplexity, burn-in."""
         return {"steps": 0, "bound": warm_up}.get(self.on, max(warm_up, burn_in))
 
     def settled(self, trail: list[tuple[int, float]]) -> bool:

@@ -83,7 +83,7 @@ def step(
 
 
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return the ``log_likelihood`` of the records under the current tables."""
+    """Return the ``log_likelihood`` of the records under the current tables; for shipped networks also shares of states."""
     ready = prepared(records, model, state.trees)
     of_cases = evidence(ready, np.log(np.maximum(state.theta, TINY)))
     return {"log_likelihood": float(ready.plan.weights @ of_cases)} | model.state_shares(

@@ -80,7 +80,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: expected counts of the variational records, hidden nodes of the sampled ones."""
+    """Return the initial state: random counts of the variational records, and hidden nodes drawn for the sampled ones."""
     start, alpha = initial_counts(model.tables, context), model.tables.alpha.copy()
     state = drawn_state(records, model, options, [start], alpha, context, HIDDEN_NODES)
     n_averaged = len(prepared(records, model, state.trees, options.r).plan.weights)
@@ -96,7 +96,7 @@ def drawn_state(
     context: StepContext,
     stream: int,
 ) -> State:
-    """Return a state without expected counts whose chains draw the hidden nodes of sampled records given counts.
+    """Return a state with expected counts of 0, and with hidden nodes of sampled records drawn in every chain given counts.
 
     starts : counts (table cell,), which the chains take in turn
     """
@@ -139,7 +139,7 @@ def with_expected(
 def retune(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Return the state with the priors of the model; where r was turned, all records are drawn or averaged given the counts."""
+    """Return the state with the model's priors; after a change of r, records are drawn or averaged anew given the counts."""
     state, _ = retune_priors(records, model, options, state, context)
     if "r" in context.changed:
         totals = state.mean + state.counts
@@ -180,7 +180,10 @@ def step(
 
 
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return diagnostics; `objective` is the bound if no record is sampled, the log joint if all are, else neither."""
+    """Return diagnostics, among them `objective`: the mean log joint of the chains plus the entropy of all Q.
+
+    It is the bound if no record is sampled, the log joint if all are, else neither.
+    """
     tables = model.tables.with_priors(state.alpha)
     objective = state.entropy + float(
         np.mean([log_joint(tables, state.mean + counts) for counts in state.counts])

@@ -1,4 +1,4 @@
-"""The distinct records of data with their junction trees, and what all engines of Bayesian networks do with them.
+"""The distinct records of data with their junction trees, and computations that engines of Bayesian networks share.
 
 `Factors` has the families of all cases as stretches of table cells, each different one once, for
 `kernels.bayes_nets.factors`.
@@ -46,7 +46,7 @@ class Factors(NamedTuple):
 
 
 def factors_of(plan: Plan, n_cells: int) -> Factors | None:
-    """Return a plan that reads factors, or None if copying table cells would take more time than it saves."""
+    """Return a plan that reads factors, or None if copying table cells takes too much memory, or more time than it saves."""
     sizes = plan.free * plan.separators
     of_family = np.ones(len(plan.down), np.int64)
     for (first, last), size in zip(plan.clique_families, sizes, strict=True):

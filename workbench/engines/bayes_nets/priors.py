@@ -110,7 +110,7 @@ def learnt_alpha(
 def retune(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Return the state with the priors of the model, which were turned while the run runs; counts stay."""
+    """Return the state with the model's priors, after these have been changed during the run; counts stay."""
     return state._replace(alpha=model.tables.alpha.copy()), {}
 
 
@@ -173,6 +173,6 @@ def predict(
     cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return the probability (cell,) of each held-out cell given its record's training cells, for mean tables."""
+    """Return the probability (cell,) of each held-out cell given its record's training cells, by posterior mean tables."""
     means = net.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
     return predict_cells(records, net, np.log(means), cells, context)

@@ -134,7 +134,7 @@ def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
 
 
 def first_concentrations(model: HDP) -> tuple:
-    """Return alpha_total and top_concentration as they begin: under their Gamma priors, or fixed."""
+    """Return the initial q of alpha_total and of top_concentration: the Gamma prior if learnt, else the fixed value."""
     alpha = (
         posteriors.gamma_posterior(model.a_alpha, model.b_alpha)
         if model.learn_alpha
@@ -227,7 +227,7 @@ def iterate(
 
 
 def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds: int) -> State:
-    """Return the state with counts recomputed from the responsibilities, then `n_rounds` hyperparameter updates."""
+    """Recompute the counts from the responsibilities, then update the hyperparameters `n_rounds` times; return the state."""
     state, zero_dk = recounted(corpus, state)
     for _ in range(n_rounds):
         state = hyper_round(corpus, model, options, state, zero_dk)
@@ -318,7 +318,7 @@ def bound(corpus: Corpus, model: HDP, options: Options, state: State) -> float:
 def retune(
     corpus: Corpus, model: HDP, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Return the state with those fixed concentrations that were turned; Gamma priors act from the next step on."""
+    """Return the state with the new values of concentrations that are not learnt; new Gamma priors act from the next step."""
     alpha, top = first_concentrations(model)
     turned = {
         "alpha_total": ("alpha", alpha),
@@ -368,7 +368,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: HDP, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: that of `cvb`, and two more states for a proposed split or merge."""
+    """Forecast the memory of a run in bytes: a state, the workspace of a sweep, and two more states for splits and merges."""
     rows, state = (
         size(topic_counts("mean", corpus, model.n_topics)),
         size(arrays(corpus, model.n_topics)),

@@ -79,7 +79,7 @@ def first_state(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state: topics drawn uniformly or from another run, then one draw of tables, gamma, pi and alpha."""
+    """Return the state with initial topics, uniform or from another run; `draw_hyperparameters` then completes the start."""
     n_topics = model.n_topics
     alpha = model.a_alpha / model.b_alpha if model.learn_alpha else model.alpha_total
     gamma = model.a_gamma / model.b_gamma if model.learn_gamma else model.top_concentration
@@ -131,7 +131,7 @@ step = step_of(Phase(draw_topics), Phase(draw_hyperparameters))
 
 
 def with_slots_of_all(state: State) -> State:
-    """Return the state with n_dk widened to the topic slots of n_k, whose number all parts of the corpus share."""
+    """Return the state with n_dk widened to as many topic slots as n_k, which another part of the corpus may have extended."""
     n_slots = len(state.n_k)
     if state.n_dk.shape[1] == n_slots:
         return state
@@ -254,7 +254,7 @@ def _alphas(state: State) -> np.ndarray:
 def retune(
     corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Return the state with those fixed concentrations that were turned; Gamma priors act from the next step on."""
+    """Return the state with the new values of concentrations that are not learnt; new Gamma priors act from the next step."""
     turned = [name for name in ("alpha_total", "top_concentration") if name in context.changed]
     return state._replace(**{name: getattr(model, name) for name in turned}), {}
 

@@ -51,7 +51,7 @@ def dirichlet_divergence(q: np.ndarray, prior: float) -> float:
 
 
 def log_sticks(sticks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return E[log v] and E[log(1 - v)] of sticks (2, topic), the two parameters of each q(v) = Beta(A, B)."""
+    """Return E[log v] and E[log(1 - v)] (topic,) under q(v) = Beta(A, B); ``sticks`` (2, topic) holds A and B."""
     both = psi(sticks.sum(axis=0))
     return psi(sticks[0]) - both, psi(sticks[1]) - both
 

@@ -62,7 +62,7 @@ class Inference(NamedTuple):
 
 
 def attempt(corpus: Corpus, state: State, context: StepContext, inference: Inference):
-    """Propose and judge one split or merge; return the accepted state or else the old one, and diagnostics."""
+    """Try one split or merge; return the new state if the move is accepted, else the old state, and diagnostics."""
     move = propose(corpus, state, context)
     if move is None:
         return state, NO_MOVE | {"updates": 0}
@@ -118,7 +118,7 @@ def followed_up(state: State, inference: Inference):
 
 
 def propose(corpus: Corpus, state: State, context: StepContext) -> Move | None:
-    """Return a proposed merge or split, by turns; the other kind if the first is impossible, None if both are."""
+    """Propose a merge after an even number of moves, else a split; the other kind if that is impossible; None if both are."""
     sizes, key = state.mean_k[: state.n_topics], context.key(MOVES)
     kinds = (
         (propose_merge, propose_split) if state.n_moves % 2 == 0 else (propose_split, propose_merge)
@@ -127,7 +127,7 @@ def propose(corpus: Corpus, state: State, context: StepContext) -> Move | None:
 
 
 def propose_merge(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint64) -> Move | None:
-    """Propose to merge the next in turn of the ten pairs of topics with the most similar word counts."""
+    """Propose to merge one of the ten most similar pairs of topics, the next pair after each refused merge; None if no pair."""
     pairs = alike(state, sizes)
     return Move(MERGE, *pairs[state.n_refused % len(pairs)]) if pairs else None
 
@@ -205,7 +205,7 @@ def split(corpus: Corpus, state: State, move, context: StepContext, inference):
 
 
 def share_out(corpus: Corpus, state: State, move, priors, first: int, last: int) -> None:
-    """Redistribute each pair's total responsibility for two topics between the two, for documents first..last, in place."""
+    """Divide each pair's total responsibility for the two topics of a split anew, for documents first..last, in place."""
     alpha, beta, beta_sum = priors
     share_in_order(
         first,

@@ -1,4 +1,4 @@
-"""Hybrid of variational Bayes and Gibbs sampling that adapts its split: pairs with the largest averaging error are sampled.
+"""Hybrid of variational Bayes and Gibbs sampling that regularly chooses anew which pairs to sample, by averaging error.
 
 Welling, Teh & Kappen (2008), sec. 8, ask for a split that is not by counts alone. A pair with n tokens that is averaged adds g
 to the gap of Jensen's inequality, to second order (`kernels.lda.resplit`); to sample it takes n - 1 updates more in every
@@ -176,7 +176,7 @@ def samples(corpus: Corpus, options: Options) -> bool:
 
 
 def extra_updates(corpus: Corpus, options: Options) -> int:
-    """Return how many more updates a sweep makes than the corpus has document-word pairs."""
+    """Return the budget of a sweep: how many updates it may make beyond one for each document-word pair."""
     if options.budget:
         return max(0, math.floor(options.budget * corpus.n_tokens) - corpus.n_pairs)
     return extra_by_counts(corpus, threshold_of(options))
@@ -190,7 +190,7 @@ def extra_by_counts(corpus: Corpus, threshold: int) -> int:
 
 
 def first_sampled(corpus: Corpus, options: Options) -> np.ndarray:
-    """Return which pairs (pair,) are sampled at first: those with counts up to r, or as high as the budget allows.
+    """Return which pairs (pair,) are sampled at first: counts up to r, or up to the largest count that ``budget`` allows.
 
     Pairs with one token are always sampled, except with ``split=counts``.
     """
@@ -283,7 +283,7 @@ def at_random(
 def choose(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Choose anew which pairs are sampled, if this is due; with `svb` this includes the variational update."""
+    """Choose anew which pairs are sampled, if a new split is due; with `svb` also make the variational update."""
     if not due(options, context.step):
         return state, {}
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
@@ -332,12 +332,12 @@ step = step_of(
 
 
 def anew(context: StepContext):
-    """Return the context without its cache of arrays derived from the old split."""
+    """Return the context without its cache, which holds arrays derived from the old split."""
     return context._replace(derived=lambda name, make: make())
 
 
 def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator:
-    """Wrap a phase of a hybrid so that the states that it exchanges are states of this engine, with the split."""
+    """Wrap a phase of `hybrid`: convert the states that it yields and receives to and from states of this engine."""
     meeting = next(work)
     state, sums = yield meeting._replace(state=with_split(meeting.state, sampled))
     try:
@@ -349,7 +349,7 @@ def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator
 def split_anew(
     corpus: Corpus, options: Options, old: Split, state: SvbState | CvbState, context: StepContext
 ) -> tuple:
-    """Return a newly chosen split, the state for that split, and the sums of the variational update (None: not made)."""
+    """Choose a new split; return the split, the state for it, and the sums of the variational update (None if not made)."""
     lanes, totals, workspace = (
         len(state.mean_k),
         hybrid.totals(state, 0),
@@ -404,7 +404,7 @@ def split_anew(
 
 
 def rows_of(split: Split, state: State) -> np.ndarray:
-    """Return which row of the stored responsibilities belongs to each pair that is not sampled; empty with `svb`."""
+    """Return the row (pair,) of each averaged pair among the stored responsibilities; empty with `svb`, which stores none."""
     return split.rows if len(state.gamma) else np.zeros(0, np.int64)
 
 
@@ -535,7 +535,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: a hybrid, two splits while one is chosen, and arrays of the averaging error.
+    """Forecast the memory of a run in bytes: a hybrid, the old and the new split, and the arrays of the averaging error.
 
     At most the pairs with several tokens are averaged.
     """

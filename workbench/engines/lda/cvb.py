@@ -163,7 +163,7 @@ def recount(
 
 
 def recounts(options: Options, context: StepContext) -> bool:
-    """Return whether a step begins by counting anew: every fiftieth, and the first with variances after a warm-up."""
+    """Return whether a step first recomputes the counts: every fiftieth step, and the first step after the warm-up."""
     return context.step % RECOUNT_EVERY == 0 or context.step == warm_up_of(options) + 1
 
 

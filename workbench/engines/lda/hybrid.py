@@ -95,7 +95,7 @@ def n_chains_option():
 
 @dataclass(frozen=True)
 class Sampling:
-    """Options that all hybrids share; those of the variational engine follow."""
+    """Options that all hybrids share, besides the options of the variational engine."""
 
     r: float = r_option()
     n_chains: int = n_chains_option()
@@ -279,7 +279,7 @@ def concluded(
 
 
 def drawn_sums(split: Split, state: SvbState | CvbState, swept: list[tuple[int, int]]) -> dict:
-    """Return how many tokens were drawn and changed topic, and the sweep order, to be combined over parts of the corpus."""
+    """Return the numbers of draws and of topic changes, and the sweep order, to be combined over parts of the corpus."""
     order = sum(scan for _, scan in swept) / len(swept) if swept else 0.0
     n_drawn, n_moved = split.n_tokens * len(state.topics), sum(n for n, _ in swept)
     return {"drawn": n_drawn, "moved": n_moved, "scan": Largest(order)}

@@ -1,4 +1,4 @@
-"""The state of a hybrid: the states of its variational engine and of `cgs`, their initial values, and what they exchange.
+"""The state of a hybrid engine, made of a variational state and of `cgs` chains, and the pass that visits all pairs in order.
 
 `interleaved_pass` visits all pairs in canonical order, each by its own rule. Welling, Teh & Kappen (2008), sec. 4: the tokens
 of pairs that count at most r are drawn as in `cgs`, the other pairs are updated as in `svb` or `cvb`, and every pair sees the
@@ -99,7 +99,7 @@ def drawn_counts(state: State) -> tuple:
 
 
 def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> SufficientStatistics:
-    """Return one `SufficientStatistics` with the expected counts of the first and the sampled counts of the second."""
+    """Merge two `SufficientStatistics`: return one with the expected counts of one and the sampled counts of the other."""
     return SufficientStatistics(
         *(
             mean._replace(sampled=drawn.sampled)
@@ -111,7 +111,7 @@ def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> S
 def interleaved_pass(
     corpus: Corpus, split: Split, mean, chain: int, drawn, context: StepContext
 ) -> tuple[int, dict]:
-    """Visit all pairs in canonical order: draw or update each; return how many tokens changed topic, and diagnostics.
+    """Draw sampled pairs and update averaged pairs in one pass; return how many tokens changed topic, and diagnostics.
 
     mean : state of `svb` or `cvb`, for the variational pairs; chain : state of `cgs`, one chain; drawn : its counts as
     (chain, …) arrays.

@@ -158,12 +158,12 @@ class Prior(NamedTuple):
 
     @property
     def pooled(self) -> bool:
-        """Return whether all topics share one value."""
+        """Return whether all categories share one value."""
         return len(self.x) == 1
 
 
 def asked(state: State, options: Options, name: str, n_words: int) -> Prior:
-    """Return the prior to learn, "alpha" or "beta": one common value, or one value per topic."""
+    """Return the current value of alpha or beta as a `Prior`: one value per topic for asymmetric alpha, else one value."""
     n_topics = len(state.alpha)
     if name == "beta":
         return Prior(name, np.array([state.beta]), n_words, n_topics)
@@ -182,7 +182,7 @@ def learn(
     sums: dict,
     likelihood: Callable = lambda state: polya,
 ) -> Generator:
-    """Combine the sums of all parts at the end of a step and update learnt priors; return the state and the other sums.
+    """Combine the sums over all parts of the corpus, and update the learnt priors if due; return the state and these sums.
 
     sampled : whether any token is sampled
     statistics : (corpus, state, name of the prior) -> `SufficientStatistics`
@@ -222,7 +222,7 @@ def watched(options: Options, state: State) -> dict:
 def retune(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Return the state with those priors of the model that were turned while the run runs; counts stay."""
+    """Return the state with the new values of alpha and beta, where changed during the run; the counts stay the same."""
     turned = {"alpha": model.alphas, "beta": model.beta}
     new = {name: turned[name] for name in turned if name in context.changed}
     return state._replace(**new), {}

@@ -155,7 +155,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state, as `vb` does; a warm start uses only the other run's topic-word counts."""
+    """Return the initial state of `vb`; after a warm start its topic-word counts are exactly those of the other run."""
     begun = vb.init(corpus, model, options, context, warm_start)
     if warm_start is not None:
         _, n_wk, n_k = warm_start.rows

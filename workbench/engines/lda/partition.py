@@ -1,4 +1,4 @@
-"""The order of a sweep: a corpus cut into blocks for several threads, and tokens drawn word after word.
+"""The order of a sweep: by blocks of the corpus, for several threads, or with tokens drawn word after word.
 
 The result depends on the number of blocks, not on the number of threads.
 
@@ -138,7 +138,7 @@ def sets_of_words(corpus: Corpus, n_parts: int) -> np.ndarray:
 
 
 def shared_out(tokens, n_parts: int) -> np.ndarray:
-    """Return the set of each word (word,): the most frequent first, each to the set with the fewest tokens so far."""
+    """Assign each word, the most frequent first, to the set with the fewest tokens so far; return the sets (word,)."""
     sets, lightest = np.empty(len(tokens), np.int32), [(0.0, part) for part in range(n_parts)]
     for word in np.argsort(-tokens, kind="stable").tolist():
         n_tokens, sets[word] = lightest[0]

@@ -67,7 +67,7 @@ class Workspace(NamedTuple):
 def new_workspace(
     corpus: Corpus, lanes: int, of_words: tuple | None = None, blocks: Blocks | None = None
 ) -> Workspace:
-    """Return an empty `Workspace`, for updates block by block or document by document.
+    """Allocate a `Workspace` for updates over the given blocks, or, if None, over slices of documents and then of words.
 
     ``of_words`` comes from `words_of_parts`.
     """
@@ -79,7 +79,7 @@ def new_workspace(
 
 
 def new_factors(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
-    """Allocate the logs and weights of documents, and those of words unless given as ``of_words``."""
+    """Return new (logs, weights) arrays of documents and of words; ``of_words``, if given, is returned for the words."""
     return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(
         corpus.n_words, lanes
     )
@@ -136,7 +136,7 @@ def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
 
 
 def words_of_parts(state: State, sampled: tuple, point: bool, context: StepContext) -> tuple | None:
-    """Return the logs and weights of words, computed once for all parts; None if the corpus is in one part."""
+    """Return the word factors by `weigh_words`, computed once for all parts of a corpus; None if the corpus is in one part."""
     if not context.in_part:
         return None
     arguments = state.mean_wk, state.mean_k, state.beta, len(state.alpha), context, sampled, point
@@ -150,7 +150,7 @@ def weigh_topics(
     workspace: Workspace,
     context: StepContext,
 ) -> None:
-    """Compute the weights of words in a workspace, unless they were computed once for all parts; see `weigh_words`."""
+    """Compute the word factors of a workspace by `weigh_words`, unless `words_of_parts` has computed these factors."""
     if not workspace.weighed:
         weigh_words(
             state.mean_wk,
@@ -174,7 +174,7 @@ def weigh_words(
     point: bool = False,
     factors: tuple | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return E[log phi], where weights are tiny, and weights exp E[log phi] (word, topic) under Dirichlet(beta + counts).
+    """Return (logs, weights) (word, topic): exp E[log phi] under Dirichlet(beta + counts), and its logs where weights are tiny.
 
     Counts are expected plus sampled ones; with `point` the weights are phi at its mode. ``factors`` are arrays to write to.
     """
@@ -219,7 +219,7 @@ def init_option(default: str = "dirichlet", before: str = "dirichlet", ways: tup
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """Options of how an engine begins that can warm up."""
+    """Options for the start of an engine that can warm up."""
 
     init: str = init_option(SMOOTH, ways=(*WAYS, SMOOTH))
     warm_up: int = option(
@@ -238,7 +238,7 @@ class Start:
 
 
 def warms_up(options: Options, split: Split, context: StepContext) -> bool:
-    """Return whether a step is one of the warm-up; there is none where tokens are sampled, or after a warm start."""
+    """Return whether a step belongs to the warm-up; False if any token is sampled or the run had a warm start."""
     due = context.step <= warm_up_of(options) and not context.warm
     return due and not split.samples_any(context)
 
@@ -255,7 +255,7 @@ def initialise(
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
 ) -> None:
-    """Compute initial responsibilities of averaged pairs, stored in gamma if it has rows, and the expected counts.
+    """Write initial responsibilities of averaged pairs to ``gamma``, unless empty, and expected counts to the ``mean`` arrays.
 
     ``model`` is an object with alphas, beta and n_topics: an LDA, or the `Priors` of another model.
     """

@@ -1,4 +1,4 @@
-"""The state of a hybrid after its threshold r was turned while the run runs: some pairs change sides.
+"""Change of a hybrid's count threshold r during a run: averaged pairs become sampled, or sampled pairs averaged.
 
 A token that was sampled, and still is, keeps its topic. All else is made anew from the total counts n, as a run that starts
 from the counts of another makes it (`kernels.lda.initial_topics`): a pair that is averaged from now on has the responsibility
@@ -71,6 +71,6 @@ def retune_with(part: ModuleType, chains_of: Callable) -> Callable:
 
 
 def _start_of(state: State, s: int, live: slice) -> WarmStart:
-    """Return the total counts of chain ``s`` as those of a run from which another starts."""
+    """Return the total counts of chain ``s``, expected plus sampled, as a `WarmStart`."""
     n_dk, n_wk, _ = totals(state, s)
     return WarmStart(n_wk[:, live].T, n_dk[:, live])

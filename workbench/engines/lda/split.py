@@ -88,7 +88,7 @@ def pairs_in_order(corpus: Corpus, first: int, last: int) -> np.ndarray:
 
 
 def pairs_of_places(corpus: Corpus, blocks: Blocks) -> np.ndarray:
-    """Return the index (place,) in the corpus of the document-word pair at each place; -1 at unused places."""
+    """Return, for each place of the blocks, the index of its document-word pair in the corpus (place,); -1 at unused places."""
     spare = np.full(SPARE, -1)
     return np.concatenate(
         [part for bounds in blocks.ranges for part in (pairs_in_order(corpus, *bounds), spare)]
@@ -96,7 +96,7 @@ def pairs_of_places(corpus: Corpus, blocks: Blocks) -> np.ndarray:
 
 
 def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
-    """Return blocks without the pairs that are left out; a word's run of pairs may become empty.
+    """Return a copy of the blocks without the pairs marked in ``left_out``; the run of a word may become empty.
 
     pairs (place,): see `pairs_of_places`; left_out (pair,) bool
     """

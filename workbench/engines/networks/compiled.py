@@ -59,7 +59,7 @@ class FlatPriors(NamedTuple):
 
 
 def hidden_levels(network: Network) -> list[Level]:
-    """Return all levels but the last, without those whose tables are observed: they draw hidden variables."""
+    """Return the levels that draw hidden variables from unknown rows: all but the last level and those with observed tables."""
     return [level for level in network.levels[:-1] if level.kind != "observed"]
 
 
@@ -132,13 +132,13 @@ def count_arrays(
 
 
 def cells_of(paths: Paths, level: Level, n_own: np.ndarray, n_rest: np.ndarray) -> np.ndarray:
-    """Return the counts of a level but the last: (row, value), or (document, row, value) for rows by document."""
+    """Return the counts of a level that is not the last: (row, value), or (document, row, value) for rows by document."""
     cells = paths.places[level.name].cells
     return n_own[:, cells] if level.of_documents else n_rest[cells - paths.rest_at]
 
 
 def counts_of(paths: Paths, counts: NamedTuple, n_dr: np.ndarray) -> dict[str, np.ndarray]:
-    """Return level name → (expected) counts of all levels, with the dims of `models.networks.levels`.
+    """Return name → (expected) counts of all levels, with the dims of `models.networks.levels`.
 
     ``n_<level>``; for the last level ``n_kw`` (row, word), and ``n_dk`` (document, row), tokens by row of the last level.
 
@@ -238,7 +238,7 @@ def chained(factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
-    """Return which numbers of a document (or of the corpus) are Dirichlet cells, and signs: 1 cell, -1 row sum, 0 else."""
+    """Return the Dirichlet cells of a document (or of the corpus), and for every address a sign: 1 cell, -1 row sum, 0 else."""
     real, row_of, rows = (
         np.zeros(len(prior)),
         np.zeros(len(prior), np.int32),
@@ -308,7 +308,7 @@ def learning_levels(network: Network) -> list[Level]:
 def retune(
     corpus: Corpus, network: Network, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Return the state with those priors of the network that are not learnt; counts stay."""
+    """Return the state with the network's values of all priors that are not learnt; counts and learnt priors stay."""
     alphas, learning = state.alphas.copy(), learning_levels(network)
     given = alphas_of(network, initial_alphas(network))
     for level in prior_levels(network):

@@ -111,7 +111,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state: for each pair random rows of the last level, as in `network-vb`, and random paths to them."""
+    """Return the initial state: responsibilities of last-level rows as in `network-vb`, divided at random among their paths."""
     paths, alphas = paths_of(check(model)), initial_alphas(model)
     begins, owners, lanes = begins_of(corpus, model), owners_of(model, corpus), paths.n_leaves
     of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)

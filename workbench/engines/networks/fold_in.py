@@ -43,7 +43,7 @@ FLOOR = 1e-10
 
 
 def check(network: Network) -> Network:
-    """Return the network unchanged; raise ModelError if held-out words cannot be predicted from it.
+    """Return the network unchanged; raise ModelError if its last level has rows by author, which cannot predict words.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def predictive(
 def row_shares(
     compiled: CompiledNetwork, owners: Owners, n_own: np.ndarray, n_rest: np.ndarray
 ) -> np.ndarray:
-    """Return p(row of the last level | document) (document, row), padded, with posterior means for all levels."""
+    """Return p(row of the last level | document) (document, row), padded, from posterior means, estimates and known tables."""
     paths = compiled.paths
     x, rest = np.zeros(paths.n_flat), n_rest[None]
     x[paths.one_at] = 1.0
@@ -108,7 +108,7 @@ def row_shares(
 
 
 def word_means(compiled: CompiledNetwork, n_wk: np.ndarray, n_k: np.ndarray) -> np.ndarray:
-    """Return the posterior mean word probabilities (word, row) of each row of the last level, padded by zeros."""
+    """Return the word probabilities (word, row) of last-level rows, posterior means or floored estimates, padded by zeros."""
     if compiled.words_are_points:
         phi = np.zeros(n_wk.shape)
         live = compiled.live > 0
@@ -249,7 +249,7 @@ def by_variational_bayes(
 
 
 def by_themselves(network: Network) -> Network:
-    """Return the network with an own author for every document, so that rows by author become rows by document."""
+    """Return the network without its author variable: rows by author become rows by document, with a Dirichlet prior."""
     author = network.author.name
     levels = tuple(
         replace(
@@ -338,7 +338,7 @@ def first_counts(compiled, documents: Corpus, context: StepContext) -> np.ndarra
 
 
 def rest_counts(compiled, counts: dict) -> np.ndarray:
-    """Return the counts of levels that documents share, by name, in the memory layout of `Paths`."""
+    """Return n_rest: the counts of levels that documents share, given by level name, in the memory layout of `Paths`."""
     paths = compiled.paths
     n_rest = aligned_zeros((paths.n_flat - paths.rest_at,), np.float64)
     for level in hidden_levels(paths.network):

@@ -77,7 +77,7 @@ class Options(Learning):
 
 
 def check(network: Network) -> Network:
-    """Return the network unchanged; raise an error if Gibbs sampling of it, or prediction from it, is impossible.
+    """Return the network unchanged; raise ModelError for point-estimated levels, and for word distributions by author.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def init(
 
 
 def initial_chain(corpus: Corpus, model: Network, split: Split, places: np.ndarray) -> State:
-    """Return the state of one chain given paths (token,): it counts only the tokens of sampled document-word pairs."""
+    """Return the state of one chain with given paths (token,); only tokens of sampled document-word pairs are counted."""
     paths, owners = paths_of(model), owners_of(model, corpus)
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
     state.places[:] = places
@@ -137,7 +137,7 @@ def initial_chain(corpus: Corpus, model: Network, split: Split, places: np.ndarr
 def initial_places(
     corpus: Corpus, model: Network, key: np.uint64, warm_start: WarmStart | None
 ) -> np.ndarray:
-    """Return an initial path (token,) for every token: uniform draws, or draws given another run's counts or topics."""
+    """Draw a path and author (token,) for every token: uniformly, or for a warm start given its counts, and topics if any."""
     paths, owners, places = (
         paths_of(model),
         owners_of(model, corpus),

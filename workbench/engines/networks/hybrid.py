@@ -151,9 +151,10 @@ def state_of(
 def turn(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Return the state with priors or r turned: a token that was sampled, and still is, keeps its path.
+    """Return the state after a change of priors or r; tokens that were sampled before a change of r keep their paths.
 
-    All else is made anew from the mean of the chains' total counts of the last level, as a run that starts from another is.
+    Other tokens draw paths given the total counts of a chain, and expected counts begin from the mean of the chains' total
+    counts of the last level, as in a run with a warm start.
     """
     state, _ = retune(corpus, model, options, state, context)
     if "r" not in context.changed:
@@ -260,7 +261,10 @@ def watch(
     state: State,
     context: StepContext | None = None,
 ) -> Generator:
-    """Return diagnostics; `objective` is the bound at r = 0, the log joint at r = inf, else neither (spec A.9, 5)."""
+    """Return diagnostics, among them `objective`: the mean log joint of the chains plus the entropy of responsibilities.
+
+    It is the bound at r = 0 and the log joint at r = inf, else neither (spec A.9, 5).
+    """
     compiled, split = (
         compile_network(model, state.alphas, corpus.n_words),
         split_of(corpus, options),

@@ -131,7 +131,7 @@ def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
 
 
 def shares(paths: Paths) -> bool:
-    """Return whether factors of a path can be the same for several authors of a document."""
+    """Return whether paths of several authors can have a factor in common: not all rows above the last level are by author."""
     author, above = (
         paths.network.author,
         [level for level in paths.network.levels[:-1] if level.table != AUTHORS],
@@ -180,7 +180,7 @@ def _listed(lists) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _touched(paths: Paths, first: np.ndarray) -> tuple[list, list]:
-    """Return for each path (lane) the runs and the paths whose weight changes when a token is added to this path."""
+    """Return for each path (lane) the runs to reweigh when a token is added to the path, and other single paths to reweigh."""
     runs_at, lanes_at = defaultdict(list), defaultdict(list)
     for number, (run, begin) in enumerate(zip(paths.runs, first.tolist(), strict=False)):
         for at, _ in run.scalars:

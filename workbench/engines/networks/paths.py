@@ -100,7 +100,7 @@ class Paths(NamedTuple):
 
     @property
     def leaf_places(self) -> np.ndarray:
-        """Index (row of the last level,) of each row of the last level in arrays padded to R rows."""
+        """Indices (row,) of the last level's rows in arrays that are padded to R rows."""
         return self.places[self.network.levels[-1].name].cells
 
 
@@ -221,7 +221,7 @@ def _blocks(level: Level, region: Region, author) -> list[_Block]:
 
 
 def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_Block, str]:
-    """Return the variable of each block that is contiguous in memory: the longest that suits all blocks of a region."""
+    """Return block → the variable that varies fastest in memory: the longest one that suits all blocks of a region."""
     inner: dict[_Block, str] = {}
     for region, blocks in sorted(
         zip(regions, used, strict=True), key=lambda each: -each[0].n_paths

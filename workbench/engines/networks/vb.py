@@ -145,7 +145,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state: last-level rows at random or from another run's counts, other levels at random by document."""
+    """Return the initial state: last-level counts random or from another run's counts, counts of other levels random."""
     split = none_sampled(corpus)
     state = initial_mean(corpus, check(model), options, split, context, warm_start)
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
@@ -250,7 +250,7 @@ RAISED = 0.5
 def priors_of_step(
     split: Split, options: Options, state: State, context: StepContext
 ) -> np.ndarray:
-    """Return the priors of a step: in a warm-up raised by a half, since exp psi(x + 1/2) is near x."""
+    """Return the priors used in a step: those of the state, in the warm-up plus 1/2, since exp psi(x + 1/2) is near x."""
     return state.alphas + RAISED if warms_up(options, split, context) else state.alphas
 
 

@@ -1,1 +1,1 @@
-"""Inference for models whose probabilities are broken off a stick: one published method, one file."""
+"""Inference for stick-breaking models and for the models compared with them: one published method, one file."""

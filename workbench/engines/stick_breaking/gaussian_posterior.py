@@ -70,7 +70,7 @@ def bound(
     total: np.ndarray,
     scatter: np.ndarray,
 ) -> float:
-    """Return E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, up to a constant: log(2 pi) / 2 per stick.
+    """Return E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, without -log(2 pi) / 2 for each stick of each document.
 
     The normalising constant of an improper prior is left out.
     """

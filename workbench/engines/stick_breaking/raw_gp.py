@@ -1,4 +1,4 @@
-"""Regression by Gaussian processes of the sticks of smoothed shares: a baseline that knows of no counts.
+"""Gaussian process regression of the sticks of smoothed word shares: a baseline that ignores the sizes of the counts.
 
 Linderman, Johnson & Adams (2015), sec. 4: raw GP; spec C.5. For the documents with tokens y = psi^-1((x + .1) / (N + .1 W))
 less its mean over them; with a kernel that all sticks share::

@@ -295,7 +295,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: GaussianDynamicalSystem, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: R, and the word shares of all documents, twice during a draw."""
+    """Forecast the memory of a run in bytes: R, two copies of the word shares of documents, and arrays for a draw."""
     table, square = corpus.n_documents * corpus.n_words * DOUBLE, corpus.n_words**2 * DOUBLE
     states = 3 * corpus.n_documents * (model.state_dim + 1) ** 2 * DOUBLE
     return Memory(

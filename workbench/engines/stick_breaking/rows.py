@@ -61,7 +61,7 @@ def raw_targets(rows: Rows) -> np.ndarray:
 
 
 def mean_share(rows: Rows) -> np.ndarray:
-    """Return the mean share (word,) of each word over documents with tokens, each document's counts plus 1."""
+    """Return the mean share (word,) of each word over the documents with tokens, with 1 added to every count."""
     return smoothed_shares(rows.counts[rows.observed], 1.0).mean(axis=0)
 
 
@@ -207,7 +207,7 @@ def fixed_probabilities(
 
 
 def predictions(current: Callable[[Corpus, Model, State], np.ndarray]) -> dict[str, Callable]:
-    """Return {"predict", "predict_rows"}: functions of an engine, made from ``current``, its word probabilities."""
+    """Return the functions {"predict", "predict_rows"} of an engine whose word probabilities ``current`` computes."""
 
     def predict(
         corpus: Corpus,

@@ -78,7 +78,7 @@ def draw_in_order(
     draw_own,
     own_work: int,
 ) -> int:
-    """Draw all tokens' topics in canonical order, and after each slice of documents other variables of these.
+    """Draw all tokens' topics in canonical order, and after each slice of documents the slice's Gaussian variables.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ START_ALPHA = 0.1
 
 
 class State(NamedTuple):
-    """Also that of `ln_ctm`, whose psi has a component for each topic instead of a stick for each but the last."""
+    """The state of `sb_ctm`, and of `ln_ctm`, whose psi has a component per topic instead of a stick per topic but the last."""
 
     topics: np.ndarray  # (token,) uint16, in canonical order
     n_dk: np.ndarray  # (document, topic) int32, padded

@@ -109,7 +109,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: topics of `cgs` or of another run, and sticks of years and documents from shares."""
+    """Return the initial state: topics of `cgs` or of another run, and sticks of years and documents from topic shares."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
     for array, start in zip(
         state, ordered_start(corpus, model, options, context, warm_start), strict=False
@@ -229,7 +229,7 @@ def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) ->
 def by_gibbs(
     learnt: LearntPrevalence, options: StartOptions, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta (document, topic) by 20 + 50 Gibbs sweeps; the year's theta if documents of a year share it.
+    """Return theta (document, topic): the mean over 50 Gibbs sweeps after 20 of burn-in, or the year's if documents share it.
 
     A document outside the years of the run takes the nearest year; a document without a year takes the last.
     """

@@ -268,7 +268,7 @@ class LearntDrift(NamedTuple):
     n_years: int
 
     def rows(self, documents: Corpus) -> np.ndarray:
-        """Return the row in phi (pair,) of each document-word pair, by the nearest year of the run; the last by default."""
+        """Return the row in phi (pair,) of each document-word pair, by the nearest year of the run, or the last if undated."""
         return rows_in(documents, nearest_years(documents, self.first, self.n_years), self.n_years)
 
 

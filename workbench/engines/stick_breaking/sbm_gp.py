@@ -192,7 +192,7 @@ def draw_sticks(
     state: State,
     context: StepContext,
 ) -> None:
-    """Draw psi of every stick given omega and h, in place, also predictions for documents without tokens."""
+    """Draw psi of every stick given omega and h, and the predictions for documents without tokens, in place."""
 
     def work(k: int):
         noise = normals(

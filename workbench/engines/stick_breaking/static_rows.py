@@ -38,7 +38,7 @@ class State(NamedTuple):
 
 
 def last_rows(inputs, observed: np.ndarray, empty: np.ndarray) -> np.ndarray:
-    """Return the document (empty,) that predicts each document without tokens: the last earlier at the nearest place."""
+    """Return for each document without tokens the document that predicts it: the last earlier one at the nearest place."""
     far = squared_distances(inputs.space[empty], inputs.space[observed])
     ago = np.zeros(far.shape)
     if inputs.time.shape[1]:

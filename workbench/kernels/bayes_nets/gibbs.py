@@ -54,7 +54,7 @@ def place(
     q,
     inverse,
 ):
-    """Add a record to the counts (by = 1) or remove it (by = -1); return its log probability given the others.
+    """Add a record to the counts (by = 1) or remove it (by = -1); return its log probability given all other records.
 
     With by = 0 no count changes, and the result is the log probability of its cells under q.
     """
@@ -128,7 +128,7 @@ def sweep(
     factors,
     drawn,
 ):
-    """Draw the hidden nodes of all records of cases first..last; return how many draws were accepted, and how many differ.
+    """Draw the hidden nodes of all records of cases first..last; return the numbers of accepted draws and of changed records.
 
     plan : the plan of the sampled cases
     first_cells (case + 1,) : where the drawn cells of a case begin in ``cells``, record after record
@@ -253,7 +253,7 @@ def draw_given_tables(
 
 @lean
 def draw_log_tables(row_starts, concentration, key: np.uint64, logs) -> None:
-    """Fill logs (cell,) with the logarithms of rows drawn from Dirichlet(concentration); they are finite."""
+    """Fill logs (cell,) with the finite logarithms of rows drawn from Dirichlet(concentration)."""
     for row in range(len(row_starts)):
         first = row_starts[row]
         last = row_starts[row + 1] if row + 1 < len(row_starts) else len(concentration)

@@ -135,7 +135,7 @@ def upwards(plan, pattern, w, sums, messages: np.ndarray):
 
 @inlined
 def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
-    """Return log Z of a case given tables (cell,), except for families whose nodes are all observed.
+    """Return log Z of a case given tables (cell,), without the factors of families whose nodes are all observed.
 
     w gets e, and sums its sum for each separator state. The result is NaN or minus infinity where a clique underflows.
     factors : a workspace of `Plan.n_factors` numbers
@@ -307,10 +307,7 @@ def expect(
 def marginals(
     first: int, last: int, plan, tables, logs, w, largest, sums, factors, first_own, position
 ) -> None:
-    """Write the clique marginals of cases first..last to position (clique cell,), at first_own[case] for each case.
-
-    Those of a case begin at first_own[case].
-    """
+    """Write the clique marginals of cases first..last to position (clique cell,), from first_own[case] on for each case."""
     for case in range(first, last):
         collect_products(plan, case, tables, logs, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)

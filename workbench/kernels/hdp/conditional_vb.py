@@ -130,7 +130,7 @@ def add_log_zeros(
     log_zero_dk: np.ndarray,
     log_zero_wk: np.ndarray,
 ) -> None:
-    """Add the log probability of a zero count in each topic to log_zero_dk and log_zero_wk (row, topic), which are 0."""
+    """Add the log probability of a zero count in each topic to log_zero_dk and log_zero_wk (row, topic), 0 on entry."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             for k in range(n_topics):

@@ -39,7 +39,7 @@ def draw_from_urn(
     n_topics: int,
     key: np.uint64,
 ) -> None:
-    """Draw the topics of the sampled tokens of documents first..last from a Polya urn, and count them.
+    """Draw the topics of the sampled tokens of documents first..last from a Polya urn, and add the tokens to the counts.
 
     The counts must not contain them yet. p(z_i = k) ~ alpha_k + m_dk + c_dk, with c_dk of the tokens drawn before.
     """

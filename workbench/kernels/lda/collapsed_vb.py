@@ -55,7 +55,7 @@ def log_weights(
     old,
     log_gamma,
 ) -> None:
-    """Compute the updated log gamma of one pair, up to a constant, averaged over chains; `old` is gamma before."""
+    """Compute the updated log gamma of one pair, up to a constant, averaged over chains; `old` is the previous gamma."""
     prior_w, n_chains = beta[w], len(sampled_dk)
     for k in range(n_topics):
         g = old[k]
@@ -424,7 +424,7 @@ def add_moments(
     var_k: np.ndarray | None,
     n_topics: int,
 ) -> None:
-    """Add mean n gamma and variance n gamma (1 - gamma) of each averaged pair to its counts, which are 0 at first."""
+    """Add mean n gamma and variance n gamma (1 - gamma) of each averaged pair to `mean_*` and `var_*`, which are 0 on entry."""
     n_padded, i = len(mean_k), 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

@@ -25,7 +25,7 @@ from workbench.kernels.uniforms import absorb, uniform
 
 @inlined
 def draw_ancestors(weights, u, ancestors: np.ndarray) -> None:
-    """Fill ancestors (particle,) by systematic resampling: the index of the particle that each new one continues."""
+    """Fill ancestors (particle,) by systematic resampling with the index of the particle that each new particle continues."""
     n, total = len(weights), 0.0
     for r in range(n):
         total += weights[r]

@@ -38,7 +38,7 @@ AHEAD = 2
 
 @inlined
 def share(i, end, normalisers, counts: np.ndarray, ratios: np.ndarray):
-    """Store and return n / Z of four pairs, 0 where Z is tiny or a pair is beyond `end`; return how many are tiny, too."""
+    """Store and return n / Z of four pairs, 0 where Z is tiny or a pair is beyond `end`; also return the number of tiny Z."""
     copies = doubles(load_four(counts, i))
     in_run, tiny = numbers(copies) < float(end - i), normalisers < TINY
     result = choose(tiny, 0.0 * copies, choose(in_run, copies, 0.0 * copies) / normalisers)

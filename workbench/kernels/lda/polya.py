@@ -154,7 +154,7 @@ def conditional_moments(mean, variance, occupied):
 
 @kernel
 def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers) -> None:
-    """Add to powers (group, bin, power), in each count's bin, its powers and then its powers times half its variance."""
+    """Add each count's powers, then its powers times half its variance, to its bin in powers (group, bin, power)."""
     for s in range(1 if sampled is None else sampled.shape[0]):
         for row in range(mean.shape[0]):
             for k in range(n_topics):
@@ -224,7 +224,7 @@ def at_least_once(p, n):
 
 @kernel
 def log_gamma_rise(x, n):
-    """Return lnG(x + n) - lnG(x) for x > 0, n > 0: shifted up by seven, then Stirling's series (Abramowitz & Stegun 6.1.40)."""
+    """Return lnG(x + n) - lnG(x) for x > 0, n > 0, by a shift of seven and Stirling's series (Abramowitz & Stegun 6.1.40)."""
     product = 0.0  # of the 1 + n / (x + j), less 1
     for j in range(7):
         r = n / (x + j)

@@ -77,7 +77,7 @@ def sampled_of_pair(first_token, count, topics: np.ndarray, of_pair) -> None:
 
 @inlined
 def conditional_weight(k, d, w, of_pair, scale, totals, alpha, beta, words_beta: float):
-    """Return p(topic | others), unnormalised, for sixteen topics from k on, with the pair's counts removed."""
+    """Return the unnormalised conditional probability of each of sixteen topics from k on, with the pair's counts removed."""
     n_dk, n_wk, n_k = totals
     c, n_padded = load(of_pair, k) * scale, len(of_pair)
     a = load(alpha, k) + max(load(n_dk, d * n_padded + k) - c, 0.0)
@@ -178,7 +178,7 @@ def change_sides(
     n_k: np.ndarray,
     of_pair,
 ) -> None:
-    """Draw topics for tokens of newly sampled pairs from their responsibilities; uncount tokens of newly averaged pairs.
+    """Draw and count topics of tokens of newly sampled pairs; remove tokens of newly averaged pairs from the counts.
 
     before, after (pair,) : whether a pair is sampled; n_dk, n_wk, n_k : the counts of sampled tokens only, updated
     """

@@ -53,7 +53,7 @@ def select_places(
     new_documents,
     new_counts,
 ):
-    """Copy `Blocks` without the pairs that are left out; return how many places were copied.
+    """Copy the places of `split.Blocks`, except for pairs marked in left_out; return how many places were copied.
 
     Spare entries, which hold no pair, are copied too.
     """

@@ -133,7 +133,7 @@ def mend(
     beta,
     words_beta: float,
 ) -> None:
-    """Add change to the counts of word w in topic k; update q_k, and the sum over topics of k's block."""
+    """Add change to the counts of word w in topic k; update q_k, and the sum of alpha q over k's block of topics."""
     n_wk[w, k] += change
     n_k[k] += change
     inverse[k] = 1.0 / (words_beta + n_k[k])

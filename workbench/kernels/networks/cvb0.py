@@ -22,7 +22,7 @@ TINY = 1e-100
 
 
 class Added(NamedTuple):
-    """Priors that are added to counts, in the layout of `engines.networks.paths`, and which numbers are row sums."""
+    """Priors that are added to counts, and marks of row sums, in the layout of `engines.networks.paths`."""
 
     prior: np.ndarray  # (address,) float64; for a known probability, the probability itself
     is_row: np.ndarray  # (address,) bool
@@ -135,7 +135,7 @@ def add_paths(
     whole,
     n_dr: np.ndarray,
 ):
-    """Add the expected counts under the responsibilities `gamma` to count arrays that are 0; return the entropy.
+    """Add the expected counts under the responsibilities `gamma` to count arrays, 0 on entry; return the entropy.
 
     n_dr (document, R) gets the expected tokens of each document in each row of the last level. Returns the entropy of the
     responsibilities plus the expected log of the given probabilities, in nats.

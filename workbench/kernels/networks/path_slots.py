@@ -23,7 +23,7 @@ class Counts(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """Properties of a network that are compile-time constants of the kernel, each the length of a tuple."""
+    """Properties of a network that are compile-time constants of the kernel, each stored as the length of a tuple."""
 
     levels: tuple  # length: number of counted levels
     sums: tuple  # length 1 if row sums of any level are factors of a path
@@ -35,7 +35,7 @@ class Shape(NamedTuple):
 
 
 class PathSlots(NamedTuple):
-    """Addresses of the factors and counts of every path, and which weights depend on the counts of a path."""
+    """Addresses of the factors and counts of every path, and the runs and slots whose weights a path's counts change."""
 
     leaf: np.ndarray  # (slot,) int64 row of the last level; 0 in padding
     cells: np.ndarray  # (slot, level) int64 address of the path's cell, -1 if there is none

@@ -1,4 +1,4 @@
-"""log of vectors of numbers from 2^-1000 to 1, equal to the bit to log of the C library.
+"""The logarithm of vectors of numbers from 2^-1000 to 1, bit for bit equal to log of the C library.
 
 It is the algorithm of glibc 2.28 and later, with its constants, its order of operations, and fused multiply-add: x = 2^k z, c
 near z from a table of 128, r = z / c - 1, log x = k log 2 + log c + log(1 + r) by a polynomial; near 1 by a longer polynomial

@@ -88,7 +88,7 @@ KINDS = {
 
 
 class Vector(types.Type):
-    """The numba type of a SIMD vector of a power of two of numbers, usually sixteen; a vector of booleans is a mask."""
+    """The numba type of a SIMD vector of numbers, sixteen or another power of two; a vector of booleans is a mask."""
 
     def __init__(self, kind, lanes=LANES):
         self.kind, self.lanes = kind, lanes

@@ -363,7 +363,7 @@ def own_potentials(sticks: np.ndarray, year, precision: np.ndarray, n_years: int
 
 @kernel
 def shared_potentials(n_tk, states, key: np.uint64):
-    """Return the potentials (J_t, h_t) of the sticks of years, when all documents of a year share them.
+    """Return the potentials (J_t, h_t) of the sticks of years, when all documents of a year have the year's sticks.
 
     n_tk (year, topic) int64 : tokens
     """

@@ -32,10 +32,7 @@ def _add_logs(
 
 @aside
 def _weigh(begin, end, words: np.ndarray, counts: np.ndarray, log_emissions: np.ndarray, logs):
-    """Write p(pairs begin..end | state), divided by the largest of these, to logs (state,); return its logarithm.
-
-    Returns the logarithm of the largest probability.
-    """
+    """Write p(pairs begin..end | state), divided by the largest, to logs (state,); return the logarithm of the largest."""
     n, largest = len(logs), -math.inf
     if begin == end:
         logs[:] = 1.0

@@ -284,7 +284,7 @@ def forward(before, system, noise_root, stream: np.uint64, after):
 
 @kernel
 def draw_onward(states, system, noise_root, key: np.uint64) -> None:
-    """Draw all states (row, state_dim) after the first, each from its distribution given the one before."""
+    """Draw all states (row, state_dim) after the first, each given the state before."""
     for t in range(1, len(states)):
         forward(states[t - 1], system, noise_root, stream_of(key, t), states[t])
 

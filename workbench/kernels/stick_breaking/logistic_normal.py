@@ -136,7 +136,7 @@ def draw_document(stream: np.uint64, n_here, precision: np.ndarray, mean, psi, o
 
 
 def padded_rows(matrix: np.ndarray) -> np.ndarray:
-    """Return the matrix (row, column), with each row padded by zeros to a multiple of sixteen."""
+    """Return a square matrix with each row padded by zeros to a multiple of sixteen."""
     rows = np.zeros((len(matrix), padded(len(matrix))))
     rows[:, : len(matrix)] = matrix
     return rows

@@ -198,7 +198,7 @@ def _choose(stream: np.uint64, logs, n):
 
 @aside
 def _parents_at(points, log_weights: np.ndarray, n, n_drawn: int, parents: np.ndarray) -> None:
-    """Fill parents (n_drawn,): for each point in [0, 1], the particle at which the cumulative weight exceeds it.
+    """Fill parents (n_drawn,): for each point in [0, 1], the particle at which the cumulative weight exceeds the point.
 
     points : ascending
     """

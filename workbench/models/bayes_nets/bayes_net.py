@@ -39,7 +39,7 @@ OF_RECORDS = Variable(
 
 
 def log_likelihoods(train, test, predicted: Predicted) -> dict[str, float]:
-    """Return the mean log likelihoods of a held-out cell and of a record's held-out cells, over all copies of records.
+    """Return mean log likelihoods of a held-out cell, and of all held-out cells of a record; each copy of a record counts.
 
     The log likelihood of a record is the sum over its cells, each given the cells in training; if the engine samples, the log
     of the mean over iterations of their product. For whole records it is log p(record). NaN if nothing is held out.
@@ -151,7 +151,7 @@ class BayesNet(Model):
                 )
 
     def _prior(self, name: str, value) -> float | None:
-        """Return the prior ``name`` of a shipped network, checked, or a default; None for a user's network."""
+        """Return the checked prior ``name`` of a shipped network, 0.5 if ``value`` is None; None for a user's network."""
         if not self.is_shipped:
             if value is not None:
                 raise ModelError(
@@ -206,7 +206,7 @@ class BayesNet(Model):
 
     @property
     def called(self) -> str:
-        """What error messages call the network."""
+        """The network as error messages name it, such as "network 'hmm'"."""
         return f"network '{self.name or self.network}'"
 
     @property
@@ -215,7 +215,7 @@ class BayesNet(Model):
         return ("K", self.n_states) if self.is_shipped else None
 
     def live_value(self, name: str) -> float:
-        """Return the prior ``name`` of a shipped network; NaN for a user's, whose nodes have their own."""
+        """Return the prior ``name`` of a shipped network; NaN for a user's network, in which each node has a prior."""
         return getattr(self, name) if self.is_shipped else math.nan
 
     def settings(self) -> dict:
@@ -228,7 +228,7 @@ class BayesNet(Model):
         }
 
     def for_data(self, records: Records) -> BayesNet:
-        """Return the network with its nodes, after a check against the fields and levels of the records.
+        """Return the network, with nodes if it is shipped; raise ModelError if nodes and records do not match.
 
         Raises
         ------
@@ -303,7 +303,7 @@ class BayesNet(Model):
         return sizes
 
     def coords(self, records: Records) -> dict[str, tuple]:
-        """Return the label of each table cell, such as "vote=y | class=0", and the name of its table."""
+        """Return the coordinates of a run's Dataset, such as the label "vote=y | class=0" and the table of each table cell."""
         net = self.for_data(records)
         labels, values, by_name, seen = [], [], {node.name: node for node in net.nodes}, set()
         for node in net.nodes:
@@ -332,7 +332,7 @@ class BayesNet(Model):
         }
 
     def recorded(self, options: object) -> tuple[Variable, ...]:
-        """Return the variables that a run records: counts of all tables, and summaries of their distributions."""
+        """Return the variables that a run records: counts, priors and means of table cells, state shares, multiplicities."""
         share = Variable(
             "state_share",
             ("iteration", "state"),
@@ -388,7 +388,7 @@ class BayesNet(Model):
         return {} if how == "fixed" else {"prior_mean": how}
 
     def how_learnt(self, name: str, options: object) -> str:
-        """Return how the priors are learnt, of hidden nodes and fields alike."""
+        """Return "fixed", "maximised" or "sampled", the same for the priors of hidden nodes and of fields."""
         return getattr(options, "learn_priors", "fixed")
 
     def describe(self) -> list[tuple[str, str]]:

@@ -119,7 +119,7 @@ def published(name: str) -> Path:
 
 
 def _table(path: Path, node: Node, columns: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return the checked table (table cell,) of a node, given with one distribution per column as files have it."""
+    """Return a node's checked table (table cell,), with rows that sum to 1, from an array with one distribution per column."""
     rows = columns.T
     if rows.shape != (math.prod(shape[:-1]), shape[-1]):
         raise ModelError(
@@ -134,7 +134,7 @@ def _table(path: Path, node: Node, columns: np.ndarray, shape: tuple[int, ...]) 
 
 
 def latent_class(records, n_states: int, alpha: float, beta: float) -> tuple[Node, ...]:
-    """Return the nodes of a latent class model: class c ~ pi; fields are independent given it, x_f ~ theta_f[c].
+    """Return the nodes of a latent class model: class c ~ pi; given c the fields are independent, x_f ~ theta_f[c].
 
     Lazarsfeld & Henry (1968), "Latent structure analysis".
     """
@@ -215,7 +215,7 @@ def described(given) -> tuple[str, dict]:
 
 
 def _checked(given: Mapping) -> dict:
-    """Return a dict unchanged; raise ModelError if it has keys other than name and nodes."""
+    """Return the name and nodes of a dict; raise ModelError if one is missing, nodes are no list, or there are other keys."""
     if missing := [name for name in ("name", "nodes") if not given.get(name)]:
         raise ModelError(
             f"a Bayesian network needs '{missing[0]}'; got {', '.join(given) or 'nothing'}"

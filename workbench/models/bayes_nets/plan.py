@@ -280,7 +280,7 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
 
 
 class _Maps:
-    """Builder of ``Plan.maps``: integer arrays over the cells of cliques, each stored once."""
+    """Builder of ``Plan.maps``, integer arrays over the cells of cliques; equal arrays are stored once."""
 
     def __init__(self, sizes: tuple[int, ...]):
         self._sizes, self._known, self._parts, self._length = sizes, {}, [], 0
@@ -371,7 +371,7 @@ MOST_CLIQUE_CELLS = 2**22
 
 
 def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
-    """Return junction trees in which each scope is in some clique, as integers in the form of `plan.junction_trees`."""
+    """Return junction trees with each of ``scopes`` inside some clique, as integers in the form of `junction_trees`."""
     import networkx as nx
 
     graph = nx.Graph()

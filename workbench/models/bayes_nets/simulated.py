@@ -163,7 +163,7 @@ class SimulatedSet:
         return None
 
     def whereabouts(self) -> str:
-        """Return "drawn", or "by hand" if pgmpy is missing."""
+        """Return "drawn" (records are simulated on demand), or "by hand" if the user must install pgmpy first."""
         return "drawn" if find_spec("pgmpy") else "by hand"
 
     def facts(self) -> dict:

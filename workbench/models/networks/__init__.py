@@ -1,1 +1,1 @@
-"""Networks of mixture levels: topic models as tables of which variable is drawn given which others."""
+"""Networks of mixture levels: topic models whose levels each draw one variable given variables drawn before."""

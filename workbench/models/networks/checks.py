@@ -266,7 +266,7 @@ def _in_level(network, level) -> Iterator[str]:
 
 
 def _in_paths(network) -> Iterator[str]:
-    """Yield error messages about paths: too many, without a word, with variables not drawn, or with two rows of a level."""
+    """Yield error messages about paths (too many, no word, a missing variable, two blocks of a level) and unvisited rows."""
     regions, visited = regions_of(network), set()
     n_paths = sum(region.n_paths for region in regions)
     if n_paths > MOST_PATHS:

@@ -72,7 +72,7 @@ def equivalent_priors(network, last: Mapping) -> Priors:
 
 
 def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np.ndarray]:
-    """Return level → posterior mean rows ([document,] row, value) of levels before the last; prior means if not ``seen``."""
+    """Return level → posterior mean rows ([document,] row, value) above the last; of documents prior means if not ``seen``."""
     priors, factors = level_priors(last, network), {}
     for level in network.levels[:-1]:
         if level.kind != "observed":
@@ -152,7 +152,7 @@ def _by_authors(network, factors: list[Table], corpus: Corpus, dims_left: bool) 
 
 
 def author_weights(network, corpus: Corpus) -> sparse.csr_array:
-    """Return weights (document, author): uniform over a document's known authors, or over all if it has none."""
+    """Return weights (document, author): uniform over a document's authors in the network, over all authors if it has none."""
     everybody = range(network.author.size)
     ids = [
         numbers or everybody

@@ -200,7 +200,7 @@ def regions_of(network) -> list[Region]:
 
 
 def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
-    """Return whether all paths with values in these spans fulfil the conditions (``when``) of a block of rows."""
+    """Return whether all paths with values in ``spans`` fulfil the conditions (``when``) of a block of rows."""
     return all(
         name in spans and first <= spans[name][0] and spans[name][1] <= last
         for name, first, last in rows.when
@@ -208,7 +208,7 @@ def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
 
 
 def _grown(region: Region, level: Level, cuts) -> list[Region]:
-    """Return the regions that extend a region by a level, one per span of values; the same region if not visited."""
+    """Return the regions that a level splits a region into, one per span of its variable; the region itself if not visited."""
     rows = next((rows for rows in level.rows if holds(rows, region.spans)), None)
     if rows is None:
         return [region]
@@ -273,7 +273,7 @@ def row_dims(level: Level) -> tuple[str, ...]:
 
 
 def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
-    """Return the counts of a level reshaped to a dim for each variable that numbers the rows, as `variables_of` says.
+    """Return a level's counts with a dim for each variable that numbers its rows; unchanged for several blocks of rows.
 
     counts : ([document,] row, value), rows in the order of the network, the last variable fastest.
     """
@@ -287,7 +287,7 @@ def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
 
 
 def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
-    """Return the counts of a level reshaped to ([document,] row, value), the inverse of `spread`."""
+    """Return a level's counts, which `spread` reshaped, in the shape ([document,] row, value)."""
     if len(level.rows) > 1:
         return counts
     return counts[_visited(network, level)].reshape(
@@ -302,7 +302,7 @@ def _visited(network, level: Level) -> tuple:
 
 
 def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return ``alpha_<level>`` → learnt prior, with the dims of `variables_of`; NaN for groups that do not exist.
+    """Return ``alpha_<level>`` → learnt prior, with the dims of `variables_of`; NaN for groups without rows.
 
     alphas : name of the level → (group, value), groups in the order of their first row; for the last level (group, 1).
     """

@@ -1,4 +1,4 @@
-"""Networks of mixture levels: a topic model as a table of which variable is drawn given which others.
+"""Networks of mixture levels: topic models whose levels each draw one variable given variables drawn before.
 
 A token of a document walks through the levels in order. Each level draws the value of one variable from one of its rows, and
 which row that is depends on variables drawn before, or on the document; the last variable is the word. Rows are Dirichlet,
@@ -175,7 +175,7 @@ class Network(TopicModel):
         return name != DOCUMENT and self.size(name) == AUTHORS
 
     def span(self, rows: Rows, name: str) -> tuple[int, int]:
-        """Return the first and last value that a variable can have on paths to this block of rows."""
+        """Return the first and last value that a variable can have on paths to a block of rows."""
         limits = [(first, last) for limited, first, last in rows.when if limited == name]
         return limits[0] if limits else (0, self.size(name) - 1)
 
@@ -326,7 +326,7 @@ class Network(TopicModel):
         )
 
     def turned(self, **priors: float) -> Network:
-        """Return the network with other priors; raise ModelError for one that no level has, or that all learn."""
+        """Return the network with other priors (alpha, beta); raise ModelError for a prior that is fixed in no level."""
         for name in priors:
             if math.isnan(self.live_value(name)):
                 raise ModelError(
@@ -335,7 +335,7 @@ class Network(TopicModel):
         return self.with_priors(**priors)
 
     def live_value(self, name: str) -> float:
-        """Return the mean prior of the Dirichlet levels above the last (alpha), or of the last (beta), that are not learnt."""
+        """Return the mean fixed prior of the levels above the last (alpha) or of the last (beta); NaN if there is none."""
         levels = self.levels[:-1] if name == "alpha" else self.levels[-1:]
         fixed = [each for each in levels if each.kind == "dirichlet" and each.learn == "none"]
         return float(np.mean([np.mean(each.prior) for each in fixed])) if fixed else math.nan
@@ -351,7 +351,7 @@ class Network(TopicModel):
     def coords(self, corpus: Corpus) -> dict[str, tuple]:
         """Return the coordinates of a run's Dataset: documents, words, values of variables, and last-level rows.
 
-        If the last level has several blocks, ``node`` (topic) names its rows: "root", or as "super 2".
+        If the last level has several blocks, ``node`` (topic) names its rows, such as "root" or "super 2".
         """
         names = {
             variable.name: (variable.values or range(variable.size), "")
@@ -381,7 +381,7 @@ class Network(TopicModel):
         )
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return (label, text) pairs for captions: the variables, and `describe_levels`."""
+        """Return (label, text) pairs for captions: the sizes of variables, and the texts of `describe_levels`."""
         sizes = ", ".join(f"{variable.name} {variable.size}" for variable in self.variables)
         return [
             (f"network {self.name}", sizes),

@@ -201,7 +201,7 @@ def described(given) -> tuple[str, Mapping]:
 
 
 def shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> dict:
-    """Return the arguments of the shipped network of this name; sizes that it uses are removed from ``sizes``."""
+    """Return the arguments of `Network` for a shipped network; remove the sizes that were used from ``sizes``."""
     make = SHIPPED[name]
     known = {each.name for each in make()["variables"]}
     arguments = {} if n_topics is None else {"n_topics": n_topics}

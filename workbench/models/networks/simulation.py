@@ -79,7 +79,7 @@ def simulate(
 
 
 def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the row (token,) of a level that each token visits, -1 for none; rows by document have running numbers.
+    """Return the row (token,) of a level that each token visits, or -1; rows of documents are numbered consecutively.
 
     values : name → (token,) values of "document" and of every variable drawn before, -1 for none.
     """

@@ -25,7 +25,7 @@ WEIGHT = 0.1
 
 
 class NormalInverseWishart(NamedTuple):
-    """A normal-inverse-Wishart: Sigma ~ IW(nu, scale), mu | Sigma ~ N(mean, Sigma / kappa)."""
+    """A normal-inverse-Wishart distribution: Sigma ~ IW(nu, scale), mu | Sigma ~ N(mean, Sigma / kappa)."""
 
     mean: np.ndarray  # (dim,): a dim is a stick or a component
     kappa: float

@@ -42,7 +42,7 @@ class TopicsOverYears(TopicModel):
         return super().coords(data) | {"time": (years_of(data).labels, "year")}
 
     def tiny(self, most: int = 9) -> Corpus:
-        """Return a corpus of two documents of two years, for compiling kernels; ``most`` is its largest count."""
+        """Return a corpus of two documents of two years, for compiling kernels, with the counts of `tiny_bag`."""
         return tiny_bag(most, times=(2000, 2001))
 
 
@@ -142,7 +142,7 @@ class DynamicTopics(TopicsOverYears):
         return Priors(self.alphas, self.word_alpha)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Return ``theta``; ``phi`` (topic, word), averaged over years by the topic's tokens; and ``prevalence``.
+        """Return ``theta``; ``phi`` (topic, word), averaged over years with the topic's tokens as weights; and ``prevalence``.
 
         theta is the posterior mean given the counts of a snapshot, phi is as drawn. A year's weight is the expected number of
         tokens of the topic in its documents, which is positive even for a topic without tokens.
@@ -165,7 +165,7 @@ class DynamicTopics(TopicsOverYears):
 
 
 def by_year(of_documents: np.ndarray, years) -> np.ndarray:
-    """Return the sums over the documents of each year (year, topic) of an array (document, topic)."""
+    """Return the sums (year, topic) of an array (document, topic) over the documents of each year."""
     total = np.zeros((years.n, of_documents.shape[1]))
     np.add.at(total, years.of_documents, of_documents)
     return total
@@ -240,7 +240,7 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
 
     @property
     def system_prior(self) -> SystemPrior:
-        """Prior of the linear system of years: of A, b and Q."""
+        """Prior of A, b and Q, the parameters of the linear system over the years."""
         n = self.n_topics - 1
         return SystemPrior(np.eye(n, n + 1), np.eye(n + 1), n + 2.0, self.step_variance * np.eye(n))
 

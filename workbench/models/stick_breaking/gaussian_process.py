@@ -79,12 +79,12 @@ class StaticRows(Model):
     )
 
     def for_data(self, corpus: Corpus):
-        """Return the model itself; raise ModelError unless the documents have inputs that differ."""
+        """Return the model itself; raise ModelError if inputs are missing or constant."""
         self.inputs(corpus)
         return self
 
     def inputs(self, corpus: Corpus) -> Inputs:
-        """Return the inputs of documents, as time and space; raise ModelError if there are none, or one is constant."""
+        """Return the documents' inputs as time and space; raise ModelError without inputs, or if one is constant."""
         names = corpus.input_names
         if not names:
             raise ModelError(
@@ -192,7 +192,7 @@ class RawGaussianProcess(Ordered, StaticRows):
     )
 
     def for_data(self, corpus: Corpus):
-        """Return the model itself; raise ModelError if the order does not fit, or no inputs differ."""
+        """Return the model itself; raise ModelError if the order does not fit, or inputs are missing or constant."""
         self.check_order(corpus.n_words, "words")
         return super().for_data(corpus)
 

@@ -393,7 +393,7 @@ class HiddenMarkov(Model):
         return "S", self.n_states
 
     def for_data(self, corpus: Corpus) -> HiddenMarkov:
-        """Return the model itself; raise ModelError unless the documents form sequences."""
+        """Return the model itself; raise DataError if the corpus has no sequences."""
         _ = corpus.by_sequence  # a DataError where they do not
         return self
 
@@ -435,5 +435,5 @@ class HiddenMarkov(Model):
         return {"alpha0": "fixed"}
 
     def tiny(self, most: int = 9) -> Corpus:
-        """Return a corpus of one sequence of two documents, for compiling kernels; ``most`` is its largest count."""
+        """Return a corpus of one sequence of two documents, for compiling kernels, with the counts of `tiny_bag`."""
         return tiny_bag(most, sequence=(("tiny", 1), ("tiny", 2)))

@@ -15,11 +15,9 @@ NAMED = ("size", "vocabulary", "random")
 
 
 def permutation(order, of: str = "topics", named: str = "size, random") -> str:
-    """Return a permutation, given as a list or a text, as text such as "2,0,1"; raise OptionError if it is none.
+    """Return a permutation, given as a list or a text, as text such as "2,0,1"; raise OptionError for anything else.
 
     of, named : what is ordered, and the names of orders, for error messages.
-
-    Raises OptionError for anything else.
     """
     text = (
         order

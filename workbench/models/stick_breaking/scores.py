@@ -78,7 +78,7 @@ def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
 def expected_hits(
     predicted: np.ndarray, counts: np.ndarray, n: int = N_HITS
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return expected hits (row,): how many of the n most, and of the n least frequent words are predicted to be so.
+    """Return expected hits (row,): words both predicted and observed among the n most frequent, and among the n least frequent.
 
     ``predicted`` are probabilities and ``counts`` observed counts, (row, word). Ties are broken at random and independently in
     both: the expectation is sum_w P(w among the predicted n) P(w among the observed n).

@@ -109,7 +109,7 @@ NO_AVERAGE = "run '{}' has no average yet; continue it beyond its burn-in"
 
 
 class Pooled(NamedTuple):
-    """The perplexity of several chains on one train/test split, under the average of their predictions."""
+    """The log perplexity of a test set under the averaged predictions of several chains, and the standard error."""
 
     split: tuple[str, str]  # hashes of the training and the test tokens
     model: dict  # settings of the model

@@ -85,7 +85,7 @@ class Slice:
 
 
 class Inferred(NamedTuple):
-    """Results of inference for consecutive documents: theta and log likelihood."""
+    """Results of inference for consecutive documents: theta, and each document's length and share of unknown tokens."""
 
     first: int  # the first document
     last: int  # one after the last document

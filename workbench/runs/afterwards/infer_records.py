@@ -115,7 +115,7 @@ def _tables(run: xr.Dataset) -> np.ndarray:
 
 
 def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records:
-    """Return the records with a packaged network's fields and levels; unchanged for a user's network."""
+    """Return the records with the fields and levels of the run's training records; unchanged for a user's own network."""
     model = spec.parts()[1]
     if not isinstance(model, BayesNet) or not model.is_shipped:
         return records
@@ -141,7 +141,7 @@ def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records
 
 
 def _renumbered(records: Records, field: str, names: tuple[str, ...], run: str) -> np.ndarray:
-    """Return the values (record,) of a field, with the run's level numbers; raise DataError for an unknown level.
+    """Return a field's values (record,) as the run numbers the levels; raise DataError for a level that the run lacks.
 
     names : the levels of the field in the run
     """

@@ -86,7 +86,7 @@ def topics_of(run, store) -> Topics:
 
 
 def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
-    """Return the documents over another vocabulary, without tokens of words that this vocabulary lacks.
+    """Return the documents over the given vocabulary, without tokens of words that this vocabulary lacks.
 
     Words with the same spelling are merged.
     """
@@ -105,7 +105,7 @@ def places_in(vocabulary: tuple[str, ...], words: Sequence[str]) -> np.ndarray |
 
 
 def renumbered(corpus: Corpus, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr (document + 1,), words and counts (pair,) of a corpus with other word numbers.
+    """Return indptr (document + 1,), words and counts (pair,) of a corpus after its words are renumbered.
 
     places (word,) : the new number of each word, -1 to leave it out. The words of a document are ascending; the counts of words
     with the same number are summed.

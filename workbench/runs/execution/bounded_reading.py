@@ -130,7 +130,7 @@ def columns_bounded(path: str | Path, **options) -> dict[str, list[str]]:
 
 
 def _seconds() -> float:
-    """Return the default time limit in seconds: WORKBENCH_READING_SECONDS if set."""
+    """Return the time limit of reading in seconds: WORKBENCH_READING_SECONDS if it is set, else `SECONDS`."""
     limit = os.environ.get("WORKBENCH_READING_SECONDS") or SECONDS
     try:
         seconds = float(limit)
@@ -152,7 +152,7 @@ def _answer(printed: str) -> dict:
 
 
 def _plain(part: object) -> str | list:
-    """Return one part of an error message as a value that JSON has."""
+    """Return one part of an error message, a text or a `Named`, in a form that JSON can represent."""
     if not isinstance(part, Named):
         return one_sentence([part])  # shortened as in the message
     return [

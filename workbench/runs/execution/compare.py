@@ -145,7 +145,7 @@ def plan(
 
 
 def prepared(data: AnyCorpus | Records, settings: SplitSettings) -> tuple:
-    """Return training data, test data, and the record of how they were made; a corpus in one shard is read whole."""
+    """Return training data, test data and the record of split and changes; a corpus in a single shard is read into memory."""
     data = whole_if_one(data)
     return (prepare_records if isinstance(data, Records) else prepare)(
         data,
@@ -284,7 +284,7 @@ def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
 
 
 def up_to(run: Run, n_iterations: int) -> xr.Dataset:
-    """Return the per-iteration variables of a stored run up to an iteration that was asked for; the run may be longer."""
+    """Return the per-iteration variables of a stored run up to iteration ``n_iterations``; the run may be longer."""
     rows, spec = run.progress(), run.spec  # its stop rule may have ended it early
     asked = spec.lasting(min(spec.n_iterations, n_iterations), spec.rule)
     return rows.isel(iteration=rows["iteration"].values <= n_iterations).assign_attrs(
@@ -310,7 +310,7 @@ class Workers(NamedTuple):
 
 @contextlib.contextmanager
 def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
-    """Yield the `Workers` for the runs of a store: ``jobs`` processes of this machine, or those of ``client``."""
+    """Yield the `Workers` for the runs of a store: ``jobs`` processes of this machine, or the cluster of ``client``."""
     if client is None:
         yield Workers(jobs, jobs)
         return

@@ -427,7 +427,7 @@ def finish(
     """Resume a run as `resume` does, and return its `Run`; Interrupted and Terminated carry the `Run` as result."""
 
     def print_how_to_resume(_=None) -> Run:
-        """Print how to resume the run if it was stopped."""
+        """Print how to resume the run if it was stopped; return the run."""
         status = run.status()
         if status["state"] == STOPPED:
             reached = "iteration {iteration} of {n_iterations}".format_map(status)

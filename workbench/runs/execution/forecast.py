@@ -86,7 +86,7 @@ def _visits(run: Run, cell: Planned) -> float:
 
 
 def one_iteration(cell: Planned) -> float:
-    """Time a few iterations with scoring in this process, and return the seconds of the second."""
+    """Return the seconds of one iteration with scoring in this process: the second of three iterations is timed."""
     spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []
     data, control = Whole(spec, train, test), Control()

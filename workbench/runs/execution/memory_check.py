@@ -70,7 +70,7 @@ class Prediction(NamedTuple):
 
 
 def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
-    """Predict the peak memory of a run; for a corpus in shards, the least with which it can run."""
+    """Predict the peak memory of a run; for a corpus in shards, the least memory with which the run can be computed."""
     return (
         predict_out_of_core(planned)
         if planned.train.n_parts > 1
@@ -103,7 +103,7 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
 
 
 def engine_memory(engine: Engine, model: Model, options: Options, data: Data) -> Memory:
-    """Return an engine's memory; over parts, state and indices are summed (counts by word once), step is the largest part's."""
+    """Return the memory of an engine; over parts, the sum of states and indices (counts by word once), and the largest step."""
     first, *others = memories = [engine.memory(part, model, options) for part in data.parts()]
     if not others:
         return first
@@ -117,7 +117,7 @@ def engine_memory(engine: Engine, model: Model, options: Options, data: Data) ->
 
 
 def _arrays_by_word(engine: Engine) -> int:
-    """Return how many more arrays (word, topic) than the state has are needed for diagnostics over a corpus in parts."""
+    """Return how many arrays (word, topic) the diagnostics over a corpus in parts need besides those of the state."""
     return BY_WORD if "collapsed_bound" in engine.watches else 0
 
 
@@ -173,7 +173,7 @@ def at_a_time(planned: list[Planned], jobs: int, stored: bool = True) -> int:
 
 
 def unfinished(store: Path, planned: list[Planned]) -> list[Planned]:
-    """Return the planned runs that the store has not finished."""
+    """Return the planned runs that are not finished in the store."""
 
     def is_finished(path: Path, n_iterations: int) -> bool:
         status = read_status(path) if is_run(path) else {"state": None}

@@ -100,7 +100,7 @@ class Run(RunReader):
 
     @property
     def interventions(self) -> pd.DataFrame:
-        """The settings that were turned while the run ran: iteration, setting, value, who, when; NaN: not yet taken."""
+        """The settings that were turned while the run ran: iteration (NaN if not yet in effect), setting, value, who, when."""
         import pandas as pd
 
         made = [*self.spec.interventions, *pending(self.path)]
@@ -142,7 +142,7 @@ class Run(RunReader):
         return _resumed(branch(self.path, changes, user_name()))
 
     def undo(self) -> Run:
-        """Start a run from the state before the last change of settings of this one, and return it.
+        """Start a run from the state before this run's last change of settings, and return the new run.
 
         Raises
         ------

@@ -53,7 +53,7 @@ def hand_over(path: Path, lock: Lock) -> bool:
 
 
 def next_run() -> tuple[Path, int] | None:
-    """Wait as a spare for a run; return its folder and the open file of its lock, or None if none came."""
+    """Wait as a spare worker for a run; return the run's folder and the file descriptor of its lock, or None if no run came."""
     folder = _folder()
     # what is used now: the largest use so far can be that of the process which started this one
     if folder is None or psutil.Process().memory_info().rss > LARGEST:
@@ -91,7 +91,7 @@ def key() -> str:
 
 
 def _folder() -> Path | None:
-    """Return the folder of the spares that suit this process; None if the system has none or others could enter it."""
+    """Return the folder of the spare workers that suit this process; None if others could enter it, or without support."""
     if not hasattr(socket, "send_fds"):
         return None
     folder = Path(tempfile.gettempdir()) / f"workbench-{os.getuid()}-{key()}"

@@ -249,7 +249,7 @@ def rungs(
     start=None,
     **settings,
 ) -> Iterator[list[Planned]]:
-    """Yield the planned runs in groups that are computed in parallel: all at once; in a warm sweep, one number of topics each.
+    """Yield groups of planned runs to compute in parallel: a single group, or in a warm sweep one for each number of topics.
 
     In a warm sweep the smallest number comes first, and each run starts from the run with the next smaller number, which must
     have ended when the next group is requested. A run whose predecessor did not finish is left out. Raises SpecError, before

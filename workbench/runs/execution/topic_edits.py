@@ -35,12 +35,12 @@ SMOOTHING = 0.01
 
 
 def takes_edits(spec: RunSpec) -> bool:
-    """Return whether topics of a run can be edited: its model begins from counts, and its corpus is not in shards."""
+    """Return whether topics of a run can be edited: its model can begin from counts, and its corpus is not in shards."""
     return spec.parts()[1].warm_starts and not spec.shards
 
 
 def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Planned:
-    """Return the run that begins with the last counts of the run in a folder, with topics edited, and live settings turned.
+    """Return a planned run that begins with the last counts of the run in a folder, with topics edited and settings turned.
 
     It has the other settings of that run, and counts its iterations from 1.
 
@@ -83,7 +83,7 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
 
 
 class Edits(NamedTuple):
-    """The effect of edits on a run's topics: the topic after that takes each one's counts, and the topics to split."""
+    """The effect of edits on topics: for each old topic, the new topic that gets its counts; and the new topics to split."""
 
     # (topic before,): the number of the topic that has its counts; -1 where it was dropped
     place: np.ndarray
@@ -92,14 +92,14 @@ class Edits(NamedTuple):
     n_topics: int  # topics after
 
     def of_topics(self, counts: np.ndarray, axis: int = 0) -> np.ndarray:
-        """Return counts (topics after) from counts (topics before), before topics are split."""
+        """Return the counts of the new topics from those of the old topics; topics to be split are not yet split."""
         counts = np.moveaxis(counts, axis, 0)
         after = np.zeros((self.n_topics, *counts.shape[1:]))
         np.add.at(after, self.place[self.place >= 0], counts[self.place >= 0])
         return np.ascontiguousarray(np.moveaxis(after, 0, axis))
 
     def of_priors(self, alpha: np.ndarray) -> list[float]:
-        """Return the prior of each topic: halves share that of the topic that was split, and a new one has the mean."""
+        """Return the prior of each new topic: merged priors are summed, split ones halved, and an added topic has the mean."""
         after = self.of_topics(alpha)
         after[self.n_kept :] = alpha.mean()
         for new, topic in enumerate(self.split, self.n_kept):
@@ -108,7 +108,7 @@ class Edits(NamedTuple):
 
 
 def edits_of(edits: Sequence[str], n_topics: int) -> Edits:
-    """Return the `Edits` that edits as text describe; every edit numbers topics as they were before all edits.
+    """Return the `Edits` of a list of texts, such as "merge 3 7"; the numbers are those of the topics before all edits.
 
     Raises OptionError for an edit that is none, a topic that is not there, one that is named twice, or no topic left.
     """
@@ -173,7 +173,7 @@ def weights_of(start: WarmStart, topic: int, corpus: Corpus) -> csr_array:
 
 
 def halves(weights: csr_array, topic: int) -> np.ndarray:
-    """Return which documents (document,) are in the second group when those of a topic are divided in two by their words.
+    """Return which documents (document,) form the second group when the documents of a topic are split in two by words.
 
     Two-means: from the sign of the second singular vector on, each document joins the group whose distribution of words makes
     its own likeliest, and the distributions are counted again. Raises OptionError if all documents are alike.

@@ -663,14 +663,14 @@ def _passes(passes: int, documents: object) -> int:
 
 
 def _reading(documents: object, of_text: dict) -> dict:
-    """Return the record of how the documents of a stream are read and counted, which has no single file."""
+    """Return the record of how the documents of a stream are read and counted, without entries that describe a single file."""
     record = getattr(documents, "reading", None) or {"options": written(of_text)}
     apart = (*ORIGINS, "sha256", "content")
     return {name: value for name, value in record.items() if name not in apart}
 
 
 def _name(documents: object) -> str:
-    """Return the name of the first batch's corpus: that of the documents if any, else "stream"."""
+    """Return a name for the corpus of the first batch: the name of the documents if they have one, else "stream"."""
     return documents.name if isinstance(documents, AnyCorpus | FileDocuments) else "stream"
 
 

@@ -1,4 +1,4 @@
-"""The counts of a run from which another starts."""
+"""Warm starts: the last counts of a run, with which another run starts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def warm_start_now(
     path: Path, train: Corpus, n_topics: int | None = None
 ) -> tuple[WarmStart, dict]:
-    """Return `warm_start_of` for the present counts of the run in a folder; also while it drops its older snapshots."""
+    """Return a warm start and its record from the run in a folder; read again if the run drops the snapshot meanwhile."""
     while True:
         try:
             return warm_start_of(RunReader(path).dataset(), train, n_topics)

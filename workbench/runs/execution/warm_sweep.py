@@ -68,7 +68,7 @@ def at_work(store: Path) -> set[str]:
 
 
 def climb(lock: Path) -> None:
-    """Compute a warm sweep: the runs with the fewest topics, then those with the next more, each started from these.
+    """Compute a warm sweep in order of the number of topics; each run starts from the one with the next smaller number, if any.
 
     lock : the lock file, which contains the plan
     """
@@ -105,7 +105,7 @@ def _run(runs: list[Run], lock: Path, jobs: int) -> None:
 
 
 def _written(cell: Planned) -> tuple[str, int, str]:
-    """Return (spec, number of topics, values of the other keys) of a cell as values that JSON has."""
+    """Return (spec, number of topics, values of the other keys) of a cell in a form that JSON can represent."""
     return (
         cell.spec.to_json(),
         cell.key_values["n_topics"],

@@ -115,7 +115,7 @@ def carry_on(
 
 
 def resume_position(writer: RunWriter, data: Whole | LaidOut, control: Control) -> Position:
-    """Return the position at a run's last checkpoint, or that before the first iteration.
+    """Return the position at a run's last checkpoint, or the position before the first iteration if there is none.
 
     A checkpoint whose document arrays cannot be read is ignored.
     """
@@ -244,7 +244,7 @@ def main() -> int:
 
 
 def compute(path: Path, fd: int | None) -> int:
-    """Compute a run to its end, with the open file of its lock if the process was given one; return the exit status."""
+    """Compute a run to its end and return the exit status; ``fd`` is the file descriptor of the run's lock, if inherited."""
     try:
         lock = lock_run(path) if fd is None else Lock.inherited(path / "lock", fd)
         with contextlib.suppress(Stopped), worker_slot(path):

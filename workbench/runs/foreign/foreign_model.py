@@ -17,7 +17,7 @@ class ForeignError(InputError):
 
 
 class ForeignModel(NamedTuple):
-    """A topic model fitted by another program: phi, words, theta and what else is known."""
+    """A topic model fitted by another program: phi, and where known its words, theta, documents and priors."""
 
     engine: str  # name in `workbench.engines.IMPORTED`
     program: str  # name and version of the program

@@ -159,7 +159,7 @@ def row_of(spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> R
 
 
 def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | None, dict | None]:
-    """Return (training corpus, test set, split): those of the run ``like``, else the ones given.
+    """Return (training corpus, test set, split) of the run ``like``; if it is None, return the given ones.
 
     Raises ForeignError if both or neither are given.
     """
@@ -189,7 +189,7 @@ def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | N
 
 
 def _with_priors(model: ForeignModel, alpha, beta) -> ForeignModel:
-    """Return the model with its alpha and beta replaced by those given."""
+    """Return the model with alpha and beta replaced by the given values; None keeps the model's value."""
     if alpha is not None:
         alpha = tuple(np.ravel(alpha).tolist())
         model = model._replace(topic_prior=alpha * len(model.phi) if len(alpha) == 1 else alpha)

@@ -121,7 +121,7 @@ def _theta_of(
 
 
 def _rows(foreign: ForeignModel, train: Corpus) -> np.ndarray:
-    """Return for each row of the model's theta the index of its training document (row,); raise ForeignError if unclear."""
+    """Return the index (row,) of the training document of each row of the model's theta; raise ForeignError if unknown."""
     if (
         foreign.titles is not None
         and (places := places_in(train.titles, foreign.titles)) is not None
@@ -172,7 +172,7 @@ def _check_tokens(
 def _cells(
     documents: np.ndarray, words: np.ndarray, counts: np.ndarray, train: Corpus
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the distinct (document, word) pairs, ascending, and the tokens of each."""
+    """Return the distinct (document, word) pairs, coded as ascending integers, and the number of tokens of each pair."""
     cells, inverse = np.unique(
         documents.astype(np.int64) * train.n_words + words, return_inverse=True
     )

@@ -41,7 +41,7 @@ class Here:
         return getattr(self._parts[number], method)(*arguments)
 
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
-        """Compute a phase on one part after the other, each starting from the shared arrays that the last one changed."""
+        """Compute a phase on one part after the other; each starts from the shared arrays as the part before left them."""
         once = once_in({})
 
         def work(part: Part) -> Met | Returned:
@@ -66,7 +66,7 @@ class Here:
         interrupt: Callable,
         warm_start: WarmStart | None = None,
     ) -> Met | Returned:
-        """Compute a phase on all parts from the same shared arrays; return the sum of the changes."""
+        """Compute a phase on all parts, each from the same shared arrays; return the sum of the parts' changes."""
         return changes(self._parts, call, shared, interrupt, warm_start, {})
 
     def finish(self, shared: dict, sums: dict):
@@ -97,7 +97,7 @@ def changes(
     warm_start: WarmStart | None,
     values: dict,
 ) -> Met | Returned:
-    """Compute a phase on some parts from the same shared arrays; return the total of their changes and sums.
+    """Compute a phase on some parts, each from the same shared arrays; return the totals of the parts' changes and sums.
 
     shared : None in the first phase of `init`, whose shared arrays are those of the first part
     values : values that are computed once for all parts of the call in this process, by name

@@ -64,7 +64,7 @@ class Whole:
         self.engine, self.model, self.options = spec.parts(self.train)
 
     def retune(self, spec: RunSpec, state: State, context: StepContext) -> State:
-        """Continue with the settings of a spec; return the state under them."""
+        """Use the settings of a spec from the next step on; return the state converted to these settings."""
         self.use(spec)
         return self.engine.retune(self.train, self.model, self.options, state, context)[0]
 
@@ -117,7 +117,7 @@ class Whole:
         )
 
     def counts(self, state: State) -> dict:
-        """Return the arrays that a snapshot of a state has, as a dict."""
+        """Return the arrays of a snapshot of a state, as a dict."""
         return self.engine.counts(self.train, self.model, self.options, state)
 
     def load(self, folder: Path) -> None:
@@ -167,26 +167,26 @@ class LaidOut:
         return any(self.engine.samples(part, self.options) for part in self.train.parts())
 
     def use(self, spec: RunSpec, changed: Mapping = MappingProxyType({})) -> None:
-        """Continue with the model and the options of a spec, which differ from those before in the settings ``changed``."""
+        """Use the model and the options of a spec from the next step on; ``changed`` has the settings that were turned."""
         self.engine, self.model, self.options = spec.parts(self.train)
         self._samples = self._samples_any()
         self.crew.collect("use", spec, self._samples, tuple(changed.items()))
 
     def retune(self, spec: RunSpec, state: State, context: StepContext) -> State:
-        """Continue with the settings of a spec; return the state under them."""
+        """Use the settings of a spec from the next step on; return the state converted to these settings."""
         self.use(spec, context.changed)
         if not hasattr(self.engine.retune, "phases"):  # it changes no array of documents
             return self.engine.retune(self.train, self.model, self.options, state, context)[0]
         return self._through(Call("retune", context.step), state, context)[0]
 
     def average_anew(self) -> Average:
-        """Return a running average without an iteration; the parts begin theirs."""
+        """Begin the running averages of all parts anew; return a running average without arrays that covers no iteration."""
         self.crew.collect("average_anew")
         return initial_average(None)
 
     @property
     def rows(self) -> LaidOut:
-        """The object that saves and loads the document arrays, which is this one."""
+        """This object, which saves and loads the document arrays of the parts."""
         return self
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:
@@ -259,7 +259,7 @@ class LaidOut:
         return perplexity_of(in_tree(logs, float.__add__), self.train)
 
     def counts(self, state: State) -> dict:
-        """Return the arrays that a snapshot has, as a dict; those with document or token rows are an `InRows`."""
+        """Return the arrays of a snapshot as a dict; an array with a row per document or token is an `InRows`."""
         shared = self._shared(state)
         counts = self.crew.alone(0, "counts", shared)
         variables = (*VARIABLES.values(), *self.model.recorded(self.options))

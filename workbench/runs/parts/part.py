@@ -137,7 +137,7 @@ class Setting(NamedTuple):
 
 
 def opened(corpus: str | AnyCorpus) -> AnyCorpus:
-    """Return the corpus, opened if its folder is given."""
+    """Return the corpus; open it first if the path of its folder is given."""
     return _opened(corpus) if isinstance(corpus, str) else corpus
 
 
@@ -158,7 +158,7 @@ class Part:
         self._changed: dict = {}
 
     def use(self, spec: RunSpec, samples: bool, changed: tuple = ()) -> None:
-        """Continue with the model and the options of a spec.
+        """Use the model and the options of a spec from the next step on.
 
         changed : (name, former value) of each setting that was turned
         """
@@ -196,7 +196,7 @@ class Part:
         return self.engine.state(**shared | self.own.get())
 
     def context(self, step: int, interrupt: Callable, once: Callable) -> StepContext:
-        """Return the context of a step in which tokens and pairs get the uniforms that they have in the whole corpus."""
+        """Return the context of a step, in which each token and pair gets the same uniforms as over the whole corpus."""
         _, _, first_pair, first_token = self.place
         streams = TOPICS, GIBBS, HDP_NEW_TOPICS, HDP_TABLES, PATHS_WITHIN
         before = [(stream, first_token) for stream in streams]
@@ -299,7 +299,7 @@ class Part:
         self.average.put({name: getattr(average, name) for name in names})
 
     def counts(self, shared: dict) -> dict[str, np.ndarray]:
-        """Return the arrays that a snapshot has, as a dict, with the rows of this part's documents."""
+        """Return the arrays of a snapshot as a dict, with the rows of this part's documents only."""
         return self.engine.counts(self.corpus(), self._model, self._options, self.state(shared))
 
     def rows_of(self, name: str, shared: dict) -> np.ndarray:
@@ -309,7 +309,7 @@ class Part:
     # ------------------------------------------------------------------ checkpoints
 
     def save(self, folder: str) -> None:
-        """Write the document arrays to a file in the folder, replacing an old one as a whole."""
+        """Write the part's document arrays and running average to a file in the folder, replacing an old file as a whole."""
         arrays = {
             f"{kind}_{name}": array
             for kind in ("own", "average")
@@ -319,7 +319,7 @@ class Part:
         write_arrays(Path(folder) / f"{self.number}.npz", arrays)
 
     def load(self, folder: str) -> None:
-        """Read the document arrays from the file that `save` wrote."""
+        """Read the part's document arrays and running average from the file that `save` wrote."""
         arrays = read_arrays(Path(folder) / f"{self.number}.npz")
         for kind in ("own", "average"):
             start = f"{kind}_"
@@ -333,7 +333,7 @@ class Part:
 
 
 class Call(NamedTuple):
-    """A phase of an engine function to compute over all parts, and its step."""
+    """A phase of a function of the engine, to be computed over all parts, and the iteration that it belongs to."""
 
     function: str  # "init", "step", "watch" or "retune"
     step: int  # 0 for "init", else the iteration

@@ -1,1 +1,1 @@
-"""Runs on the workers of a Dask cluster. No other module imports `distributed`, and these only when it is used."""
+"""Runs on the workers of a Dask cluster; only this package imports `distributed`, and only when a cluster is used."""

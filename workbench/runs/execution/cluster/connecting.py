@@ -175,7 +175,7 @@ async def _identity(address: str) -> dict:
 
 
 def check_workers(client: Client) -> dict[str, About]:
-    """Return the `About` of each worker by address; raise ClusterError if a version or kernel differs from here."""
+    """Return the `About` of each worker by address; raise ClusterError if a version or kernel differs from this process's."""
     return {
         address: checked(about, address)
         for address, about in ask_workers(client, about_process).items()

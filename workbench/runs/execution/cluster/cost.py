@@ -35,14 +35,14 @@ class Network(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """The counts that one phase of an iteration sends over the network."""
+    """The network traffic of one phase of an iteration: the bytes of counts, and whether the parts wait for each other."""
 
     in_turn: bool  # whether the parts wait for each other
     n_bytes: float  # bytes of all counts by word
 
 
 def moved_by(planned: Planned) -> list[Moved]:
-    """Return the network traffic of each phase of an iteration that exchanges sums."""
+    """Return a `Moved` for each phase of an iteration that exchanges sums over parts of the corpus."""
     engine, model, options = planned.spec.parts()
     tiny, context, phases = model.tiny(TINY), StepContext(0, 1), []
     state = engine.init(tiny, model, options, StepContext(0, 0))
@@ -107,7 +107,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         return f"{text}; a worker was lost while an iteration was timed"
 
     def seconds(n: int) -> tuple[float, float]:
-        """Return the seconds of an iteration on n such workers: those of computing, and those of waiting for data."""
+        """Return the seconds that an iteration on n workers spends computing, and those it spends waiting for the network."""
         waiting = any(phase.in_turn for phase in phases)
         n_busy = 1 if waiting else min(n * threads[home], n_parts)
         return computed / n_busy, network_of(phases, n).waited * per_byte
@@ -127,7 +127,7 @@ def seconds_over_shard(spec: RunSpec, corpus: str | AnyCorpus) -> float:
 
 
 def _seconds_of_a_byte(client: Client, home: str) -> float:
-    """Return the seconds that a byte takes to a worker and back; the better of two measurements."""
+    """Return the seconds that a byte takes to a worker, or back from there; the better of two measurements."""
     sample, tries = np.zeros(SAMPLE, np.uint8), []
     for _ in range(2):
         begun = time.perf_counter()

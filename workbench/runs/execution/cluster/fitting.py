@@ -109,7 +109,7 @@ class OnWorkers:
         return self._wait([self._call(number, method, *arguments)], never_interrupted)[0]
 
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
-        """Compute a phase on one part after the other, each starting from the shared arrays that the last one changed."""
+        """Compute a phase on one part after the other; each starts from the shared arrays as the part before left them."""
         left, sums = self._there(shared), []
         for number, home in enumerate(self._homes):
             result = self._submit(number, in_turn, self._key, number, call, left)
@@ -127,7 +127,7 @@ class OnWorkers:
         interrupt: Callable,
         warm_start: WarmStart | None = None,
     ) -> Met | Returned:
-        """Compute a phase on all parts in parallel, from the same shared arrays; return the sum of the changes."""
+        """Compute a phase on all parts in parallel, each from the same shared arrays; return the sum of the parts' changes."""
         there = None if shared is None else self._there(shared)
         results = [
             (level, self._at(home, change_some, self._key, numbers, call, there, warm_start))
@@ -173,7 +173,7 @@ class OnWorkers:
     # ------------------------------------------------------------------ Dask
 
     def _dealt_out(self, threads: dict[str, int]) -> Iterator[tuple[str, int, range]]:
-        """Yield (worker, level, part numbers) of each subtree in the tree of sums that one task computes.
+        """Yield (worker, level, part numbers) of each subtree of the tree of sums; one task computes the sum of a subtree.
 
         threads : number of threads of each worker, by address
         """
@@ -249,7 +249,7 @@ class OnWorkers:
 
     @contextlib.contextmanager
     def _seeing_losses(self, *also: type) -> Iterator[None]:
-        """Turn Dask's exceptions for a lost worker or result within the block into PartsLost.
+        """Within the block, turn Dask's exceptions for a lost worker or result into PartsLost.
 
         also : further exception types that mean a loss here; in a task they could have other reasons
         """

@@ -104,7 +104,7 @@ def _result(client: Client, task: Future, control: Control):
 
 @contextlib.contextmanager
 def _seeing_losses() -> Iterator[None]:
-    """Turn Dask's exceptions in the block for a lost scheduler into ClusterError."""
+    """Within the block, turn Dask's exceptions for a lost scheduler into ClusterError."""
     try:
         yield
     except (*losses(), KeyError, TimeoutError) as error:
@@ -125,7 +125,7 @@ class _Shared:
 
 
 def _done(work: Callable, shared: _Shared, piece, client_has: About):
-    """Compute one piece on a worker, after checking that the version and kernels equal the client's."""
+    """Return work(*shared, piece), computed on this worker; raise ClusterError if a version or kernel is not the client's."""
     from distributed import get_worker
 
     checked(about_process(), get_worker().address, client_has)

@@ -113,10 +113,10 @@ def is_returned(result: Met | Returned) -> bool:
 
 
 def added_up(a: Met, b: Met) -> Met:
-    """Return the sum of two contributions as a new one, as `workbench.runs.parts.crew.add_met` adds them."""
+    """Return the sum of two contributions to a phase, in new arrays."""
     return add_met(owned(a), b)
 
 
 def owned(met: Met) -> Met:
-    """Return a copy of a contribution with writable arrays, since those from the network are read-only."""
+    """Return a copy of a contribution to a phase with writable arrays, since arrays from the network are read-only."""
     return Met(*({name: private_copy(value) for name, value in arrays.items()} for arrays in met))

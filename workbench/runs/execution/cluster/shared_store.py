@@ -27,7 +27,7 @@ ADVICE = "give a store on a file system that all machines share, at the same pat
 
 
 class Seen(NamedTuple):
-    """What a worker sees of the client's test folder: token, lock, clock."""
+    """A worker's report on the client's test folder: the token read, the file written, whether the lock is held, the time."""
 
     machine: str
     token: str  # read from the client's file; "" if the file is not visible
@@ -67,7 +67,7 @@ def check_shared(client: Client, store: Path) -> Path:
 
 
 def look_at_probe(path: str) -> Seen:
-    """Write a file to the test folder and test the lock there; return what this worker sees.
+    """Read the token, write a file and test the lock in the test folder; return a `Seen`. Called on every worker.
 
     path : the test folder
     """
@@ -90,7 +90,7 @@ def sees_lock(path: str) -> bool:
 def _check_seen(
     view: Seen, worker: str, probe: Path, token: str, began: float, ended: float
 ) -> None:
-    """Raise ClusterError if a worker does not see the store, or has a clock that differs from this one.
+    """Raise ClusterError if a worker does not share the files or locks of the store, or its clock differs from this machine's.
 
     view : what it saw; began, ended : times by this machine's clock between which it looked
     """

@@ -197,7 +197,7 @@ def work_through_on(
 
 
 class _Queue:
-    """The unfinished runs: those with a task, those computed by other processes, and paused ones."""
+    """A queue of unfinished runs: runs with a Dask task, runs computed by other processes, and paused runs."""
 
     def __init__(self, runs: list[Run], client: Client, lock: Lock):
         self._client, self._lock, self._has = client, lock, about_process()
@@ -212,7 +212,7 @@ class _Queue:
         return [*self._tasks, *self._paused, *self._elsewhere]
 
     def look(self) -> None:
-        """Drop runs that have ended, and submit those that another process no longer computes."""
+        """Drop runs that have ended, and submit unfinished runs that another process no longer computes."""
         if self._client.status != "running":
             raise ClusterError(GONE)
         for run, task in list(self._tasks.items()):
@@ -228,7 +228,7 @@ class _Queue:
         self._look_at_waiting()
 
     def _has_no_task(self, run: Run) -> bool:
-        """Return whether a waiting run has no task, because the other process that computed it has ended."""
+        """Return whether a run waits in this queue without a task, because the process that computed the run has ended."""
         return read_json(run.path / "status.json", {}).get(
             "queue"
         ) == self._lock.path.name and not is_held(run.path / "lock")
@@ -265,7 +265,7 @@ class _Queue:
             self._paused.add(run)
 
     def _look_at_waiting(self) -> None:
-        """Write the heartbeats of waiting runs and follow requests to them: a stop cancels the task."""
+        """Write the heartbeats of waiting runs; cancel the tasks of runs to be stopped, and submit paused runs that resume."""
         due = time.monotonic() - self._beaten > BEAT_EVERY
         self._beaten = time.monotonic() if due else self._beaten
         for run in [*self._tasks, *self._paused]:
@@ -341,7 +341,7 @@ def _reason(error: Exception) -> str:
 
 @contextlib.contextmanager
 def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
-    """Yield a client of a cluster whose workers are known to share the store.
+    """Yield a client of a cluster after checking that all workers share the store.
 
     Raises ClusterError for the first problem of the cluster; see `connecting` and `shared_store`.
     """
