@@ -38,8 +38,8 @@ CONTROLS = {
         Control(("title", "Smoothing"), "value", (0.0, 0.5), "y"),
     ),
     "topics": (
-        Control(("labels", ["Stacked shares", "Lines"]), "active", (0, 1), "kind"),
-        Control(("title", "Words"), "value", (10, 15, 20, 25), "words"),
+        Control(("title", "Sizes as"), "value", ("stacked", "lines"), "children"),
+        Control(("title", "Words"), "value", (10, 15, 20, 25), "children"),
     ),
 }
 

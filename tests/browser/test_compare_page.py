@@ -216,6 +216,12 @@ def test_the_compare_page_fits_its_window_and_its_legend_lies_above_the_curves(
         box = field(page, name).bounding_box()
         return box["width"] > 80 and box["x"] >= 0 and box["x"] + box["width"] <= width
 
+    chains = page.get_by_role("heading", name="Convergence of chains")
+    row(page, "done-svb").wait_for()
+    assert not chains.count()  # what is out of sight waits until somebody scrolls there
+    page.mouse.wheel(0, 20_000)
+    chains.wait_for()
+    page.mouse.wheel(0, -20_000)
     for width in (390, 800, 1440, 2560):
         page.set_viewport_size({"width": width, "height": 900})
         until(apart, "no entry lies over the curves or beyond the figure")

@@ -1,13 +1,18 @@
-"""Work that changes a page waits until its browser has drawn it."""
+"""Work that changes a page waits until its browser has drawn it; what it changes is sent in one message."""
 
+import asyncio
+import json
 from types import SimpleNamespace
 
 import pytest
 from bokeh.document import Document
 from bokeh.events import DocumentReady
-from bokeh.models import Slider
+from bokeh.models import ColumnDataSource, Slider
+from bokeh.protocol import Protocol
+from bokeh.server.connection import ServerConnection
+from bokeh.server.session import ServerSession
 
-from workbench.dashboard.shared.ui_events import when_drawn, with_lock
+from workbench.dashboard.shared.ui_events import send_in_one_message, when_drawn, with_lock
 
 
 @pytest.fixture
@@ -35,3 +40,70 @@ def test_before_the_page_is_drawn_work_waits_and_is_done_once(document):
         document.callbacks.trigger_event(DocumentReady())
         assert (slider.value, slider.end) == (value, 6)
         slider.value = 2
+
+
+@pytest.fixture
+def sent_by(monkeypatch):
+    """A function that does work on (slider, source) under the lock of a session, and returns the messages to its browser."""
+    monkeypatch.setattr(ServerConnection, "send_patch_document", None)
+    send_in_one_message()
+    slider, source, messages = Slider(start=0, end=9, value=1), ColumnDataSource({"x": [1.0]}), []
+    document = Document()
+    document.add_root(slider)
+    document.add_root(source)
+    document.models.flush_synced()
+    session = ServerSession("session", document)
+
+    async def send_message(message) -> None:
+        messages.append(json.loads(message.content_json)["events"])
+
+    browser = ServerConnection(
+        Protocol(), SimpleNamespace(send_message=send_message), None, session
+    )
+
+    def sent(work) -> list[list[dict]]:
+        messages.clear()
+        asyncio.run(session.with_document_locked(lambda: work(slider, source)))
+        return list(messages)
+
+    yield sent
+    browser.detach_session()
+
+
+def test_changes_of_one_work_are_one_message_in_their_order(sent_by):
+    def work(slider, source) -> None:
+        slider.value = 2
+        source.stream({"x": [2.0]})
+        slider.end = 10
+
+    [events] = sent_by(work)
+    assert [event["kind"] for event in events] == [
+        "ModelChanged",
+        "ColumnsStreamed",
+        "ModelChanged",
+    ]
+    assert [event["attr"] for event in events] == ["value", "data", "end"]
+    assert sent_by(lambda slider, source: None) == []
+    assert [
+        event["new"] for event in sent_by(lambda slider, source: slider.update(value=3))[0]
+    ] == [3]
+
+
+def test_data_that_are_replaced_go_first(sent_by):
+    def work(slider, source) -> None:
+        slider.value = 2
+        source.data = {"x": [1.0, 2.0]}
+
+    [events] = sent_by(work)
+    assert [event["attr"] for event in events] == ["data", "value"]
+
+
+def test_what_was_changed_before_an_error_is_sent_with_what_follows(sent_by):
+    def work(slider, source) -> None:
+        slider.value = 3
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        sent_by(work)
+    [events] = sent_by(lambda slider, source: slider.update(end=11))
+    assert [event["new"] for event in events] == [3, 11]

@@ -23,6 +23,7 @@ from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import LatestTask, in_background
 from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.drawn import Sight
 from workbench.dashboard.shared.link import (
     Part,
     attribute_part,
@@ -92,6 +93,7 @@ class ComparePage:
                 ("Splits and merges", moves_of),
             )
         )
+        self.below = Sight(seen=self._document is None)
         self._version, self._followed = -1, False
         self._starts = Starts(self._monitor)
         self._known: dict[str, Reading] = {}  # every run of the store, newest first
@@ -136,7 +138,7 @@ class ComparePage:
         names = [path.name for path, *_ in self.figure.compared().runs]
         runs = looked_at(self._known[name] for name in names if name in self._known)
         self.comparison.follow(runs, self.figure.curve.until)
-        for card in (self.gap, self.chains, self.priors):
+        for card in (self.gap, self.chains, self.priors) if self.below.seen else ():
             card.follow(runs)
         found = self._known if self.table.found is None else self.table.found
         names = self.figure.of_one_data(found)
@@ -306,6 +308,7 @@ class ComparePage:
             self.preview.card,
             column(column(self.figure.view(), kind="wb-main"), beside, kind="wb-body"),
             runs,
+            self.below,
             self.gap.view,
             self.chains.view,
             self.priors.view,

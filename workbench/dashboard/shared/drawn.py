@@ -1,6 +1,7 @@
 """Components that are drawn in the browser, with their JavaScript and style sheets."""
 
 import panel as pn
+import param
 
 from workbench.dashboard.shared.shell import SCRIPTS, STYLE
 
@@ -27,3 +28,11 @@ def code(*names: str) -> str:
 def style(*names: str) -> list[str]:
     """Return the style sheets of a component, after the one that all components share."""
     return [(STYLE / f"{name}.css").read_text(encoding="utf-8") for name in ("drawn", *names)]
+
+
+class Sight(Drawn):
+    """A place of a page, without height; what lies below it can wait until the visitor has scrolled there."""
+
+    seen = param.Boolean(doc="Whether the place has ever been in sight.")
+
+    _esm = code("sight")

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from html import escape
+from itertools import count
 from pathlib import Path
 from weakref import WeakSet
 
@@ -20,13 +21,13 @@ from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
 
 from workbench.dashboard.shared.policy import PolicyError, policy
-from workbench.dashboard.shared.ui_events import when_drawn
+from workbench.dashboard.shared.ui_events import send_in_one_message, when_drawn
 
 LOG = logging.getLogger(__name__)
 STYLE = Path(__file__).parent / "style"
 SCRIPTS = Path(__file__).parent / "scripts"
-TICK = 1000
-"""Milliseconds between two ticks of a session."""
+TICK, MANY_PAGES = 1000, 10
+"""Milliseconds between two ticks of a session; with as many pages open twice, and so on, so that clicks are still answered."""
 PAGES = {
     "compare": "Compare",
     "sweep": "Sweep",
@@ -289,7 +290,7 @@ def start_busy_cleanup() -> None:
 
 
 def begin_session(view, here: str, figures: Sequence) -> None:
-    """Set title and theme, and call ``view.tick()`` every second once the page is drawn.
+    """Set title and theme, and call ``view.tick()`` every second once the page is drawn, less often if many pages are open.
 
     Nothing of this outlives the session. Without a session (an import, a test) nothing happens.
     """
@@ -298,15 +299,20 @@ def begin_session(view, here: str, figures: Sequence) -> None:
         return
     VIEWS.add(view)
     start_busy_cleanup()
+    send_in_one_message()
     document.title, document.template = f"workbench · {PAGES[here]}", _template()
     document.config.reconnect_session = False  # a restarted server does not know the old session
     document.js_on_event(DocumentReady, CustomJS(args={"figures": list(figures)}, code=ON_READY))
     document.js_on_event(ConnectionLost, CustomJS(code=LOST))
 
+    turns = count(1)
+
+    def tick() -> None:
+        if next(turns) % (1 + len(VIEWS) // MANY_PAGES) == 0:
+            view.tick()
+
     def drawn() -> None:
         view.tick()
-        document.add_periodic_callback(
-            view.tick, TICK
-        )  # Bokeh removes the callback with the session
+        document.add_periodic_callback(tick, TICK)  # Bokeh removes the callback with the session
 
     when_drawn(document, drawn)

@@ -1,13 +1,18 @@
 """When a session may change its page: once the browser has drawn it, and while holding the lock of the document."""
 
-from collections.abc import Callable
-from weakref import WeakSet
+from collections.abc import Callable, Generator
+from typing import NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
 
 from bokeh.document import Document
+from bokeh.document.events import ColumnDataChangedEvent, DocumentPatchedEvent
 from bokeh.events import DocumentReady
+from bokeh.server.connection import ServerConnection
 
 DRAWN: WeakSet[Document] = WeakSet()
 """The documents that a browser has drawn."""
+UNSENT: WeakKeyDictionary[ServerConnection, list[DocumentPatchedEvent]] = WeakKeyDictionary()
+"""The changes that each browser is still to get."""
 
 
 def when_drawn(document: Document, work: Callable[[], None]) -> None:
@@ -38,3 +43,38 @@ def with_lock(document: Document | None, work: Callable[[], None]) -> None:
         document.add_next_tick_callback(work)
     else:
         when_drawn(document, work)
+
+
+def send_in_one_message() -> None:
+    """Let Bokeh send all changes that are made under a session's lock as one message, not one for each property.
+
+    A message is made after the work, from what the models then hold: data of a source must not be replaced and then streamed to
+    in one work. A second call changes nothing.
+    """
+    ServerConnection.send_patch_document = _send_together
+
+
+class _Sending(NamedTuple):
+    """Awaiting this sends a browser the changes that it is still to get, if there are any."""
+
+    connection: ServerConnection
+
+    def __await__(self) -> Generator:
+        if changes := UNSENT.pop(self.connection, None):
+            # a glyph that is changed before its data are replaced takes the old number of rows for the new data
+            changes.sort(key=lambda change: not _replaces_data(change))
+            message = self.connection.protocol.create("PATCH-DOC", changes)
+            yield from self.connection._socket.send_message(message).__await__()
+
+
+def _send_together(self, event: DocumentPatchedEvent) -> _Sending:
+    """Return what sends a change and all others that there are by then; ``self`` is the connection.
+
+    Bokeh awaits what this returns when the work is done, still holding the lock.
+    """
+    UNSENT.setdefault(self, []).append(event)
+    return _Sending(self)
+
+
+def _replaces_data(event: DocumentPatchedEvent) -> bool:
+    return isinstance(event, ColumnDataChangedEvent) and event.cols is None
