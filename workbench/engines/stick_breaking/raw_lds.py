@@ -84,7 +84,7 @@ class Options:
     )
     n_draws: int = option(
         100,
-        "simulated shares per forecast, where probabilities=largest",
+        "simulated shares per forecast, where probabilities=argmax",
         low=1,
         high=100_000,
         whole=True,

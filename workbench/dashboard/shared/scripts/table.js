@@ -66,12 +66,13 @@ export function render({ model }) {
     mark()
   }
   const names = (rows) => String(rows.map(({ name }) => name))
-  async function renew(anew = false) {  // the same runs in place, so that no click is lost
+  let renewed = Promise.resolve()
+  const renew = (anew = false) => renewed = renewed.then(async () => {  // one by one, and the same runs in place: no click is lost
     host.hidden = !model.rows.length
     taking = true
     await table[anew || names(table.getData()) !== names(model.rows) ? "replaceData" : "updateData"](model.rows)
     choose()
-  }
+  })
   const built = new Promise((done) => model.on("after_render", () => {
     table = new Tabulator(host, {
       index: "name", data: model.rows, columns: columns(), layout: "fitColumns", maxHeight: 520, nestedFieldSeparator: false, selectableRows: true,
