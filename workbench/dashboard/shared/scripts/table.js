@@ -70,9 +70,10 @@ export function render({ model }) {
   const renew = (anew = false) => renewed = renewed.then(async () => {  // one by one, and the same runs in place: no click is lost
     host.hidden = !model.rows.length
     taking = true
-    await table[anew || names(table.getData()) !== names(model.rows) ? "replaceData" : "updateData"](model.rows)
+    const others = anew || !model.rows.length || names(table.getData()) !== names(model.rows)
+    await table[others ? "replaceData" : "updateData"](model.rows)
     choose()
-  })
+  }).catch(() => { taking = false })  // a row went away meanwhile; the rows that follow are on their way
   const built = new Promise((done) => model.on("after_render", () => {
     table = new Tabulator(host, {
       index: "name", data: model.rows, columns: columns(), layout: "fitColumns", maxHeight: 520, nestedFieldSeparator: false, selectableRows: true,
