@@ -15,6 +15,24 @@ from workbench.runs.execution.fit import fit
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROLES = "button|textbox|spinbutton|searchbox|combobox|slider|checkbox|group|figure|img|table|link"
 NAMELESS = re.compile(rf"^ *- ({ROLES})\b(?! [\"/])")
+NAME = """one => `${one.tagName} ${one.getAttribute("aria-label") || one.textContent || one.name || one.className}`"""
+CONTROLS = f"""() => {{
+  const kinds = "a[href], button, input, select, textarea, summary, [tabindex='0']"
+  const inside = root => [...root.querySelectorAll("*")]
+    .flatMap(one => [one, ...(one.shadowRoot ? inside(one.shadowRoot) : [])])
+  const seen = one => one.checkVisibility({{ visibilityProperty: true }}) && one.getClientRects().length
+  document.activeElement.blur()
+  return inside(document).filter(one => one.matches(kinds) && one.tabIndex >= 0 && !one.disabled && seen(one)).map({NAME})
+}}"""
+"""The names of all controls that can be seen and used."""
+FOCUSED = f"""() => {{
+  let one = document.activeElement
+  while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement
+  const {{ outlineStyle, outlineWidth, boxShadow }} = getComputedStyle(one ?? document.body)
+  const marked = (outlineStyle !== "none" && parseFloat(outlineWidth) > 0) || boxShadow !== "none"
+  return one && one !== document.body ? [({NAME})(one), marked] : null
+}}"""
+"""The name of the control that has the focus, and whether it is marked; null where none has it."""
 COMPARE = """
 - banner:
   - heading "workbench compare engines, live" [level=1]
@@ -87,6 +105,20 @@ def home(url, store):
     return url.rpartition("/")[0]
 
 
+def walk(page) -> list[tuple[str, bool]]:
+    """Goes through the page with Tab, past every control; returns (name, whether its focus is seen) of each."""
+    controls, walked = page.evaluate(CONTROLS), []
+    for _ in range(len(controls) + 60):  # some are drawn anew with further ones
+        page.keyboard.press("Tab")
+        if (focused := page.evaluate(FOCUSED)) is None:
+            break
+        walked.append(focused)
+    else:
+        raise AssertionError(f"Tab never leaves the page; last were {walked[-5:]}")
+    assert set(controls) <= {name for name, _ in walked}
+    return walked
+
+
 @pytest.mark.parametrize(
     "address, wanted",
     [("compare", COMPARE), ("topics", TOPICS), ("sweep", ""), ("oracle", ""), ("ledger", "")],
@@ -100,6 +132,7 @@ def test_a_page_breaks_no_rule_of_accessibility_and_each_control_has_a_name(
     for text in page.get_by_text(re.compile("(is|are) being (read|computed|drawn)")).all():
         text.wait_for(state="hidden")
     assert [line for line in body.aria_snapshot().splitlines() if NAMELESS.match(line)] == []
+    assert [name for name, marked in walk(page) if not marked] == []
     for scheme, width in (("light", 1440), ("dark", 390)):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.set_viewport_size({"width": width, "height": 900})
