@@ -94,7 +94,7 @@ def text_view(predictions: NextWords, words: list[str], across: int, title: str 
 
 
 def text_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
-    """Return the controls that choose a sequence, and in a long one the first word shown."""
+    """Return the controls for choosing a sequence and, if one is long, the word at which the display begins."""
     longest = max(map(len, sequences_of(run).values()))
     slider = (
         (Slider("first", "From word", 0.0, float(longest - 1), 1.0, 0.0),) if longest > 60 else ()

@@ -44,7 +44,7 @@ def mean_lines(readings: list[Reading]) -> list[Line]:
 
 
 def whole_lines(lines: list[Line], most: int) -> list[Line]:
-    """Return as many of the first lines as have at most ``most`` runs together, but at least one; lines stay whole."""
+    """Return the leading lines whose runs total at most ``most``, and always the first; no line is divided."""
     totals = np.cumsum([len(line.names) for line in lines])
     return lines[: max(1, int(np.searchsorted(totals, most, side="right")))]
 

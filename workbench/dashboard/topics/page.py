@@ -382,7 +382,7 @@ class TopicsPage:
         views: Iterable[param.Parameterized],
         usual: int = NONE,
     ) -> Part:
-        """Return the part of the link for the number of a topic, document or page, which is set in all ``views``."""
+        """Return the part of the link with the number of the chosen topic, document or page; all ``views`` get that number."""
 
         def take(number: str) -> bool:
             if known := whole(number) >= max(usual, 0):

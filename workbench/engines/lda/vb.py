@@ -266,7 +266,7 @@ def log_modes(state: State) -> np.ndarray:
 
 
 def likelihood(options: Options, state: State, corpus: Corpus, statistics, prior) -> Dirichlet:
-    """Return the bound as a function of one prior, with q(theta) and q(phi), or the mode of phi, held fixed."""
+    """Return the part of the bound that depends on one prior, as a function of it; q(theta) and q(phi) (or phi) are fixed."""
     if prior.name == "beta" and options.topics == "point":
         return Dirichlet(
             prior.n_topics, log_modes(state).sum(keepdims=True)[0], prior.copies, shift=1.0

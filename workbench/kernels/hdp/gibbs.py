@@ -32,7 +32,7 @@ SMALLEST_WEIGHT = 1e-300
 
 @kernel
 def draw_slot(share, row, word_beta, new_weight, u, n_rows: int, cumulative: np.ndarray):
-    """Return a topic slot drawn with weights share_k (row_k + beta / W), or -1 for a new topic, with weight new_weight.
+    """Draw the topic of a token: slot k has weight share_k (row_k + beta / W), and -1, a new topic, has weight new_weight.
 
     row : the counts of the word in each slot; `cumulative` is scratch
     """

@@ -124,7 +124,7 @@ def _look_up_rises(counts: np.ndarray, x, row_sums, table):
 def predictive(
     pairs, document_tokens, n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray, alphas, beta
 ) -> np.ndarray:
-    """Return p(w | d) of pairs: sum_k (alpha_k + n_dk) / (A + N_d) (beta + n_wk) / (W beta + n_k) (pair,) (spec A2).
+    """Return p(w | d) of each pair: sum_k [(alpha_k + n_dk) / (A + N_d)] * [(beta + n_wk) / (W beta + n_k)] (spec A2).
 
     pairs : Corpus whose pairs are scored
     document_tokens (document,) : N_d, the sum of n_dk over topics

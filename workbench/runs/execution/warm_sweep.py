@@ -114,7 +114,7 @@ def _written(cell: Planned) -> tuple[str, int, str]:
 
 
 def _planned(store: Path, spec: str, n_topics: int, place: str) -> Planned:
-    """Return the cell that `_written` described, with its corpora from the store."""
+    """Return the run of a sweep that `_written` put into JSON, with its corpora read from the store."""
     run_spec = RunSpec.from_json(spec)
     train, test = corpora_of(store, run_spec)
     if run_spec.table is not None:
