@@ -93,7 +93,8 @@ class ComparePage:
                 ("Splits and merges", moves_of),
             )
         )
-        self.below = Sight(seen=self._document is None)
+        # takes back the gap between two cards
+        self.below = Sight(seen=self._document is None, styles={"margin-bottom": "-16px"})
         self._version, self._followed = -1, False
         self._starts = Starts(self._monitor)
         self._known: dict[str, Reading] = {}  # every run of the store, newest first
