@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -63,7 +64,11 @@ def sent_by(monkeypatch):
 
     def sent(work) -> list[list[dict]]:
         messages.clear()
-        asyncio.run(session.with_document_locked(lambda: work(slider, source)))
+        with ThreadPoolExecutor(
+            1
+        ) as thread:  # a browser test before may have left a loop in this one
+            locked = session.with_document_locked(lambda: work(slider, source))
+            thread.submit(asyncio.run, locked).result()
         return list(messages)
 
     yield sent
@@ -107,3 +112,16 @@ def test_what_was_changed_before_an_error_is_sent_with_what_follows(sent_by):
         sent_by(work)
     [events] = sent_by(lambda slider, source: slider.update(end=11))
     assert [event["new"] for event in events] == [3, 11]
+
+
+def test_a_source_that_is_new_comes_whole_and_its_data_once(sent_by):
+    def work(slider, source) -> None:
+        new = ColumnDataSource({"x": [5.0]}, name="new")
+        slider.document.add_root(new)
+        new.data = {"x": [6.0]}
+        new.stream({"x": [7.0]})
+        source.data = {"x": [2.0]}
+
+    [events] = sent_by(work)
+    assert [event["kind"] for event in events] == ["ColumnDataChanged", "RootAdded"]
+    assert "[6.0, 7.0]" in json.dumps(events[1])

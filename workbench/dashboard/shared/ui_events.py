@@ -5,12 +5,18 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 from bokeh.document import Document
-from bokeh.document.events import ColumnDataChangedEvent, DocumentPatchedEvent
+from bokeh.document.events import (
+    ColumnDataChangedEvent,
+    ColumnsPatchedEvent,
+    ColumnsStreamedEvent,
+    DocumentPatchedEvent,
+)
 from bokeh.events import DocumentReady
 from bokeh.server.connection import ServerConnection
 
 DRAWN: WeakSet[Document] = WeakSet()
 """The documents that a browser has drawn."""
+DATA = (ColumnDataChangedEvent, ColumnsStreamedEvent, ColumnsPatchedEvent)
 UNSENT: WeakKeyDictionary[ServerConnection, list[DocumentPatchedEvent]] = WeakKeyDictionary()
 """The changes that each browser is still to get."""
 
@@ -49,7 +55,7 @@ def send_in_one_message() -> None:
     """Let Bokeh send all changes that are made under a session's lock as one message, not one for each property.
 
     A message is made after the work, from what the models then hold: data of a source must not be replaced and then streamed to
-    in one work. A second call changes nothing.
+    in one work. A second call of this function changes nothing.
     """
     ServerConnection.send_patch_document = _send_together
 
@@ -60,9 +66,7 @@ class _Sending(NamedTuple):
     connection: ServerConnection
 
     def __await__(self) -> Generator:
-        if changes := UNSENT.pop(self.connection, None):
-            # a glyph that is changed before its data are replaced takes the old number of rows for the new data
-            changes.sort(key=lambda change: not _replaces_data(change))
+        if changes := _in_order(UNSENT.pop(self.connection, [])):
             message = self.connection.protocol.create("PATCH-DOC", changes)
             yield from self.connection._socket.send_message(message).__await__()
 
@@ -76,5 +80,11 @@ def _send_together(self, event: DocumentPatchedEvent) -> _Sending:
     return _Sending(self)
 
 
-def _replaces_data(event: DocumentPatchedEvent) -> bool:
-    return isinstance(event, ColumnDataChangedEvent) and event.cols is None
+def _in_order(changes: list[DocumentPatchedEvent]) -> list[DocumentPatchedEvent]:
+    """Return the changes with replaced data first, without those of sources that the browser has yet to get, which come whole.
+
+    A glyph that the browser changes before its data are replaced takes the old number of rows for the new data.
+    """
+    known = changes[0].document.models.synced_references if changes else set()
+    kept = [each for each in changes if not isinstance(each, DATA) or each.model in known]
+    return sorted(kept, key=lambda each: not (isinstance(each, DATA[0]) and each.cols is None))
