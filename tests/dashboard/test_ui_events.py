@@ -12,6 +12,7 @@ from bokeh.models import ColumnDataSource, Slider
 from bokeh.protocol import Protocol
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
+from tornado.locks import Lock
 
 from workbench.dashboard.shared.ui_events import send_in_one_message, when_drawn, with_lock
 
@@ -48,28 +49,28 @@ def sent_by(monkeypatch):
     """A function that does work on (slider, source) under the lock of a session, and returns the messages to its browser."""
     monkeypatch.setattr(ServerConnection, "send_patch_document", None)
     send_in_one_message()
-    slider, source, messages = Slider(start=0, end=9, value=1), ColumnDataSource({"x": [1.0]}), []
+    slider, source, parts = Slider(start=0, end=9, value=1), ColumnDataSource({"x": [1.0]}), []
     document = Document()
     document.add_root(slider)
     document.add_root(source)
     document.models.flush_synced()
     session = ServerSession("session", document)
 
-    async def send_message(message) -> None:
-        messages.append(json.loads(message.content_json)["events"])
+    async def write_message(part, binary) -> None:
+        parts.append(part)
 
-    browser = ServerConnection(
-        Protocol(), SimpleNamespace(send_message=send_message), None, session
-    )
+    web_socket = SimpleNamespace(is_closing=lambda: False, write_message=write_message)
+    socket = SimpleNamespace(write_lock=Lock(), ws_connection=web_socket)
+    browser = ServerConnection(Protocol(), socket, None, session)
 
     def sent(work) -> list[list[dict]]:
-        messages.clear()
+        parts.clear()
         with ThreadPoolExecutor(
             1
         ) as thread:  # a browser test before may have left a loop in this one
             locked = session.with_document_locked(lambda: work(slider, source))
             thread.submit(asyncio.run, locked).result()
-        return list(messages)
+        return [json.loads(content)["events"] for content in parts[2::3]]
 
     yield sent
     browser.detach_session()
@@ -125,3 +126,11 @@ def test_a_source_that_is_new_comes_whole_and_its_data_once(sent_by):
     [events] = sent_by(work)
     assert [event["kind"] for event in events] == ["ColumnDataChanged", "RootAdded"]
     assert "[6.0, 7.0]" in json.dumps(events[1])
+
+
+def test_changes_of_what_has_left_the_page_are_not_sent(sent_by):
+    def work(slider, source) -> None:
+        slider.value, document = 2, slider.document
+        document.remove_root(slider)
+
+    assert [[event["kind"] for event in events] for events in sent_by(work)] == [["RootRemoved"]]

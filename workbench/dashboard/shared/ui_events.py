@@ -1,6 +1,7 @@
 """When a session may change its page: once the browser has drawn it, and while holding the lock of the document."""
 
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -10,9 +11,12 @@ from bokeh.document.events import (
     ColumnsPatchedEvent,
     ColumnsStreamedEvent,
     DocumentPatchedEvent,
+    ModelChangedEvent,
 )
 from bokeh.events import DocumentReady
 from bokeh.server.connection import ServerConnection
+from panel.io.document import dispatch_tornado
+from tornado.websocket import WebSocketClosedError
 
 DRAWN: WeakSet[Document] = WeakSet()
 """The documents that a browser has drawn."""
@@ -66,9 +70,18 @@ class _Sending(NamedTuple):
     connection: ServerConnection
 
     def __await__(self) -> Generator:
-        if changes := _in_order(UNSENT.pop(self.connection, [])):
-            message = self.connection.protocol.create("PATCH-DOC", changes)
-            yield from self.connection._socket.send_message(message).__await__()
+        return self._send().__await__()
+
+    async def _send(self) -> None:
+        if self.connection not in UNSENT:
+            return
+        # Made and written at once: messages arrive in the order in which they were made, those of Panel too.
+        with await self.connection._socket.write_lock.acquire():
+            changes = _in_order(UNSENT.pop(self.connection, []))
+            written = dispatch_tornado(self.connection, changes)
+        with suppress(WebSocketClosedError):
+            for part in written:
+                await part
 
 
 def _send_together(self, event: DocumentPatchedEvent) -> _Sending:
@@ -81,10 +94,17 @@ def _send_together(self, event: DocumentPatchedEvent) -> _Sending:
 
 
 def _in_order(changes: list[DocumentPatchedEvent]) -> list[DocumentPatchedEvent]:
-    """Return the changes with replaced data first, without those of sources that the browser has yet to get, which come whole.
+    """Return the changes that a browser is to get, with replaced data first.
 
-    A glyph that the browser changes before its data are replaced takes the old number of rows for the new data.
+    A glyph that the browser changes before its data are replaced takes the old number of rows for the new data. Left out are
+    changes of models that have left the page since, which the browser may not know any more, and of data of sources that it has
+    yet to get, which come whole.
     """
     known = changes[0].document.models.synced_references if changes else set()
-    kept = [each for each in changes if not isinstance(each, DATA) or each.model in known]
+    there = [
+        each
+        for each in changes
+        if not isinstance(each, (ModelChangedEvent, *DATA)) or each.model.document is each.document
+    ]
+    kept = [each for each in there if not isinstance(each, DATA) or each.model in known]
     return sorted(kept, key=lambda each: not (isinstance(each, DATA[0]) and each.cols is None))
