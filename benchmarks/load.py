@@ -52,7 +52,8 @@ def told_by(program: str, page: str, given: list[str]) -> list[dict]:
     lines = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True
     ).stdout.splitlines()
-    return [{"contender": program, "page": page} | json.loads(line) for line in lines]
+    rows = [json.loads(line) for line in lines if line.startswith("{")]  # Panel writes there too
+    return [{"contender": program, "page": page} | row for row in rows]
 
 
 def told(rows: pd.DataFrame) -> str:
