@@ -21,7 +21,7 @@ from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
 
 from workbench.dashboard.shared.policy import PolicyError, policy
-from workbench.dashboard.shared.ui_events import send_in_one_message, when_drawn
+from workbench.dashboard.shared.ui_events import when_drawn
 
 LOG = logging.getLogger(__name__)
 STYLE = Path(__file__).parent / "style"
@@ -299,7 +299,6 @@ def begin_session(view, here: str, figures: Sequence) -> None:
         return
     VIEWS.add(view)
     start_busy_cleanup()
-    send_in_one_message()
     document.title, document.template = f"workbench · {PAGES[here]}", _template()
     document.config.reconnect_session = False  # a restarted server does not know the old session
     document.js_on_event(DocumentReady, CustomJS(args={"figures": list(figures)}, code=ON_READY))
