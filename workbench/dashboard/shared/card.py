@@ -1,7 +1,7 @@
 """The card of all pages: a heading, controls, a sentence, a picture, a table and downloads, computed in the background."""
 
 from collections.abc import Callable, Hashable, Iterable
-from functools import cached_property, partial
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -82,24 +82,20 @@ class Card(PictureCard):
             "", "comparison.css", sizing_mode="stretch_width", html_attributes=scrolled
         )
         makers = ({"CSV": csv} if csv else {}) | (more or {})
-        self._make_files = (
-            partial(picture_downloads, handover, lambda: partial(_picture_of, self.shown), makers)
+        self.files = (
+            picture_downloads(handover, lambda: partial(_picture_of, self.shown), makers)
             if drawn
-            else partial(Downloads, handover, makers)
+            else Downloads(handover, makers)
         )
-        self._heading = heading
+        row = self.files.row("Download", f"download the {heading[:1].lower()}{heading[1:]}")
         self.results = column(kind="wb-stack", visible=False)
+        self._content = [self.figure, self.caption, self.table, *row]
         title = text(f"<h2>{escape(heading)}</h2>", css_classes=["wb-mid"])
         bar = column(title, *tools, self.bar, kind="wb-bar")
         self._parts = [bar, *above, self.said, self.results]
         self.view = column(
             *(() if hides else self._parts), kind=f"wb-card {kind}", visible=not hides
         )
-
-    @cached_property
-    def files(self) -> Downloads:
-        """Return the download buttons, made when results are first shown, since a card may never have any."""
-        return self._make_files()
 
     def bring(self, key: Hashable, work: Callable[[], Shown], waiting: str = "") -> None:
         """Compute ``work`` in a thread and show what it returns, unless ``key`` equals the last key.
@@ -127,9 +123,7 @@ class Card(PictureCard):
         self.table.object = self.shown.table
         self.results.visible = bool(self.shown.picture or self.shown.table or self.shown.beside)
         if self.results.visible and not self.results.objects:  # what is hidden needs no models
-            name = f"download the {self._heading[:1].lower()}{self._heading[1:]}"
-            row = self.files.row("Download", name)
-            self.results.objects = [self.figure, self.caption, self.table, *row]
+            self.results.objects = self._content
         if self._hides:
             self.view.visible = bool(self.said.object) or self.results.visible
         if self.view.visible and not self.view.objects:
