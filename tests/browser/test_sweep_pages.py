@@ -99,4 +99,5 @@ def test_a_warm_sweep_goes_on_when_its_page_is_closed(url, new_page, store):
     again = new_page(address)
     again.get_by_text("All 3 runs have ended.").wait_for()
     until(lambda: there(again) == ["9", "10", "11"], "each has a row")
-    again.get_by_text("With one seed the standard error is unknown").first.wait_for()
+    unknown = "With one seed the standard error is unknown: run more seeds."
+    again.get_by_text(unknown, exact=True).wait_for()
