@@ -52,8 +52,7 @@ def told_by(program: str, page: str, given: list[str]) -> list[dict]:
     lines = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True
     ).stdout.splitlines()
-    rows = [json.loads(line) for line in lines if line.startswith("{")]  # Panel writes there too
-    return [{"contender": program, "page": page} | row for row in rows]
+    return [{"contender": program, "page": page} | json.loads(line) for line in lines]
 
 
 def told(rows: pd.DataFrame) -> str:

@@ -22,8 +22,11 @@ VISITORS = Path(__file__).with_name("visitors.py")
 def serve(store: str | Path, page: str, measure: Callable[[str], None]) -> None:
     """Serves until ``measure(url)``, which runs in a thread, has ended."""
     os.environ["WORKBENCH_STORE"] = str(store)
+    from panel.io.logging import panel_log_handler
+
     from workbench.dashboard.server.serve import Serving, make_server
 
+    panel_log_handler.setStream(sys.stderr)  # what is printed is what was measured
     server = make_server(Serving(port=0, lifetime=LIFETIME))
     server.start()
 
