@@ -55,7 +55,7 @@ def new_page(browser):
             "console",
             lambda said: said.type == "error" and complaints.append(f"console: {said.text}"),
         )
-        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on("pageerror", lambda error: complaints.append(f"error: {error} {error.stack}"))
         page.on(
             "response",
             lambda answer: (
