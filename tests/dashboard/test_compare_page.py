@@ -150,6 +150,18 @@ def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(
     assert len(page.figure.compared().runs) == 8 and "more are in" not in page.figure.meaning.object
 
 
+def test_the_settings_of_one_chosen_run_go_into_the_form(page, holds, reading_of, monkeypatch):
+    used = []
+    monkeypatch.setattr(page.settings, "use", used.append)
+    holds(first := reading_of("first"), reading_of("second"))
+    assert page.use.disabled
+    page.table.chosen = ["first", "second"]
+    assert page.use.disabled
+    page.table.chosen = ["first"]
+    page.use.clicks += 1
+    assert not page.use.disabled and used == [first.spec]
+
+
 def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(
     page, holds, reading_of, monkeypatch
 ):

@@ -45,8 +45,11 @@ def test_buttons_write_edits_and_a_run_continues_with_them(page):
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("", "Write an edit first, such as merge 3 7."),
-        ("melt 1 2", "must be like merge 3 7, drop 5, split 2 or add 1; got 'melt 1 2'"),
+        ("", "Write an edit first, such as merge 3 7, or choose a word."),
+        (
+            "melt 1 2",
+            "must be like merge 3 7, drop 5, split 2, add 1, omit said or omit-document 3; got 'melt 1 2'",
+        ),
         ("drop <b>9</b>", "A topic must be a whole number from 0 to 3; got '&lt;b&gt;9&lt;/b&gt;'"),
     ],
 )
@@ -78,3 +81,39 @@ def test_where_nothing_may_be_changed_it_is_not_there(page, ruled):
     ruled(read_only=True)
     page._show()
     assert not page.editing.view.visible
+
+
+def test_words_and_documents_are_left_out_of_the_next_run(page):
+    editing = page.editing
+    assert set(editing.words.options) == set(WORDS)
+    few = page._topics.top[2]
+    editing.topics.value = [2]
+    assert editing.words.options == [*few]
+    editing.words.value = ["lemon", "apple"]
+    editing.topics.value = []
+    assert (
+        editing.words.options[:2] == ["lemon", "apple"]
+        and editing.words.value == editing.words.options[:2]
+    )
+    for document in (7, 3):
+        page.documents.document = document
+        page.documents.clicked("leave-out", "")
+    assert editing.documents.options == {"7 document 7": 7, "3 document 3": 3}
+    assert editing.documents.value == [3, 7] and editing._of_documents.visible
+    assert editing.written() == ["omit lemon apple", "omit-document 3 7"]
+    editing.start.clicks += 1
+    branch = next(run for run in open_runs(page.store) if run.name != "four")
+    assert branch.spec.start["edits"] == ["omit lemon apple", "omit-document 3 7"]
+    assert set(branch.dataset()["word"].values) == {*WORDS} - {"lemon", "apple"}
+    assert f"run={branch.name}&with=four" in editing.said.object
+    assert (
+        editing.words.value == editing.documents.value == [] and not editing._of_documents.visible
+    )
+
+
+def test_a_document_can_be_left_out_where_a_run_can_go_on_without_it(page, ruled):
+    page.documents.document = 3
+    assert 'data-key="leave-out"' in page.documents.table.object
+    ruled(read_only=True)
+    page.documents.document = 4
+    assert 'data-key="leave-out"' not in page.documents.table.object

@@ -1,8 +1,10 @@
 """The form, its checks, and the link."""
 
+from dataclasses import replace
+
 import panel as pn
 import pytest
-from form_values import field_values
+from form_values import ROWS, field_values
 from pytest import approx
 
 from workbench.corpus import CorpusError
@@ -18,7 +20,7 @@ from workbench.engines.options import options_of
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import open_runs
 from workbench.runs.execution.worker import SLOTS
-from workbench.runs.loading import named_sets
+from workbench.runs.loading import load_data, named_sets
 from workbench.runs.request import FILE, RunRequest, request_fields, written
 
 
@@ -381,3 +383,38 @@ def test_a_search_opens_the_families_that_fit_and_keeps_what_is_ticked():
     assert find("") == [] and choice.value == ["svb", "cgs", "cvb0-cgs"] and not said.visible
     fold("Networks").unfold()
     assert find("hdp") == ["HDP"] and find("") == ["Networks"]
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_the_form_takes_the_settings_of_a_run(form, tmp_path, ruled, others):
+    ruled(others=others)
+    (tmp_path / "mine.csv").write_text(ROWS)
+    path = str(tmp_path / "mine.csv")
+    request = RunRequest(
+        corpus=path,
+        read={"text": "body", "more_stop_words": "pear,plum"},
+        engines=("svb-cgs",),
+        options={"svb-cgs": {"r": 3.0}},
+        n_topics=7,
+        alpha=0.25,
+        seed=4,
+        holdout=0.2,
+        split_seed=6,
+        jobs=SLOTS,
+    )
+    data = load_data(path, **request.read)
+    (run,) = request.cells(data, tmp_path)
+    fill(form, beta="0.5", n_topics="9")
+    form.use(run.spec)
+    assert form.said.object.count(f"The form has the settings of {run.spec.name}.") == 1
+    assert "choose them" not in form.said.object
+    if others:
+        assert "mine" not in to_query(form.parts()) and form.text("corpus") == FILE
+    else:
+        assert [cell.spec for cell in form.request().cells(data, tmp_path)] == [run.spec]
+    made = replace(run.spec, reading=None, start={"name": "a", "edits": ["drop 1"], "counts": ""})
+    form.use(made)
+    assert (
+        "edits are not among them. Its data have no name and no file; choose them."
+        in form.said.object
+    )

@@ -5,6 +5,8 @@ import itertools
 import re
 import shutil
 import tracemalloc
+from html import unescape
+from urllib.parse import parse_qsl
 from xml.etree import ElementTree
 
 import numpy as np
@@ -60,6 +62,7 @@ from workbench.report.drawing import WIDTHS
 from workbench.runs.afterwards.infer import inference_bytes
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run, open_run
+from workbench.runs.request import RunRequest
 from workbench.runs.store import counts
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.layout import open_group
@@ -183,6 +186,19 @@ def test_the_map_of_the_next_snapshot_lies_on_the_last_one(new_run):
     before = map_of(moment(path))
     resume(path, n_iterations=12, progress=False)
     xr.testing.assert_allclose(map_of(moment(path)), topic_map(open_run(path), before))
+
+
+def test_a_link_leads_to_the_form_with_the_settings_of_the_run(new_run, store, ruled):
+    new_run("first", n_topics=3, seed=5, alpha=0.3)
+    page = TopicsPage(store)
+    (link,) = re.findall('href="compare[?](.*?)"', page.again.object)
+    texts = dict(parse_qsl(unescape(link), keep_blank_values=True))
+    request = RunRequest.from_query(texts)
+    assert (request.engines, request.n_topics, request.seed) == (("svb",), 3, 5)
+    assert (request.alpha, request.n_iterations) == (0.3, 12)
+    ruled(read_only=True)
+    page.tick()
+    assert page.again.object == ""
 
 
 def test_the_newest_run_is_shown_until_one_is_picked_and_the_link_says_which(new_run, store):

@@ -31,6 +31,13 @@ def request_of(texts: dict) -> RunRequest:
     return request
 
 
+def assert_again(run: Planned, data) -> None:
+    """The settings of a run, taken into a form or a link, describe the same run."""
+    query = RunRequest.of_spec(run.spec).to_query()
+    (again,) = RunRequest.from_query(query).cells(data, Path("runs"))
+    assert again.spec == run.spec
+
+
 def planned(request: RunRequest) -> list[Planned]:
     """The runs of a request on the file or data set that it names."""
     kind = get_engine(request.engines[0]).model.data
@@ -56,7 +63,9 @@ def test_an_option_goes_to_the_runs_of_every_engine_that_has_it(option, kind):
     engines = engines_of(option, kind)
     texts = {"engines": engines, "corpus": DATA_SETS[kind], option.key: typed, "jobs": "2"}
     data = data_of_engine(get_engine(engines[0]))
-    specs = [run.spec for run in request_of(texts | beside).cells(data, Path("runs"))]
+    runs = request_of(texts | beside).cells(data, Path("runs"))
+    specs = [run.spec for run in runs]
+    assert_again(runs[0], data)
     values = {spec.engine: spec.options[option.field.name] for spec in specs}
     assert {
         engine: checked_option(engine, option.field, value) for engine, value in values.items()
@@ -84,6 +93,8 @@ def test_a_setting_goes_to_the_run(name, files):
         texts["path"] = str(files / beside.get("path", "mine.csv"))
     (run,) = planned(request_of(texts))
     assert of(run.spec, run.train) == wanted
+    again = RunRequest.from_query(RunRequest.of_spec(run.spec).to_query())
+    assert [cell.spec for cell in planned(again)] == [run.spec]
 
 
 def test_a_run_begins_from_the_one_that_is_chosen(tmp_path):

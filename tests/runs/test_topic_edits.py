@@ -95,7 +95,7 @@ def test_priors_follow_their_topics():
     [
         (
             ["merge 3"],
-            "an edit of topics must be like merge 3 7, drop 5, split 2 or add 1; got 'merge 3'",
+            "an edit must be like merge 3 7, drop 5, split 2, add 1, omit said or omit-document 3; got 'merge 3'",
         ),
         (["melt 3 4"], "got 'melt 3 4'"),
         ([""], "got ''"),

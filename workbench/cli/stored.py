@@ -307,13 +307,14 @@ def branch(
     changes: Annotated[
         list[str],
         typer.Argument(
-            metavar="CHANGE…", help="As r=2 alpha=0.05 'merge 3 7' 'drop 5' 'split 2' 'add 1'."
+            metavar="CHANGE…",
+            help="As r=2 alpha=0.05 'merge 3 7' 'drop 5' 'split 2' 'add 1' 'omit said mr' 'omit-document 3'.",
         ),
     ],
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Start a run that continues from the present counts of a run, with settings turned or topics edited."""
+    """Start a run that continues from the present counts of a run, with settings turned, topics edited or words left out."""
     edits = [change for change in changes if "=" not in change]
     wanted = "a setting is turned as name=value, as in r=2"
     values = split_pairs([change for change in changes if "=" in change], wanted, "settings")

@@ -74,10 +74,13 @@ def current(data) -> dict | None:
         None,
     ):
         return reading
-    return {name: value for name, value in reading.items() if name not in ORIGINS} | {
-        "changed": True,
-        "content": data.content_hash,
-    }
+    return of_changed(reading, data.content_hash)
+
+
+def of_changed(reading: dict, content: str) -> dict:
+    """Return the record of data that have changed since they were read: without the origin, with their content hash."""
+    kept = {name: value for name, value in reading.items() if name not in ORIGINS}
+    return kept | {"changed": True, "content": content}
 
 
 def with_current(data):

@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 from workbench.corpus.catalog.named import DEFAULT
 from workbench.corpus.formats.readers import FORMATS
 from workbench.corpus.quality import KEEP, REPEATED
-from workbench.corpus.splits import check_fraction
+from workbench.corpus.splits import check_fraction, rows_as_asked
 from workbench.corpus.texts.words import ACCENTS, SEGMENTERS, WORD_PATTERN, languages
 from workbench.data.encodings import DETECT
 from workbench.engines import ENGINES, get_engine
@@ -29,6 +29,7 @@ from workbench.models.bayes_nets.files import published
 from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import SHIPPED
+from workbench.models.networks.spelling import spelled
 from workbench.numbers import parse_number
 from workbench.records import Records
 from workbench.runs.execution.compare import NETWORK, check_kinds, prepared
@@ -36,6 +37,7 @@ from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import check_kind, named_set
+from workbench.runs.reading import changed_options, origin_of
 from workbench.runs.settings import (
     DEFAULT_ENGINES,
     ModelSettings,
@@ -45,7 +47,7 @@ from workbench.runs.settings import (
     names,
     setting,
 )
-from workbench.runs.spec import PRIORS, SpecError, make_model, make_spec, model_fields
+from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, model_fields
 
 FILE = "My own data …"
 """The name of the corpus in a query whose data are a file."""
@@ -431,6 +433,52 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
                 holder[one.field.name] = value
         return replace(draft, **settings | {"sizes": settings["sizes"] or None})
 
+    @classmethod
+    def of_spec(cls, spec: RunSpec) -> Self:
+        """Return the request for a run again, with what a form can say of its settings.
+
+        Left out are: a prior with a value for each topic, a network that is not shipped, turned settings, edits, and data that
+        were not read from a data set or a file.
+        """
+        split, model, origin = spec.split or {}, spec.model, origin_of(spec) or ""
+        network = spec.parts()[1]
+        if network.is_network:
+            model = spelled(network) or {}
+        elif "nodes" in model:
+            model = {"model": model["name"]} if model["name"] in SIMULATED else {}
+        given = {
+            name: value
+            for name, value in model.items()
+            if name in names(ModelSettings) and not isinstance(value, list)
+        }
+        given |= {name: getattr(spec, name) for name in names(RunSettings)}
+        given |= {name: split[name] for name in names(SplitSettings) if name in split}
+        if "rows" in split:
+            given["holdout_rows"] = rows_as_asked(split["rows"])
+        elif spec.test is not None and getattr(named_set(origin), "held_out_rows", None):
+            given["holdout_rows"] = "none"
+        given["holdout"] = split.get("fraction", cls.holdout) if spec.test is not None else 0.0
+        for name, recorded in {"holdout_per": "per", "split_seed": "seed"}.items():
+            if split.get(recorded) is not None:
+                given[name] = split[recorded]
+        reading = spec.reading or {}
+        read = {  # an empty cell is always missing
+            name: [*filter(None, value)] if isinstance(value, list) else value
+            for name, value in changed_options(reading).items()
+            if origin and origin == reading.get("path")
+        }
+        options = {name: value for name, value in spec.options.items() if value is not None}
+        start = spec.start["name"] if spec.start and "iteration" in spec.start else None
+        return cls(
+            corpus=origin,
+            read=read,
+            engines=(spec.engine,),
+            options={spec.engine: options},
+            start=start,
+            jobs=SLOTS,
+            **given,
+        )
+
     def to_query(self) -> dict[str, str]:
         """Return the parameters of a link, as texts by name; values equal to the defaults are left out."""
         known = request_fields()
@@ -513,6 +561,7 @@ def _request_fields(engines: tuple) -> dict[str, RequestField]:
         | some(PREPROCESSING, of=[RecordReadSettings], part="read", **records)
         | some(PREPROCESSING, *prepared, **documents)
         | some(PREPROCESSING, "holdout_per", of=[RecordSettings], **records)
+        | some(PREPROCESSING, "split_seed")
         | some(RUN, "n_topics")
         | of_engines(RUN)
         | some(RUN, *PRIORS, **documents)

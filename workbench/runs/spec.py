@@ -52,6 +52,8 @@ from workbench.runs.stopping import WATCHED, StopRule
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
 PRIORS = ("alpha", "beta")
+MOST_NAMES = 4
+"""Maximum number of words of an edit in a label."""
 LACKING = {
     "bound": "has no bound to stop on; stop on perplexity",
     "steps": "counts no steps to stop on; set its iterations",
@@ -293,8 +295,18 @@ class RunSpec(RunSettings):
             described.append(f"from {made.iteration}")
         elif self.interventions:  # two runs that were turned differently never have the same label
             described.append(f"turned {len(self.interventions)} times ({self.hash[:4]})")
-        described += ["warm", *self.start.get("edits", ())] if self.start else []
+        described += ["warm", *edits_in_short(self.start)] if self.start else []
         return " ".join(filter(None, described))
+
+
+def edits_in_short(start: dict) -> list[str]:
+    """Return the edits with which a run began; one with many names is shortened to their number and a hash."""
+    return [
+        edit
+        if len(names := edit.split(" ")) <= MOST_NAMES
+        else f"{names[0]} {len(names) - 1} ({start['counts'][:4]})"
+        for edit in start.get("edits", ())
+    ]
 
 
 def _check_types(spec: RunSpec) -> None:

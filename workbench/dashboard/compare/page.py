@@ -72,9 +72,9 @@ class ComparePage:
         self.heading = text(RUNS, css_classes=["wb-mid"])
         self.steering = Steering(self.table, self._monitor.look_soon)
         self.notes = NotesCard(self._monitor.look_soon)
-        self.newest, self.ticked = (
-            button("Show latest 8", disabled=True),
-            button("Show selected", disabled=True),
+        self.newest, self.ticked, self.use = (
+            button(label, disabled=True)
+            for label in ("Show latest 8", "Show selected", "Use these settings")
         )
         self.form = styled(
             pn.widgets.Select(
@@ -101,6 +101,7 @@ class ComparePage:
         self._ticked_last = ""  # the run whose splits and merges are shown; empty: the newest
         self.newest.on_click(lambda event: self._pick(None))
         self.ticked.on_click(self._draw_chosen)
+        self.use.on_click(lambda event: self.settings.use(self._one_chosen().spec))
         self.parts = (
             self.figure.parts()
             | self.settings.parts()
@@ -259,11 +260,17 @@ class ComparePage:
 
     def _chosen(self, event) -> None:
         self.ticked.disabled = not event.new
+        self.use.disabled = self._one_chosen() is None
         self.notes.show(self._known, event.new)
         if added := [name for name in event.new if name not in event.old]:
             self._ticked_last = added[-1]  # two quick clicks may come as one event
         self._show_chosen()
         self._redraw(lambda: self.figure.curve.lift(self.table.chosen))
+
+    def _one_chosen(self) -> Reading | None:
+        """Return the chosen run; None if none or several are chosen, or if it cannot be read."""
+        chosen = [self._known[name] for name in self.table.chosen if name in self._known]
+        return chosen[0] if len(chosen) == 1 and chosen[0].spec is not None else None
 
     def _make_runs(self):
         chosen = [self._known[name].path for name in self.table.chosen if name in self._known]
@@ -295,7 +302,7 @@ class ComparePage:
             *self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None
         )
         change = not policy().read_only
-        steering = self.steering.buttons.values() if change else ()
+        steering = (*self.steering.buttons.values(), self.use) if change else ()
         runs = column(
             column(self.heading, *steering, self.ticked, self.newest, whole, kind="wb-bar"),
             self.steering.said,

@@ -22,12 +22,13 @@ from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
 from workbench.dashboard.compare.starting import describe_sweep, mark_busy, paces
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form
-from workbench.dashboard.shared.link import Part, take
+from workbench.dashboard.shared.link import Part, query_of, take
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.dashboard.shared.uploads import Received, Upload
+from workbench.runs.reading import origin_of
 from workbench.runs.request import (
     DATA,
     FILE,
@@ -40,6 +41,7 @@ from workbench.runs.request import (
     written,
 )
 from workbench.runs.settings import DEFAULT_ENGINES, SplitSettings, names
+from workbench.runs.spec import RunSpec
 
 NOT_STARTED = "Nothing is started; fix the highlighted fields."
 AT_RANDOM = {"random": ""}
@@ -135,6 +137,17 @@ class Settings:
         if not policy().takes_paths:
             texts.pop("path", None)
         return RunRequest.from_query(texts, self._received if self._is_file else None)
+
+    def use(self, spec: RunSpec) -> None:
+        """Set the form to the settings of a run."""
+        texts = self._usual | query_of(spec)
+        for name, part in self.parts().items():
+            if part.now() != texts[name]:
+                part.take(texts[name])
+        was_changed = spec.interventions or "edits" in (spec.start or {})
+        more = " Turned settings and edits are not among them." if was_changed else ""
+        more += "" if origin_of(spec) else " Its data have no name and no file; choose them."
+        self.say(f"The form has the settings of {spec.name}.{more}")
 
     def offer_columns(
         self,

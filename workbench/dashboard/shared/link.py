@@ -11,7 +11,9 @@ from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 
-from workbench.runs.request import written
+from workbench.dashboard.shared.policy import policy
+from workbench.runs.request import RunRequest, written
+from workbench.runs.spec import RunSpec
 
 LONGEST = 500
 """Maximum number of characters of a value."""
@@ -86,6 +88,14 @@ def from_query(search: str, parts: dict[str, Part]) -> list[str]:
     """Set the parts to the values of a query; return the names of those with invalid values."""
     given = dict(parse_qsl(search.lstrip("?"), keep_blank_values=True))
     return [name for name, text in given.items() if name in parts and not parts[name].take(text)]
+
+
+def query_of(spec: RunSpec) -> dict[str, str]:
+    """Return the texts of the form's fields with the settings of a run; visitors from elsewhere get no path."""
+    query = RunRequest.of_spec(spec).to_query()
+    if policy().others:
+        query.pop("path", None)
+    return query
 
 
 def follow_address(parts: dict[str, Part]) -> str:

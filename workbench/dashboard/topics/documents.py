@@ -1,6 +1,6 @@
 """The documents of a run: a table, and one document with coloured words and its topics as bars."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from types import MappingProxyType
 
@@ -42,6 +42,7 @@ from workbench.dashboard.topics.document_rows import (
 from workbench.measures import MeasureError, find_documents, token_topics
 from workbench.runs.execution.bounded_matching import find_spans
 from workbench.runs.execution.run import Run
+from workbench.runs.execution.topic_edits import takes_edits
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
 from workbench.tables import Table, texts
@@ -71,7 +72,10 @@ SHELF = Markup(
 PAGES = Markup('<p class="pages">{} {}</p>')
 TITLE = Markup('<button type="button" data-key="document {}" aria-current="{}">{}</button>')
 DOCUMENT = Markup(
-    '<h3>{}</h3><dl>{}</dl><p class="hint">{}</p><div class="scroll"><p class="text">{}</p></div>'
+    '<h3>{}</h3><dl>{}</dl><p class="hint">{} {}</p><div class="scroll"><p class="text">{}</p></div>'
+)
+LEAVE_OUT = KEY.format(
+    "leave-out", "the next run of Edit the topics does without this document", "Leave it out"
 )
 TOKEN = Markup('<span class="token {}" title="{}" style="--topic: {}">{}{}</span>')
 
@@ -80,6 +84,8 @@ class Documents(TopicCard):
     """The card *Documents* of a run or topic; ``on_gone(document)`` is called if the chosen document does not exist."""
 
     workers = SEARCHES
+    on_leave_out: Callable[[int, str], None] = staticmethod(lambda document, title: None)
+    """Called with the number and the title of a document that the next run is to do without."""
     document = param.Integer(default=NONE, doc="Number of the document that is chosen; -1: none.")
     page = param.Integer(default=1, doc="Page of the table; the last one where there are fewer.")
 
@@ -116,6 +122,8 @@ class Documents(TopicCard):
             self.document = whole(value)
         elif kind == "page":
             self.page = max(whole(value), 1)
+        elif kind == "leave-out" and (shown := self.content.get("shown")):
+            self.on_leave_out(shown["document"], shown["title"])
         else:
             super().clicked(kind, value)
 
@@ -186,7 +194,8 @@ def _document_html(shown: dict) -> tuple[Markup, Markup]:
         for one in shown["topics"]
     ]
     bars = Table(BARS, topics, f"topics of {shown['title']}").html()
-    return DOCUMENT.format(shown["title"], about, shown["note"], text), Markup(bars)
+    leave_out = LEAVE_OUT if shown.get("takes_edits") else ""
+    return DOCUMENT.format(shown["title"], about, shown["note"], leave_out, text), Markup(bars)
 
 
 def _token(word: dict, topic: int) -> Markup:
@@ -356,6 +365,7 @@ def document_content(
         "title": fitting(str(run["document"].values[document]), MOST_LETTERS),
         "topic": topic,
         "note": note,
+        "takes_edits": takes_edits(stored.spec) and not policy().read_only,
         "raw": whole,
         "columns": columns_shown(table, document),
         "words": pieces if whole else words_coloured(tokens),

@@ -1,11 +1,13 @@
-"""Topics merged, dropped and split: a run that continues from the counts of the shown one."""
+"""Topics merged, dropped and split, words and documents left out: a run that continues from the counts of the shown one."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import partial
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import urlencode
 
 import panel as pn
@@ -15,15 +17,18 @@ from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.shell import button, column, in_form, styled, text
+from workbench.dashboard.shared.shell import Toggles, button, column, in_form, in_row, styled, text
+from workbench.runs.execution.omissions import DOCUMENTS, WORDS
 from workbench.runs.execution.topic_edits import takes_edits
 
 WAYS = ("merge", "drop", "split")
 """Edits of the chosen topics, each with a button."""
+MOST_WORDS = 40
+"""Maximum number of words that are offered to be left out."""
 
 
 class Editing:
-    """The card *Edit the topics*: edits are written by buttons or by hand, and a new run starts with them."""
+    """The card *Edit the topics*: edits are written by buttons or by hand, words are chosen, and a new run starts with them."""
 
     def __init__(self):
         self.topics = in_form(pn.widgets.MultiSelect(label="Topics", options={}, size=6))
@@ -36,29 +41,70 @@ class Editing:
             )
         )
         self.buttons = {edit: button(edit.capitalize()) for edit in WAYS}
+        self.words = styled(Toggles(label="Words to leave out", options=[]))
+        self.documents = styled(Toggles(label="Documents to leave out", options={}))
         self.start = button("Continue with these", color="primary")
         self.said = text(sizing_mode="stretch_width", visible=False)
         for edit, made in self.buttons.items():
             made.on_click(lambda event, edit=edit: self._write(edit))
         self.start.on_click(lambda event: self._start())
+        self.topics.param.watch(lambda event: self._offer_words(), "value")
+        self._of_documents = in_row("Leave out documents", "documents to leave out", self.documents)
+        self._of_documents.visible = False
+        of_words = in_row("Leave out words", "words to leave out", self.words)
         bar = column(*self.buttons.values(), self.start, kind="wb-bar")
         heading = text("<h2>Edit the topics</h2>")
-        parts = heading, self.topics, self.edits, bar, self.said
+        parts = heading, self.topics, self.edits, of_words, self._of_documents, bar, self.said
         self.view = column(*parts, kind="wb-card editing")
         self._path: Path | None = None
+        self._top: dict[int, tuple[str, ...]] = {}
         self._document = pn.state.curdoc
 
-    def show(self, reading: Reading | None, words: dict[int, str]) -> None:
-        """Set the run and the first words of its topics; what was written about another run is removed."""
+    def show(
+        self,
+        reading: Reading | None,
+        words: dict[int, str],
+        top: dict[int, tuple[str, ...]] = MappingProxyType({}),
+    ) -> None:
+        """Set the run and the first words of its topics; what was written about another run is removed.
+
+        top : topic → its most probable words, to be offered
+        """
         path = reading and reading.path
         if path != self._path:
             self._path = path
-            self.edits.param.update(value="", value_input="")
+            self._clear()
+        self._top = top
         options = {f"{topic} {few}": topic for topic, few in words.items()}
         if options != self.topics.options:
             kept = [topic for topic in self.topics.value if topic in words]
             self.topics.param.update(options=options, value=kept)
+            self._offer_words()
         self.view.visible = bool(words) and not policy().read_only and takes_edits(reading.spec)
+
+    def _clear(self) -> None:
+        """Remove the edits, the words and the documents."""
+        self.edits.param.update(value="", value_input="")
+        self.words.param.update(options=[], value=[])
+        self.documents.param.update(options={}, value=[])
+        self._of_documents.visible = False
+
+    def _offer_words(self) -> None:
+        """Offer the words of the chosen topics, or of all; first those that are chosen, then those of most topics."""
+        lists = [self._top[topic] for topic in self.topics.value or self._top if topic in self._top]
+        n_lists = Counter(word for words in lists for word in words)
+        offered = dict.fromkeys([*self.words.value, *(word for word, _ in n_lists.most_common())])
+        options = [*offered][: max(MOST_WORDS, len(self.words.value))]
+        if options != self.words.options:
+            self.words.param.update(options=options, value=self.words.value)
+
+    def leave_out(self, document: int, title: str) -> None:
+        """Add a document to those that are left out."""
+        name = f"{document} {title}"
+        self._of_documents.visible = True
+        self.documents.options = self.documents.options | {name: document}
+        # after the buttons: of both at once the browser does not show the new button as chosen
+        self.documents.value = sorted({*self.documents.value, document})
 
     def _write(self, edit: str) -> None:
         """Add an edit of the chosen topics, or, if too few are chosen, say how many the edit needs."""
@@ -68,18 +114,24 @@ class Editing:
             self.said.say(f"Choose {'two topics' if least == 2 else 'a topic'} to {edit}.", "bad")
             return
         self.said.say("")
-        written = "; ".join([*self.written(), " ".join(map(str, [edit, *topics]))])
+        written = "; ".join([*self._typed(), " ".join(map(str, [edit, *topics]))])
         self.edits.param.update(value=written, value_input=written)
         self.topics.value = []
 
-    def written(self) -> list[str]:
-        """Return the edits that are written."""
+    def _typed(self) -> list[str]:
+        """Return the edits in the text field."""
         return [edit.strip() for edit in re.split("[;\n]", self.edits.value_input) if edit.strip()]
+
+    def written(self) -> list[str]:
+        """Return all edits: those in the text field, and what is left out."""
+        left_out = {WORDS: self.words.value, DOCUMENTS: self.documents.value}
+        edits = [" ".join(map(str, [what, *names])) for what, names in left_out.items() if names]
+        return [*self._typed(), *edits]
 
     def _start(self) -> None:
         edits, parent = self.written(), self._path
         if not edits:
-            self.said.say("Write an edit first, such as merge 3 7.", "bad")
+            self.said.say("Write an edit first, such as merge 3 7, or choose a word.", "bad")
             return
 
         def then(found: tuple[list[Path], list[Exception]] | None, error: Exception | None) -> None:
@@ -87,13 +139,15 @@ class Editing:
             if refused:
                 self.said.say(sentence_of(refused[0]), "bad")
                 return
-            names = ",".join(path.name for path in (parent, *started))
-            link = f'<a href="compare?{urlencode({"runs": names})}">Compare both</a>'
+            new = started[0].name
+            both = urlencode({"runs": f"{parent.name},{new}"})
+            matched = urlencode({"run": new, "with": parent.name})
+            links = f'<a href="compare?{both}">Compare both</a>, <a href="topics?{matched}">match their topics</a>'
             self.said.param.update(
-                value=f'<p role="status">Started {escape(started[0].name)}. {link}</p>',
-                visible=True,
+                value=f'<p role="status">Started {escape(new)}. {links}</p>', visible=True
             )
-            self.edits.param.update(value="", value_input="")
+            self._clear()
+            self._offer_words()
 
         work = partial(branches, [parent], lambda run: run.branch(*edits))
         in_background(self._document, work, then)

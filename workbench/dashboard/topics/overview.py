@@ -38,6 +38,8 @@ from workbench.views.topics import word_controls
 
 FEW = 6
 """Number of words of a topic in the table, and of topics whose words are drawn while none is chosen."""
+MANY = 20
+"""Number of words of a topic that can be left out by a click."""
 MAP_HEIGHT = 4.0
 """Height of the map on the page, inches."""
 SCALE = 1.4
@@ -77,6 +79,7 @@ class Topics(NamedTuple):
     names: dict[int, str] = {}  # noqa: RUF012  # node in a network and label, of topics with one of these
     labels: dict[int, str] = {}  # noqa: RUF012
     words: dict[int, str] = {}  # noqa: RUF012  # the first words
+    top: dict[int, tuple[str, ...]] = {}  # noqa: RUF012  # the `MANY` most probable words
     said: str = ""  # why there are no topics, or what is wrong with their labels
 
 
@@ -92,7 +95,8 @@ def topics_of(moment: Moment, written: int) -> Topics:
         )
         return Topics(moment, said=f"{moment.path.name} has no {missing}.")
     labels, trouble = labels_now(moment)
-    order, words = tuple(topics_by_size(run)), top_words(used_topics(run), FEW)["word"]
+    order, words = tuple(topics_by_size(run)), top_words(used_topics(run), MANY)["word"]
+    top = {topic: tuple(map(str, words.sel(topic=topic).values)) for topic in order}
     nodes = (
         dict(zip(run["topic"].values.tolist(), run["node"].values, strict=True))
         if "node" in run.coords
@@ -107,7 +111,8 @@ def topics_of(moment: Moment, written: int) -> Topics:
         order,
         {topic: name for topic, name in named.items() if name},
         labels,
-        {topic: " ".join(map(str, words.sel(topic=topic).values)) for topic in order},
+        {topic: " ".join(words[:FEW]) for topic, words in top.items()},
+        top,
         capital(trouble),
     )
 

@@ -5,6 +5,7 @@ from functools import partial
 from html import escape
 from pathlib import Path
 from time import monotonic
+from urllib.parse import urlencode
 
 import numpy as np
 import panel as pn
@@ -18,6 +19,7 @@ from workbench.dashboard.shared.link import (
     Part,
     attribute_part,
     follow_address,
+    query_of,
     widget_part,
     write_address,
 )
@@ -49,6 +51,7 @@ from workbench.dashboard.topics.recorded import Recorded
 from workbench.dashboard.topics.sizes import CONTROLS, MOST_POINTS, NO_TOPICS, sizes_of
 from workbench.dashboard.topics.unseen import Unseen
 from workbench.runs.execution.run import default_store
+from workbench.runs.spec import RunSpec
 from workbench.runs.store.notes import FILE as NOTES
 from workbench.runs.store.notes import label_topic
 from workbench.runs.store.status import stamp
@@ -86,6 +89,7 @@ class TopicsPage:
         )
         self.all = button("Whole corpus", visible=False)
         self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
+        self.again = text(css_classes=["wb-mid"])
         # the runs chosen in the menus, which may not exist yet
         self._asked = {self.run: "", self.other: ""}
         self._runs: dict[str, Reading] = {}  # every readable run, newest first
@@ -128,6 +132,7 @@ class TopicsPage:
         )
         self.unseen = Unseen(self.handover, self._choose)
         self.editing = Editing()
+        self.documents.on_leave_out = self.editing.leave_out
         self._cards = (
             self.map,
             self.words,
@@ -207,6 +212,7 @@ class TopicsPage:
     def _show(self, ticking: bool = False) -> None:
         """Show the chosen run at its last snapshot."""
         moment = self.moment()
+        self.again.object = _again(moment and self._runs[moment.path.name].spec)
         if moment is None:
             self._topics = None
             self._looking.reset()
@@ -242,7 +248,7 @@ class TopicsPage:
         self.topics.follow(topics)
         self.documents.follow(moment, chosen, names, self.find.value)
         self.unseen.show(moment, chosen, names)
-        self.editing.show(self._runs[path.name], topics.words)
+        self.editing.show(self._runs[path.name], topics.words, topics.top)
         if ticking:
             self.recorded.tick()
         if not ticking or monotonic() >= self._due:
@@ -411,7 +417,9 @@ class TopicsPage:
 
     def view(self) -> pn.Column:
         """Return the page, after setting up its session."""
-        of_run = column(column(self.run, kind="wb-bar"), self.said, kind="wb-card overview")
+        of_run = column(
+            column(self.run, self.again, kind="wb-bar"), self.said, kind="wb-card overview"
+        )
         overview = column(self.map.view, self.words.view, kind="wb-halves")
         pair = column(self.sizes.view, self.recorded.view, kind="wb-halves")
         below = self.topics.view, self.editing.view, self.model.view, self.documents.view, pair
@@ -423,6 +431,13 @@ class TopicsPage:
 def page() -> pn.Column:
     """Return the page for one visitor, for the store that WORKBENCH_STORE names."""
     return page_or_sentence(lambda: TopicsPage(default_store()).view())
+
+
+def _again(spec: RunSpec | None) -> str:
+    """Return a link to the form with the settings of a run, as HTML; empty if no run can be started."""
+    if spec is None or policy().read_only:
+        return ""
+    return f'<a href="compare?{escape(urlencode(query_of(spec)))}">Use these settings</a>'
 
 
 def _empty(store: Path) -> str:

@@ -130,11 +130,12 @@ class Run(RunReader):
         """Start a run that continues from the present state with settings turned, as ``branch(r=2)``, and return it.
 
         It has the bits of this run up to now, so that both can be compared; this run is left as it is. With edits of topics,
-        as ``branch("merge 3 7", "drop 5", "split 2", "add 1")``, it starts from the edited counts of the last snapshot.
+        as ``branch("merge 3 7", "drop 5", "split 2", "add 1")``, it starts from the edited counts of the last snapshot; so it
+        does without words or documents, as ``branch("omit said mr", "omit-document 3 17")``.
 
         Raises
         ------
-        OptionError, SpecError, StoreError
+        OptionError, SpecError, StoreError, CorpusError
         """
         if edits:
             planned = branch_of_topics(self.path, edits, changes)

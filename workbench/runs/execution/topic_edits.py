@@ -1,7 +1,8 @@
-"""A run that continues from the counts of another, with topics merged, dropped, split or added.
+"""A run that continues from the counts of another, with topics merged, dropped, split or added, or with words left out.
 
 Edits are written as ``merge 3 7``, ``drop 5``, ``split 2`` and ``add 2``; topics have the numbers that they have in the run.
-The number of topics changes the shape of all that a run records, so it is another run that continues, not the same.
+What is left out of the data is written as in `omissions`. Both change the shape of all that a run records, so it is another
+run that continues, not the same.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from workbench.corpus import Corpus
+from workbench.data.reading import of_changed
 from workbench.engines.engine import WarmStart
-from workbench.engines.lda.fold_in import mixture_probability
 from workbench.models.lda import check_topics
 from workbench.models.options import OptionError
 from workbench.runs.execution.memory_check import Planned
+from workbench.runs.execution.omissions import apart, omissions_of, weights_of
 from workbench.runs.execution.warm_start import warm_start_now
 from workbench.runs.interventions import checked_changes
 from workbench.runs.spec import RunSpec, SpecError, plain
-from workbench.runs.store.archive import corpora_of, counts_hash
+from workbench.runs.store.archive import corpora_of, counts_hash, get_table
 from workbench.runs.store.branching import refuse_shards
 from workbench.runs.store.status import read_spec
 
-EDITS = "merge 3 7, drop 5, split 2 or add 1"
+EDITS = "merge 3 7, drop 5, split 2, add 1, omit said or omit-document 3"
 SWEEPS = 50
 """Largest number of sweeps of each part of `halves`."""
 SMOOTHING = 0.01
@@ -40,7 +42,7 @@ def takes_edits(spec: RunSpec) -> bool:
 
 
 def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Planned:
-    """Return a planned run that begins with the last counts of the run in a folder, with topics edited and settings turned.
+    """Return a planned run that begins with the last counts of the run in a folder, with edits made and settings turned.
 
     It has the other settings of that run, and counts its iterations from 1.
 
@@ -48,6 +50,8 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
     ------
     OptionError
         For an invalid edit, or a setting that cannot be turned.
+    CorpusError
+        No token is left.
     SpecError, StoreError
         The run has no counts yet, its model cannot begin from counts, or its corpus is in shards.
     """
@@ -59,7 +63,8 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
         )
     train, test = corpora_of(path.parent, spec)
     start, origin = warm_start_now(path, train)
-    made = edits_of(edits, len(start.n_kw))
+    of_topics, of_data = apart(edits)
+    made, left = edits_of(of_topics, len(start.n_kw)), omissions_of(of_data, train)
     values = checked_changes(spec, changes) if changes else {}
     model, options = spec.model | {"n_topics": made.n_topics}, dict(spec.options)
     turned: dict[str, float] = {}
@@ -70,7 +75,9 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
     if isinstance(alpha := model.get("alpha"), (list, tuple)):
         model["alpha"] = made.of_priors(np.array(alpha))
     dropped = start.n_kw[made.place < 0].sum() / max(start.n_kw.sum(), 1.0)
-    start = edited(start, made, train)
+    start = (
+        left.of_counts(edited(start, made, train), train) if of_data else edited(start, made, train)
+    )
     origin |= {
         "counts": counts_hash(start),
         "dropped": round(float(dropped), 6),
@@ -79,6 +86,17 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
     spec = replace(
         spec, model=model, options=options, start=origin, warm_start=start, interventions=()
     )
+    if of_data:
+        if spec.table:
+            train = replace(train, table=get_table(path.parent, spec.table))
+        train, test = left.of_corpus(train), None if test is None else left.of_corpus(test)
+        spec = replace(
+            spec,
+            train=train.content_hash,
+            test=None if test is None else test.content_hash,
+            table=train.table and train.table.content_hash,
+            reading=spec.reading and of_changed(spec.reading, train.content_hash),
+        )
     return Planned(replace(spec, name=f"{path.name}-{spec.hash[:4]}"), train, test)
 
 
@@ -118,7 +136,7 @@ def edits_of(edits: Sequence[str], n_topics: int) -> Edits:
         given = [int(word) if word.isdecimal() else word for word in words]
         least = {"merge": 2, "drop": 1, "split": 1, "add": 0}.get(what)
         if least is None or len(given) < least or (what == "add" and len(given) > 1):
-            raise OptionError.must_be("an edit of topics", f"like {EDITS}", edit)
+            raise OptionError.must_be("an edit", f"like {EDITS}", edit)
         if what == "add":
             n_added += OptionError.whole("the number of topics to add", *(given or [1]), 1)
             continue
@@ -145,9 +163,10 @@ def edited(start: WarmStart, edits: Edits, corpus: Corpus) -> WarmStart:
     topics = start.topics
     if topics is not None:
         topics = np.where(topics >= 0, edits.place[topics], -1).astype(np.int32)
-    whole = WarmStart(n_kw.copy(), n_dk.copy(), topics)
+    weights_in = weights_of(whole := WarmStart(n_kw.copy(), n_dk.copy(), topics), corpus)
+    shape = corpus.n_documents, corpus.n_words
     for new, topic in enumerate(edits.split, edits.n_kept):
-        weights = weights_of(whole, topic, corpus)
+        weights = csr_array((weights_in(topic).astype(float), corpus.words, corpus.indptr), shape)
         second = halves(weights, topic)
         share = (weights.T @ second) / np.maximum(weights.sum(axis=0), 1e-300)
         n_kw[new], n_dk[:, new] = whole.n_kw[topic] * share, whole.n_dk[:, topic] * second
@@ -157,19 +176,6 @@ def edited(start: WarmStart, edits: Edits, corpus: Corpus) -> WarmStart:
             of_token = np.repeat(second[corpus.documents], corpus.counts)
             topics = np.where((topics == topic) & of_token, np.int32(new), topics)
     return WarmStart(n_kw, n_dk, topics)
-
-
-def weights_of(start: WarmStart, topic: int, corpus: Corpus) -> csr_array:
-    """Return the expected number of tokens of each word in each document (document, word) that belong to a topic."""
-    if start.topics is not None:
-        pair = np.repeat(np.arange(corpus.n_pairs), corpus.counts)
-        n = np.bincount(pair[start.topics == topic], minlength=corpus.n_pairs).astype(float)
-    else:
-        phi = start.n_kw / np.maximum(start.n_kw.sum(axis=1, keepdims=True), 1e-300)
-        own = start.n_dk[corpus.documents, topic] * phi[topic, corpus.words]
-        of_all = mixture_probability(start.n_dk, np.ascontiguousarray(phi.T), corpus)
-        n = corpus.counts * own / of_all
-    return csr_array((n, corpus.words, corpus.indptr), (corpus.n_documents, corpus.n_words))
 
 
 def halves(weights: csr_array, topic: int) -> np.ndarray:

@@ -1,0 +1,101 @@
+"""Words and documents that are left out of the data of a run that continues another.
+
+They are written as ``omit said mr`` and ``omit-document 3 17``; documents have the numbers that they have in the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.corpus.experiments import keep_words
+from workbench.engines.engine import WarmStart
+from workbench.engines.lda.fold_in import mixture_probability
+from workbench.errors import nearest
+from workbench.models.options import OptionError
+
+WORDS, DOCUMENTS = "omit", "omit-document"
+
+
+class Omissions(NamedTuple):
+    """Which words and documents stay."""
+
+    words: np.ndarray  # (word,) bool
+    documents: np.ndarray  # (document,) bool
+
+    def of_corpus(self, corpus: Corpus) -> Corpus:
+        """Return the corpus of what stays; documents may become empty. Raises CorpusError if no token is left."""
+        left = corpus if self.words.all() else keep_words(corpus, self.words)
+        return left if self.documents.all() else left.of_documents(np.flatnonzero(self.documents))
+
+    def of_counts(self, start: WarmStart, corpus: Corpus) -> WarmStart:
+        """Return the counts of the tokens that stay; without topics of tokens, of each pair's tokens by p(topic | pair)."""
+        stays = self.words[corpus.words] & self.documents[corpus.documents]
+        n_kw, n_dk = np.zeros_like(start.n_kw), np.zeros_like(start.n_dk)
+        weights = weights_of(start, corpus)
+        for topic in range(len(n_kw)):
+            own = np.where(stays, weights(topic), 0.0)
+            n_kw[topic] = np.bincount(corpus.words, own, corpus.n_words)
+            n_dk[:, topic] = np.bincount(corpus.documents, own, corpus.n_documents)
+        topics = start.topics
+        return WarmStart(
+            np.ascontiguousarray(n_kw[:, self.words]),
+            n_dk[self.documents],
+            None if topics is None else topics[np.repeat(stays, corpus.counts)],
+        )
+
+
+def apart(edits: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the edits of topics, and those that leave words or documents out."""
+    apart: tuple[list[str], list[str]] = [], []
+    for edit in edits:
+        apart[str(edit).split(" ")[0] in (WORDS, DOCUMENTS)].append(edit)
+    return apart
+
+
+def omissions_of(edits: Sequence[str], corpus: Corpus) -> Omissions:
+    """Return what stays of a corpus after some edits. Raises OptionError for a word or document that it lacks."""
+    words, documents = np.ones(corpus.n_words, bool), np.ones(corpus.n_documents, bool)
+    places = {word: place for place, word in enumerate(corpus.vocabulary)}
+    for edit in edits:
+        what, _, rest = edit.partition(" ")
+        given = [rest.strip()] if rest.strip() in places else rest.replace(",", " ").split()
+        if not given:
+            raise OptionError.must_be(
+                "an edit of the data", "like omit said or omit-document 3", edit
+            )
+        for one in given:
+            if what == DOCUMENTS:
+                number = int(one) if one.isdecimal() else one
+                documents[OptionError.whole("a document", number, 0, len(documents) - 1)] = False
+            elif one in places:
+                words[places[one]] = False
+            else:
+                near = nearest(one, places)
+                hint = f"; did you mean {near!r}?" if near else ""
+                raise OptionError(f"{corpus.name!r} has no word {one!r} to leave out{hint}")
+    if not documents.any():
+        raise OptionError(f"no document of {corpus.name!r} would be left; leave out fewer")
+    if corpus.sequence is not None and not documents.all():
+        raise OptionError(
+            f"the documents of {corpus.name!r} stand in sequences, of which none can be left out; leave out words"
+        )
+    return Omissions(words, documents)
+
+
+def weights_of(start: WarmStart, corpus: Corpus) -> Callable[[int], np.ndarray]:
+    """Return a function from a topic to the expected number of tokens (pair,) that belong to it, of each pair of the corpus.
+
+    They are counted if the topics of tokens are known, and else divided by p(topic | pair).
+    """
+    if start.topics is not None:
+        pair = np.repeat(np.arange(corpus.n_pairs), corpus.counts)
+        return lambda topic: np.bincount(pair[start.topics == topic], minlength=corpus.n_pairs)
+    phi = start.n_kw / np.maximum(start.n_kw.sum(axis=1, keepdims=True), 1e-300)
+    of_all = mixture_probability(start.n_dk, np.ascontiguousarray(phi.T), corpus)
+    return lambda topic: (
+        corpus.counts * start.n_dk[corpus.documents, topic] * phi[topic, corpus.words] / of_all
+    )
