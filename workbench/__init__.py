@@ -43,6 +43,7 @@ _HOMES = {
         "coherence",
         "documents_table",
         "effective_samples",
+        "effects",
         "exact",
         "find_documents",
         "representative_documents",

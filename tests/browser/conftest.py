@@ -84,4 +84,4 @@ def new_page(browser):
     yield open_page
     for context in contexts:
         context.close()
-    assert complaints == []
+    assert not complaints, "\n".join(complaints)

@@ -27,6 +27,7 @@ import workbench as wb
 from workbench.corpus import hold_out_ends, hold_out_rows
 from workbench.measures import (
     each_run,
+    effect_curve,
     group_differences,
     labels_of,
     spec_of,
@@ -511,6 +512,24 @@ def lifts(panels, run, about):
     yield [panel.x, panel.scales], [{"a (5)": 0, "b (10)": 1}, [(-2, 2)]]
 
 
+def column_effects(panels, run, about):
+    own, curve = names(run), effect_curve(run, "~ label", "label")
+    for panel, texts in beside(panels, about.picture.hover["Points"]):
+        of = curve.sel(topic=own.index(panel.title))
+        shares, changes = (of[name].values.tolist() for name in ("share", "change"))
+        sides = [
+            of[f"{name}_{side}"].values for name in ("share", "change") for side in ("low", "high")
+        ]
+        yield panel.x, {"a": 0, "b": 1}
+        yield panel.dots, [[0, shares[0]], [1, shares[1]]]
+        yield panel.lines, [[[i, sides[0][i]], [i, sides[1][i]]] for i in (0, 1)]
+        for i, text in enumerate(texts):
+            low, high, change_low, change_high = (100 * side[i] for side in sides)
+            about_share = f"label {'ab'[i]}: {shares[i]:.2%} ({low:.2f} to {high:.2f})"
+            points = f"{100 * changes[i]:+.2f} ({change_low:+.2f} to {change_high:+.2f})"
+            yield text.split("\n")[1:], [about_share, f"{points} percentage points from the first"]
+
+
 def group_gaps(panels, run, about):
     (panel,), own, labels = panels, names(run), run["document_label"].values.tolist()
     shares, sides = shares_of(run, labels), [f"label: {one}" if one else None for one in labels]
@@ -837,6 +856,7 @@ CHECKED = {
     "topics-over-time": (lambda: grouped(period="month"), periods),
     "topics-by-group": (grouped, lifts),
     "group-differences": (grouped, group_gaps),
+    "effects": (grouped, column_effects),
     "words-by-year": (yearly, years),
     "coherence": (small, coherences),
     "topic-flow": (small, ribbons),

@@ -40,6 +40,7 @@ from workbench.measures.documents import (
     representative_documents,
     token_topics,
 )
+from workbench.measures.effects import effect_curve, effects
 from workbench.measures.exact import exact
 from workbench.measures.frontier import at_equal_cost, frontier, overtaking
 from workbench.measures.gap import gap
@@ -118,7 +119,9 @@ __all__ = [
     "diversity",
     "documents_table",
     "each_run",
+    "effect_curve",
     "effective_samples",
+    "effects",
     "exact",
     "final",
     "find_documents",

@@ -9,6 +9,7 @@ or day of each time, and all from the first to the last.
 import math
 import numbers
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import numpy as np
 import xarray as xr
@@ -75,7 +76,10 @@ def dates_of(times: list):
     """Return the times as a DatetimeIndex, with NaT for missing ones."""
     import pandas as pd
 
+    texts = [*dict.fromkeys(time for time in times if isinstance(time, str) and not is_year(time))]
     date_of = {None: pd.NaT}
+    with suppress(ValueError, TypeError, OverflowError, AttributeError):  # told below, of which
+        date_of |= zip(texts, pd.to_datetime(texts, format="mixed").tz_localize(None), strict=True)
     for document, time in enumerate(times):
         if time in date_of:
             continue

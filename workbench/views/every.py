@@ -29,6 +29,7 @@ from workbench.views.comparison import (
 )
 from workbench.views.convergence import draw_convergence
 from workbench.views.correlations import correlation_controls, draw_correlations
+from workbench.views.effects import draw_effects, effect_controls
 from workbench.views.flow import draw_flows
 from workbench.views.frontier import draw_frontier, draw_overtaking
 from workbench.views.gap import draw_gap
@@ -170,6 +171,14 @@ VIEWS = [
         draw_group_differences,
         on_page=True,
         controls=against_controls,
+    ),
+    View(
+        "effects",
+        "Effects of a column",
+        ("phi n_dk document",),
+        draw_effects,
+        on_page=True,
+        controls=effect_controls,
     ),
     View("words-by-year", "Words by year", ("phi_by_time",), draw_words_by_year, on_page=True),
     View("coherence", "Coherence of the topics", COUNTED, draw_coherence),

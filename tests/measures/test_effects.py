@@ -1,0 +1,181 @@
+"""Effects of columns on shares of topics, against plain regressions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from comparisons import tiny_run
+from measures.test_groups import with_tokens
+from scipy.stats import t as students_t
+
+import workbench as wb
+from workbench.corpus.document_table import DocumentTable
+from workbench.measures import MeasureError, effect_curve, effects
+from workbench.measures.effects import N_DRAWS, columns_of_documents, formula_of
+from workbench.measures.groups import COLUMN
+
+N = 40
+COLUMNS = pd.DataFrame(
+    {
+        "party": ["left", "right", "centre", "right"] * 10,
+        "year": np.arange(N) % 7 + 2000.0,
+        "place": [""] + ["here", "there"] * 19 + ["here"],
+    }
+)
+
+
+def drawn(n_snapshots: int = 1, engine: str = "cgs"):
+    """A run of some snapshots whose tokens are drawn; the first snapshots are of the burn-in."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(5, 40, N)
+    lengths[7] = 0
+    run = with_tokens(np.ones((N, 3)))
+    tokens = np.stack(
+        [
+            np.stack(
+                [
+                    rng.multinomial(n, p)
+                    for n, p in zip(lengths, rng.dirichlet([2, 1, 1], N), strict=True)
+                ]
+            )
+            for _ in range(n_snapshots)
+        ]
+    ).astype(float)
+    spec = run.attrs["spec"].replace('"engine": "cgs"', f'"engine": "{engine}"')
+    assert engine in spec
+    return (
+        run.drop_vars(["n_dk", "n_kw", "n_k"])
+        .assign(
+            n_dk=(("snapshot", "document", "topic"), tokens),
+            n_kw=(("snapshot", "topic", "word"), tokens.sum(axis=1)[..., None]),
+            n_k=(("iteration", "topic"), tokens[-1:].sum(axis=1)),
+        )
+        .assign_coords(snapshot_iteration=("snapshot", 9 + np.arange(n_snapshots)))
+        .assign_attrs(spec=spec)
+    )
+
+
+def plainly(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and their covariance by HC3, document by document."""
+    inverse = np.linalg.inv(x.T @ x)
+    slopes = inverse @ x.T @ y
+    middle = np.zeros_like(inverse)
+    for row, value in zip(x, y, strict=True):
+        leverage = row @ inverse @ row
+        middle += np.outer(row, row) * ((value - row @ slopes) / (1 - leverage)) ** 2
+    return slopes, inverse @ middle @ inverse
+
+
+def design(kept: np.ndarray) -> np.ndarray:
+    columns = COLUMNS[kept]
+    return np.stack(
+        [
+            np.ones(kept.sum()),
+            columns["party"] == "left",
+            columns["party"] == "right",
+            columns["year"],
+        ],
+        axis=1,
+    ).astype(float)
+
+
+@pytest.mark.parametrize("n_snapshots", [1, 6])
+def test_effects_are_means_of_regressions_on_the_snapshots_after_the_burn_in(n_snapshots):
+    run = drawn(n_snapshots)
+    found = effects(run, "~ party + year", COLUMNS)
+    assert found["term"].values.tolist() == ["Intercept", "party[T.left]", "party[T.right]", "year"]
+    kept = run["n_dk"].values[-1].sum(axis=1) > 0
+    assert found.attrs["n_documents"] == N - 1 and found.attrs["n_left_out"] == 1
+    used = range(max(n_snapshots - 4, 0), n_snapshots)  # after iteration 10, or the last
+    assert found.attrs["n_draws"] == len(used)
+    for topic in range(3):
+        tokens = run["n_dk"].values[used][:, kept]
+        shares = tokens[..., topic] / tokens.sum(axis=-1)
+        slopes = np.array([plainly(design(kept), each)[0] for each in shares])
+        _, covariance = plainly(design(kept), shares.mean(axis=0))
+        if len(used) > 1:
+            covariance = covariance + (1 + 1 / len(used)) * np.cov(slopes.T)
+        own = found.sel(topic=topic)
+        np.testing.assert_allclose(own["effect"], slopes.mean(axis=0))
+        np.testing.assert_allclose(own["covariance"], covariance, rtol=1e-7, atol=1e-12)
+        error = np.sqrt(np.diagonal(covariance))
+        np.testing.assert_allclose(own["effect_error"], error)
+        half = students_t.ppf(0.975, N - 1 - 4) * error
+        np.testing.assert_allclose(own["effect_low"], slopes.mean(axis=0) - half)
+        np.testing.assert_allclose(own["effect_high"], slopes.mean(axis=0) + half)
+
+
+def test_shares_of_a_run_that_is_no_sampler_are_drawn_around_the_expected_tokens():
+    run = drawn(3, "svb")
+    found, last = effects(run, "~ party", COLUMNS), drawn(3)["n_dk"].values[-1]
+    kept = last.sum(axis=1) > 0
+    point, covariance = plainly(design(kept)[:, :3], last[kept, 0] / last[kept].sum(axis=1))
+    own = found.sel(topic=0)
+    assert found.attrs["n_draws"] == N_DRAWS
+    np.testing.assert_allclose(own["effect"], point, atol=0.03)
+    assert (own["effect_error"].values > np.sqrt(np.diagonal(covariance))).all()
+    assert effects(run, "~ party", COLUMNS).equals(found)
+    assert not effects(run, "~ party", COLUMNS, seed=1).equals(found)
+
+
+def test_a_curve_is_the_mean_of_all_documents_with_one_value():
+    run = drawn(6)
+    kept = run["n_dk"].values[-1].sum(axis=1) > 0
+    shown = effects(run, "~ party * year", COLUMNS)
+    curve = effect_curve(run, "~ party * year", "party", COLUMNS)
+    assert curve["value"].values.tolist() == ["centre", "left", "right"]
+    year = COLUMNS["year"][kept].mean()
+    rows = np.array([[1, 0, 0, year, 0, 0], [1, 1, 0, year, year, 0], [1, 0, 1, year, 0, year]])
+    np.testing.assert_allclose(curve["share"], rows @ shown["effect"].values)
+    error = [[np.sqrt(row @ c @ row) for c in shown["covariance"].values] for row in rows]
+    np.testing.assert_allclose(curve["share_error"], error)
+    np.testing.assert_allclose(
+        curve["change"], (rows - rows[0]) @ shown["effect"].values, atol=1e-12
+    )
+    error = [[np.sqrt(row @ c @ row) for c in shown["covariance"].values] for row in rows - rows[0]]
+    np.testing.assert_allclose(curve["change_error"], error, atol=1e-12)
+    by_year = effect_curve(run, "~ party + year", "year", COLUMNS, n_points=4)
+    np.testing.assert_allclose(by_year["value"], [2000, 2002, 2004, 2006])
+    assert np.all(by_year["change"][0] == 0)
+
+
+def test_columns_are_those_of_the_run_and_of_a_table():
+    run = tiny_run("cgs")
+    n = run.sizes["document"]
+    run = run.assign_coords({f"{COLUMN}time": ("document", ["2020-07-01", ""] * (n // 2))})
+    columns = columns_of_documents(run, {"code": ["7", "8"] * (n // 2)})
+    assert columns["code"].tolist() == [7, 8] * (n // 2)
+    assert columns["year"][0] == pytest.approx(2020.5, abs=0.01) and np.isnan(columns["year"][1])
+    table = DocumentTable({"kind": ("a", "b") * (n // 2)})
+    assert columns_of_documents(run, table)["kind"].tolist() == ["a", "b"] * (n // 2)
+    with pytest.raises(MeasureError, match=f"a row for each of {n} training documents; got 2"):
+        columns_of_documents(tiny_run("cgs"), {"kind": ["a", "b"]})
+
+
+def test_a_formula_of_columns_bends_numbers_of_many_values():
+    columns = pd.DataFrame({"a b": ["x", "y"] * 10, "n": range(20), "few": [1, 2, 3, 4] * 5})
+    formula = formula_of(columns, ["a b", "n", "few"])
+    assert formula == "~ `a b` + bs(`n`, df=3) + `few`"
+    run = with_tokens(np.random.default_rng(0).integers(1, 9, (20, 2)))
+    assert effects(run, formula, columns).sizes["term"] == 6
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("~ partie", "the documents have no column 'partie'; did you mean 'party'?"),
+        ("~ party +", "a formula is like '~ party . bs.*; '~ party .' is none: Operator"),
+        ("year ~ party", "a formula has its right side alone, as '~ party'; got 'year ~ party'"),
+        ("~ year + I(2 * year)", "determine each other in these documents: I.2 . year. follows"),
+        ("~ C(year) * party * place", "terms take more than 41 documents|determine each other"),
+    ],
+)
+def test_a_wrong_formula_gets_a_sentence(formula, said):
+    with pytest.raises(MeasureError, match=said):
+        effects(drawn(), formula, COLUMNS)
+
+
+def test_what_cannot_be_drawn_gets_a_sentence():
+    with pytest.raises(MeasureError, match="has no column 'year' to draw; there are party"):
+        effect_curve(drawn(), "~ party", "year", COLUMNS)
+    with pytest.raises(MeasureError, match="no topic counts of documents"):
+        wb.effects(tiny_run("cgs").drop_vars("n_dk"), "~ party")

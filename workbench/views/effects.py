@@ -1,0 +1,142 @@
+"""Effects of a column of the documents on topics: the mean share of each topic by the column's value."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+
+from workbench.measures import MeasureError, effect_curve
+from workbench.measures.effects import columns_of_documents, formula_of
+from workbench.measures.groups import COLUMN, columns_of
+from workbench.views.elements import COLOURS, RC, axis, band, element, fitting, panel, topic_colour
+from workbench.views.groups import PANEL, interval
+from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, rows_of
+from workbench.views.topics import names_of_topics
+
+HEADER = (
+    "value",
+    "topic",
+    "share",
+    "share_low",
+    "share_high",
+    "change",
+    "change_low",
+    "change_high",
+)
+MOST_DRAWN, MOST_LEVELS = 6, 24
+"""Maximum of topics, and of values of a column that has no numbers."""
+ALONE, ALL = "no other column", "all other columns"
+
+
+def effect_view(curve: xr.Dataset, topic: int, title: str = "", colour: str = COLOURS[0]):
+    """Draw the mean share of a topic by the value of a column, with 95 % intervals, as a `holoviews.Overlay`.
+
+    curve : result of `workbench.measures.effect_curve`.
+    """
+    of_topic, column = curve.sel(topic=topic), curve.attrs["column"]
+    share, low, high = (of_topic[name].values for name in ("share", "share_low", "share_high"))
+    x, y = axis("value", column), axis("share", "mean share")
+    given = curve["value"].values
+    is_number = given.dtype.kind == "f"
+    places = given if is_number else np.arange(len(given), dtype=float)
+    if is_number:
+        parts = [band((places, low, high), x, y, colour)]
+        parts.append(element("Curve", (places, share), x, y, color=colour, linewidth=1.2))
+    else:
+        parts = [
+            element("Curve", ([at, at], ends), x, y, color=colour, linewidth=1.0)
+            for at, *ends in zip(places, low, high, strict=True)
+        ]
+    parts.append(element("Points", (places, share), [x, y], color=colour, s=4 if is_number else 12))
+    ticks = (
+        {}
+        if is_number
+        else {
+            "xticks": [
+                (at, fitting(str(value), 14)) for at, value in zip(places, given, strict=True)
+            ],
+            "xrotation": 90 if len(given) > 5 else 0,
+            "xlim": (-0.5, len(given) - 0.5),
+        }
+    )
+    return panel(parts, title=title, aspect="auto", fig_inches=PANEL, fig_rcparams=RC, **ticks)
+
+
+def effect_controls(run: xr.Dataset) -> tuple[Menu, ...]:
+    """Return the controls that choose the column, and whether the others are kept fixed."""
+    columns = _columns(run)
+    chosen = (Menu("of", "Column", columns, columns[0]),) if len(columns) > 1 else ()
+    beside = (Menu("beside", "Adjusted for", (ALONE, ALL), ALONE),) if chosen else ()
+    return chosen + beside
+
+
+def draw_effects(
+    view: View, shown: SideBySide, of: str | None = None, beside: str = ALONE
+) -> Iterator[Picture]:
+    """Draw the shares of topics by the values of a column for one run per label; ``of``: by default the first column."""
+    runs = {label: run for label, run in shown.first("n_dk", "phi").items() if _columns(run)}
+    for number, (label, run) in enumerate(runs.items(), start=1):
+        columns = _columns(run)
+        column = of if of in columns else columns[0]
+        others = [name for name in columns if name != column and beside == ALL]
+        known = columns_of_documents(run)
+        try:
+            curve = effect_curve(run, formula_of(known, [column, *others]), column)
+        except MeasureError:
+            if of is None:
+                continue  # too few documents, and nobody asked for this column
+            raise
+        names, long_names = names_of_topics(run, 3, 34), names_of_topics(run, 6, 80)
+        topics = _changing(curve)
+        rows = curve[list(HEADER[2:])].to_dataframe().reset_index().sort_values(["topic", "value"])
+        n, more = curve.attrs["n_documents"], curve.sizes["topic"] - len(topics)
+        fixed = f" with {', '.join(others)} as they are" if others else ""
+        picture = view.picture(
+            f"Mean share of a topic in a document, by {column}{fixed}, with 95 % intervals that carry the "
+            f"uncertainty of the shares: the {len(topics)} topics that change most beyond their errors"
+            f"{f'; {more} more are in the table' if more else ''}. A regression on {n:,} documents; the intervals are not "
+            "corrected for the number of topics.",
+            [effect_view(curve, topic, names[topic], topic_colour(topic)) for topic in topics],
+            [*WHOSE, *HEADER],
+            rows_of(label, run, rows[list(HEADER)]),
+            legend=False,
+            height=PANEL[1],
+            runs=[run],
+            hover={"Points": [_texts(curve, topic, long_names[topic]) for topic in topics]},
+        )
+        several = {"name": f"{picture.name}-{number}", "title": f"{picture.title}: {label}"}
+        yield replace(picture, **several) if len(runs) > 1 else picture
+
+
+def _columns(run: xr.Dataset) -> tuple[str, ...]:
+    """Return the columns of the documents whose effects can be drawn: of numbers, or with at most `MOST_LEVELS` values."""
+    known = columns_of_documents(run)
+    names = [*columns_of(run), *(["year"] if f"{COLUMN}time" in run.coords else [])]
+    return tuple(
+        name
+        for name in names
+        if name in known
+        and known[name].nunique() > 1
+        and (known[name].dtype.kind in "fiu" or known[name].nunique() <= MOST_LEVELS)
+    )
+
+
+def _changing(curve: xr.Dataset) -> list[int]:
+    """Return the topics whose largest change is the most standard errors, in the order of their numbers."""
+    change, error = (
+        curve[name].transpose("topic", "value").values for name in ("change", "change_error")
+    )
+    size = np.nanmax(np.abs(change) / np.maximum(error, 1e-12) * (error > 0), axis=1)
+    return sorted(curve["topic"].values[np.argsort(-size, kind="stable")[:MOST_DRAWN]].tolist())
+
+
+def _texts(curve: xr.Dataset, topic: int, name: str) -> list[str]:
+    """Return the tooltip of each value: the share and the change, with their intervals."""
+    of_topic = curve.sel(topic=topic)
+    columns = (of_topic[each].values.tolist() for each in ("value", *HEADER[2:]))
+    return [
+        f"{name}\n{curve.attrs['column']} {value if isinstance(value, str) else f'{value:g}'}: {share:.2%}"
+        f"{interval(low, high)}\n{100 * change:+.2f}{interval(change_low, change_high, '+')} percentage points from the first"
+        for value, share, low, high, change, change_low, change_high in zip(*columns, strict=True)
+    ]
