@@ -117,7 +117,13 @@ def pairs(n_documents: int, unequal: bool, n: int, rng) -> np.ndarray:
 
 
 def fitted_effects(
-    engine: str, n_documents: int, n_tokens: int, n: int, rng, point: bool = False
+    engine: str,
+    n_documents: int,
+    n_tokens: int,
+    n: int,
+    rng,
+    alpha: float = 0.1,
+    point: bool = False,
 ) -> np.ndarray:
     """Effects of a group and of a number on the shares of five topics that an engine infers from the words.
 
@@ -143,7 +149,7 @@ def fitted_effects(
         corpus = Corpus.from_pairs(
             *np.nonzero(counts), counts[counts > 0], n_documents=n_documents, n_words=300
         )
-        run = wb.fit(corpus, engine, 5, n_iterations=400, snapshot_every=20, progress=False)
+        run = wb.fit(corpus, engine, 5, alpha, n_iterations=400, snapshot_every=20, progress=False)
         apart = np.abs(run["phi"].values[:, None] - phi).sum(axis=-1)
         truth = truth[:, linear_sum_assignment(apart)[1]]
         if point:
@@ -183,8 +189,8 @@ CASES = {
     "difference of perplexities, 10 documents": partial(pairs, 10, False),
     f"difference of perplexities, 10 documents {UNEQUAL}": partial(pairs, 10, True),
     "effects of columns, cgs, 300 documents of 45 tokens": partial(fitted_effects, "cgs", 300, 40),
-    "effects of columns, cgs, 1,000 documents of 25 tokens": partial(
-        fitted_effects, "cgs", 1000, 20
+    "effects of columns, cgs with alpha = 1, 1,000 documents of 25 tokens": partial(
+        fitted_effects, "cgs", 1000, 20, alpha=1.0
     ),
     "effects of columns, svb, 300 documents of 45 tokens": partial(fitted_effects, "svb", 300, 40),
 }

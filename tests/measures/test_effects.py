@@ -93,7 +93,13 @@ def test_effects_are_means_of_regressions_on_the_snapshots_after_the_burn_in(n_s
         slopes = np.array([plainly(design(kept), each)[0] for each in shares])
         _, covariance = plainly(design(kept), shares.mean(axis=0))
         if len(used) > 1:
-            covariance = covariance + (1 + 1 / len(used)) * np.cov(slopes.T)
+            between, inverse = np.cov(slopes.T), np.linalg.pinv(design(kept))
+            of_documents = inverse @ np.diag(shares.var(axis=0, ddof=1)) @ inverse.T
+            values, vectors = np.linalg.eigh(between - of_documents)
+            of_topics = sum(
+                max(v, 0) * np.outer(e, e) for v, e in zip(values, vectors.T, strict=True)
+            )
+            covariance = covariance + between / len(used) + of_topics
         own = found.sel(topic=topic)
         np.testing.assert_allclose(own["effect"], slopes.mean(axis=0))
         np.testing.assert_allclose(own["covariance"], covariance, rtol=1e-7, atol=1e-12)

@@ -1,10 +1,10 @@
 """Effects of columns of documents on the shares of topics: a regression that carries the uncertainty of the shares.
 
 The share of a topic in a document is its tokens divided by all tokens of the document, without the prior, which would draw
-the shares of short documents together. The variance of an effect is that of a regression on the mean of several draws of the
-shares, plus the variance between the regressions on each draw. The first allows each document a variance of its own (HC3),
-since short documents vary more. By Rubin's rules it would be the mean variance of the regressions on the draws; as these are
-drawn without the columns, that counts their noise twice, and 95 % intervals hold the truth too often.
+the shares of short documents together. The variance of an effect has two parts. One is that of a regression on the mean of
+several draws of the shares, which allows each document a variance of its own (HC3): short documents vary more. The other is the
+uncertainty of the topics, which all documents share: the variance between regressions on each draw, less the part of it that
+independent draws for each document explain. Rubin's rules would count that part, which is in the first already, twice.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def effects(
         For a run without ``n_dk``, an unknown column, an invalid formula, or terms that determine each other.
 
     A sampler's draws are its snapshots after the burn-in, at most `N_DRAWS`. Of another run they are drawn from Dirichlet
-    distributions with the expected tokens of the last snapshot as parameters. Rubin (1987); MacKinnon & White (1985);
-    Roberts et al. (2014), for topics.
+    distributions with the expected tokens of the last snapshot as parameters. MacKinnon & White (1985), for HC3;
+    Roberts et al. (2014), for the method of composition, in the place of which this stands.
     """
     return _Regression(run, formula, table, seed).effects()
 
@@ -135,19 +135,26 @@ class _Regression:
         q, r = np.linalg.qr(x)
         inverse = np.linalg.solve(r, q.T)  # (term, document)
         unexplained = np.maximum(1 - (q**2).sum(axis=1), 1e-12)
-        drawn, mean = [], 0.0
+        drawn, mean, square = [], 0.0, 0.0
         for shares in _draws(self.run, self.documents, seed):
             drawn.append(inverse @ shares)
-            mean = mean + shares
-        self.n_draws, self.freedom = len(drawn), n - p
-        mean, drawn = mean / len(drawn), np.stack(drawn)
+            mean, square = mean + shares, square + shares**2
+        m, drawn = len(drawn), np.stack(drawn)
+        self.n_draws, self.freedom, mean = m, n - p, mean / m
         self.coefficients = drawn.mean(axis=0)
-        squares = ((mean - x @ self.coefficients) / unexplained[:, None]) ** 2
-        self.covariance = np.stack([(inverse * each) @ inverse.T for each in squares.T])
-        if len(drawn) > 1:
+
+        def of_coefficients(weights: np.ndarray) -> np.ndarray:
+            """Return the covariance (topic, term, term) of coefficients from variances (document, topic) of shares."""
+            return np.stack([(inverse * each) @ inverse.T for each in weights.T])
+
+        self.covariance = of_coefficients(
+            ((mean - x @ self.coefficients) / unexplained[:, None]) ** 2
+        )
+        if m > 1:
             apart = drawn - self.coefficients
-            between = np.einsum("mik,mjk->kij", apart, apart) / (len(drawn) - 1)
-            self.covariance += (1 + 1 / len(drawn)) * between
+            between = np.einsum("mik,mjk->kij", apart, apart) / (m - 1)
+            of_documents = of_coefficients(np.maximum(square / m - mean**2, 0.0) * m / (m - 1))
+            self.covariance += between / m + _not_negative(between - of_documents)
 
     def effects(self) -> xr.Dataset:
         """Return what `effects` returns."""
@@ -235,6 +242,12 @@ def formula_of(columns: pd.DataFrame, names: Iterable[str]) -> str:
         return f"bs(`{name}`, df=3)" if bends else f"`{name}`"
 
     return "~ " + " + ".join(map(term, names))
+
+
+def _not_negative(matrices: np.ndarray) -> np.ndarray:
+    """Return symmetric matrices (…, n, n) with negative eigenvalues replaced by 0."""
+    values, vectors = np.linalg.eigh(matrices)
+    return (vectors * np.maximum(values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
 
 
 def columns_of_documents(run: xr.Dataset, table=None) -> pd.DataFrame:
