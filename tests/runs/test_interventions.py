@@ -257,14 +257,18 @@ def test_what_is_asked_comes_after_what_was_planned(thirty_documents, store, at_
     assert_replays(run, thirty_documents)
 
 
-@pytest.mark.slow
-def test_kills_at_any_moment_of_turning_change_no_bit(thirty_documents, store):
+@pytest.mark.parametrize(
+    "seed",
+    [pytest.param(0, marks=pytest.mark.slow)]
+    + [pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 41)],
+)
+def test_kills_at_any_moment_of_turning_change_no_bit(seed, thirty_documents, store):
     settings = {"n_topics": 4, "n_iterations": 1500, "snapshot_every": 50}
-    path, dice = made(store, thirty_documents, **settings), random.Random(5)
+    path, dice = made(store, thirty_documents, **settings), random.Random(seed)
     values = {"r": (0, 1, 2, inf), "alpha": (0.05, 0.1, 0.5), "beta": (0.05, 0.1, 0.3)}
     n_asked, states = 0, set()
     with subprocess.Popen(
-        [sys.executable, str(KILLING), str(path), "5", "2"], stdout=subprocess.PIPE, text=True
+        [sys.executable, str(KILLING), str(path), "5", str(seed)], stdout=subprocess.PIPE, text=True
     ) as killer:
         while killer.poll() is None:
             time.sleep(dice.uniform(0.0, 0.12))

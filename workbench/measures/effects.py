@@ -72,7 +72,7 @@ def effects(
 
     A sampler's draws are its snapshots after the burn-in, at most `N_DRAWS`. Of another run they are drawn from Dirichlet
     distributions with the expected tokens of the last snapshot as parameters. MacKinnon & White (1985), for HC3;
-    Roberts et al. (2014), for the method of composition, in the place of which this stands.
+    Roberts et al. (2014), for the method of composition, which this replaces.
     """
     return _Regression(run, formula, table, seed).effects()
 

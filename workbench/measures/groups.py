@@ -78,7 +78,9 @@ def dates_of(times: list):
 
     texts = [*dict.fromkeys(time for time in times if isinstance(time, str) and not is_year(time))]
     date_of = {None: pd.NaT}
-    with suppress(ValueError, TypeError, OverflowError, AttributeError):  # told below, of which
+    with suppress(
+        ValueError, TypeError, OverflowError, AttributeError
+    ):  # the loop below says which text is no date
         date_of |= zip(texts, pd.to_datetime(texts, format="mixed").tz_localize(None), strict=True)
     for document, time in enumerate(times):
         if time in date_of:
