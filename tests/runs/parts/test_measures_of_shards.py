@@ -200,6 +200,7 @@ def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(
         assert whole == (pytest.approx(parts, rel=ROUNDING) if isinstance(parts, float) else parts)
     xr.testing.assert_identical(*map(scores_of, moments))
     whole, parts = (_documents_now(moment, 0, 4, {}, "w3") for moment in moments)
+    assert whole["shown"].pop("takes_edits") and not parts["shown"].pop("takes_edits")
     assert whole == parts and parts["content"]["total"] > 0 and parts["shown"]["words"]
 
 
