@@ -185,3 +185,23 @@ def test_what_cannot_be_drawn_gets_a_sentence():
         effect_curve(drawn(), "~ party", "year", COLUMNS)
     with pytest.raises(MeasureError, match="no topic counts of documents"):
         wb.effects(tiny_run("cgs").drop_vars("n_dk"), "~ party")
+
+
+@pytest.mark.parametrize("name", ["a` + np.load('x') + `b", "1", "", "lambda", " "])
+def test_a_name_that_a_formula_cannot_hold_is_refused(name):
+    with pytest.raises(MeasureError, match="a formula cannot name the column"):
+        formula_of(pd.DataFrame({name: ["x", "y"]}), [name])
+
+
+def test_a_term_that_rests_on_one_document_has_no_error():
+    columns = COLUMNS.assign(party=["only", *COLUMNS["party"][1:]])
+    found = effects(drawn(6), "~ party + year", columns)
+    is_unknown = found["term"].values == "party[T.only]"
+    assert np.isnan(found["effect_error"][is_unknown]).all() and np.isfinite(found["effect"]).all()
+    others = effects(
+        drawn(6).isel(document=slice(1, None)), "~ party + year", columns[1:].reset_index(drop=True)
+    )
+    np.testing.assert_allclose(found["effect_error"][~is_unknown], others["effect_error"])
+    curve = effect_curve(drawn(6), "~ party + year", "party", columns)
+    assert np.isnan(curve["share_error"].sel(value="only")).all()
+    assert np.isfinite(curve["share_error"].sel(value=["left", "right", "centre"])).all()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,8 +63,9 @@ def effects(
     -------
     Dataset
         Dims ``term`` and ``topic`` (those in use): ``effect``, ``effect_error``, ``effect_low``, ``effect_high``, and
-        ``covariance`` (topic, term, other_term), which gives any contrast its error. Shares are from 0 to 1. In ``attrs``:
-        ``formula``, ``n_documents``, ``n_left_out`` (documents without a token or with a missing value) and ``n_draws``.
+        ``covariance`` (topic, term, other_term), which gives any contrast its error. A term that rests on one document has no
+        error (NaN). Shares are from 0 to 1. In ``attrs``: ``formula``, ``n_documents``, ``n_left_out`` (documents without a
+        token or with a missing value) and ``n_draws``.
 
     Raises
     ------
@@ -134,7 +136,10 @@ class _Regression:
             )
         q, r = np.linalg.qr(x)
         inverse = np.linalg.solve(r, q.T)  # (term, document)
-        unexplained = np.maximum(1 - (q**2).sum(axis=1), 1e-12)
+        unexplained = 1 - (q**2).sum(axis=1)
+        alone = unexplained < 1e-9  # documents on which a term rests by themselves
+        self.unknown = (np.abs(inverse[:, alone]) > 1e-12).any(axis=1)
+        unexplained[alone] = 1.0
         drawn, mean, square = [], 0.0, 0.0
         for shares in _draws(self.run, self.documents, seed):
             drawn.append(inverse @ shares)
@@ -154,7 +159,10 @@ class _Regression:
             apart = drawn - self.coefficients
             between = np.einsum("mik,mjk->kij", apart, apart) / (m - 1)
             of_documents = of_coefficients(np.maximum(square / m - mean**2, 0.0) * m / (m - 1))
-            self.covariance += between / m + _not_negative(between - of_documents)
+            known = np.ix_(range(len(between)), ~self.unknown, ~self.unknown)
+            self.covariance += between / m
+            self.covariance[known] += _not_negative((between - of_documents)[known])
+        self.covariance[:, self.unknown] = self.covariance[:, :, self.unknown] = np.nan
 
     def effects(self) -> xr.Dataset:
         """Return what `effects` returns."""
@@ -194,7 +202,8 @@ class _Regression:
     def _interval(self, dim: str, rows: np.ndarray, name: str, meaning: str) -> dict:
         """Return combinations ``rows`` (dim, term) of the coefficients, with standard errors and intervals, by name."""
         centre = rows @ self.coefficients
-        error = np.sqrt(np.einsum("vi,kij,vj->vk", rows, self.covariance, rows))
+        error = np.sqrt(np.einsum("vi,kij,vj->vk", rows, np.nan_to_num(self.covariance), rows))
+        error[(np.abs(rows[:, self.unknown]) > 1e-12).any(axis=1)] = np.nan
         half = stdtrit(self.freedom, (1 + LEVEL) / 2) * error
         columns = {
             name: (centre, meaning),
@@ -234,9 +243,16 @@ def _draws(run: xr.Dataset, documents: np.ndarray, seed: int) -> Iterator[np.nda
 
 
 def formula_of(columns: pd.DataFrame, names: Iterable[str]) -> str:
-    """Return the formula of some columns without interactions: numbers as cubic splines if they have over four values."""
+    """Return the formula of some columns without interactions: numbers as cubic splines if they have over four values.
+
+    Raises MeasureError for a name that a formula could not tell from the formula itself.
+    """
 
     def term(name: str) -> str:
+        if not re.fullmatch("[^`0-9 ][^`]*", name) or iskeyword(name):
+            raise MeasureError(
+                f"a formula cannot name the column {name!r}; rename it, such as to 'column'"
+            )
         known = columns[name].dropna()
         bends = known.dtype.kind in "fiu" and known.nunique() > 4
         return f"bs(`{name}`, df=3)" if bends else f"`{name}`"

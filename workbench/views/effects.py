@@ -47,6 +47,7 @@ def effect_view(curve: xr.Dataset, topic: int, title: str = "", colour: str = CO
         parts = [
             element("Curve", ([at, at], ends), x, y, color=colour, linewidth=1.0)
             for at, *ends in zip(places, low, high, strict=True)
+            if np.isfinite(ends).all()
         ]
     parts.append(element("Points", (places, share), [x, y], color=colour, s=4 if is_number else 12))
     ticks = (
@@ -82,7 +83,11 @@ def draw_effects(
         others = [name for name in columns if name != column and beside == ALL]
         known = columns_of_documents(run)
         try:
-            curve = effect_curve(run, formula_of(known, [column, *others]), column)
+            # under names of their own, since those of a file could be read as a part of the formula
+            named = {name: f"column {at}" for at, name in enumerate([column, *others])}
+            table = known[[*named]].rename(columns=named)
+            curve = effect_curve(run, formula_of(table, table), named[column], table)
+            curve = curve.assign_attrs(column=column)
         except MeasureError:
             if of is None:
                 continue  # too few documents, and nobody asked for this column
@@ -127,7 +132,7 @@ def _changing(curve: xr.Dataset) -> list[int]:
     change, error = (
         curve[name].transpose("topic", "value").values for name in ("change", "change_error")
     )
-    size = np.nanmax(np.abs(change) / np.maximum(error, 1e-12) * (error > 0), axis=1)
+    size = np.where(error > 0, np.abs(change) / np.maximum(error, 1e-12), 0.0).max(axis=1)
     return sorted(curve["topic"].values[np.argsort(-size, kind="stable")[:MOST_DRAWN]].tolist())
 
 
