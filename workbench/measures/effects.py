@@ -137,7 +137,7 @@ class _Regression:
         q, r = np.linalg.qr(x)
         inverse = np.linalg.solve(r, q.T)  # (term, document)
         unexplained = 1 - (q**2).sum(axis=1)
-        alone = unexplained < 1e-9  # documents on which a term rests by themselves
+        alone = unexplained < 1e-9  # each the one document on which a term rests
         self.unknown = (np.abs(inverse[:, alone]) > 1e-12).any(axis=1)
         unexplained[alone] = 1.0
         drawn, mean, square = [], 0.0, 0.0
