@@ -100,10 +100,10 @@ def test_words_and_documents_are_left_out_of_the_next_run(page):
         page.documents.clicked("leave-out", "")
     assert editing.documents.options == {"7 document 7": 7, "3 document 3": 3}
     assert editing.documents.value == [3, 7] and editing._of_documents.visible
-    assert editing.written() == ["omit lemon apple", "omit-document 3 7"]
+    assert editing.written() == ["omit lemon, apple", "omit-document 3, 7"]
     editing.start.clicks += 1
     branch = next(run for run in open_runs(page.store) if run.name != "four")
-    assert branch.spec.start["edits"] == ["omit lemon apple", "omit-document 3 7"]
+    assert branch.spec.start["edits"] == ["omit lemon, apple", "omit-document 3, 7"]
     assert set(branch.dataset()["word"].values) == {*WORDS} - {"lemon", "apple"}
     assert f"run={branch.name}&with=four" in editing.said.object
     assert (

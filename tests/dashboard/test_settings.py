@@ -406,15 +406,13 @@ def test_the_form_takes_the_settings_of_a_run(form, tmp_path, ruled, others):
     (run,) = request.cells(data, tmp_path)
     fill(form, beta="0.5", n_topics="9")
     form.use(run.spec)
-    assert form.said.object.count(f"The form has the settings of {run.spec.name}.") == 1
-    assert "choose them" not in form.said.object
+    form.offer_columns(form._file, {"body": [], "date": [], "kind": []}, True, None)
+    more = ", but not its file" if others else ""
+    assert f"The form has the settings of {run.spec.name}{more}." in form.said.object
     if others:
         assert "mine" not in to_query(form.parts()) and form.text("corpus") == FILE
     else:
         assert [cell.spec for cell in form.request().cells(data, tmp_path)] == [run.spec]
     made = replace(run.spec, reading=None, start={"name": "a", "edits": ["drop 1"], "counts": ""})
     form.use(made)
-    assert (
-        "edits are not among them. Its data have no name and no file; choose them."
-        in form.said.object
-    )
+    assert ", but not its data, which have no name and no file, its edits." in form.said.object

@@ -1,5 +1,7 @@
 """Effects of columns on shares of topics, against plain regressions."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ from workbench.measures.effects import N_DRAWS, columns_of_documents, formula_of
 from workbench.measures.groups import COLUMN
 
 N = 40
+MODULE = sys.modules["workbench.measures.effects"]  # the package has a function of this name
 COLUMNS = pd.DataFrame(
     {
         "party": ["left", "right", "centre", "right"] * 10,
@@ -93,12 +96,13 @@ def test_effects_are_means_of_regressions_on_the_snapshots_after_the_burn_in(n_s
         slopes = np.array([plainly(design(kept), each)[0] for each in shares])
         _, covariance = plainly(design(kept), shares.mean(axis=0))
         if len(used) > 1:
-            between, inverse = np.cov(slopes.T), np.linalg.pinv(design(kept))
+            x = design(kept)
+            between, inverse = np.cov(slopes.T), np.linalg.pinv(x)
             of_documents = inverse @ np.diag(shares.var(axis=0, ddof=1)) @ inverse.T
-            values, vectors = np.linalg.eigh(between - of_documents)
-            of_topics = sum(
-                max(v, 0) * np.outer(e, e) for v, e in zip(values, vectors.T, strict=True)
-            )
+            root = np.linalg.cholesky(x.T @ x)  # coordinates in which no unit of a column counts
+            values, vectors = np.linalg.eigh(root.T @ (between - of_documents) @ root)
+            back = np.linalg.solve(root.T, vectors)
+            of_topics = sum(max(v, 0) * np.outer(e, e) for v, e in zip(values, back.T, strict=True))
             covariance = covariance + between / len(used) + of_topics
         own = found.sel(topic=topic)
         np.testing.assert_allclose(own["effect"], slopes.mean(axis=0))
@@ -153,7 +157,9 @@ def test_columns_are_those_of_the_run_and_of_a_table():
     assert columns["year"][0] == pytest.approx(2020.5, abs=0.01) and np.isnan(columns["year"][1])
     table = DocumentTable({"kind": ("a", "b") * (n // 2)})
     assert columns_of_documents(run, table)["kind"].tolist() == ["a", "b"] * (n // 2)
-    with pytest.raises(MeasureError, match=f"a row for each of {n} training documents; got 2"):
+    with pytest.raises(
+        MeasureError, match=f"a value for each of {n} training documents; 'kind' is another"
+    ):
         columns_of_documents(tiny_run("cgs"), {"kind": ["a", "b"]})
 
 
@@ -172,7 +178,7 @@ def test_a_formula_of_columns_bends_numbers_of_many_values():
         ("~ party +", "a formula is like '~ party . bs.*; '~ party .' is none: Operator"),
         ("year ~ party", "a formula has its right side alone, as '~ party'; got 'year ~ party'"),
         ("~ year + I(2 * year)", "determine each other in these documents: I.2 . year. follows"),
-        ("~ C(year) * party * place", "terms take more than 41 documents|determine each other"),
+        ("~ C(year) * party * place", "42 terms take more than 42 documents; these are 38"),
     ],
 )
 def test_a_wrong_formula_gets_a_sentence(formula, said):
@@ -181,7 +187,7 @@ def test_a_wrong_formula_gets_a_sentence(formula, said):
 
 
 def test_what_cannot_be_drawn_gets_a_sentence():
-    with pytest.raises(MeasureError, match="has no column 'year' to draw; there are party"):
+    with pytest.raises(MeasureError, match="the formula '~ party' has no column 'year' to draw"):
         effect_curve(drawn(), "~ party", "year", COLUMNS)
     with pytest.raises(MeasureError, match="no topic counts of documents"):
         wb.effects(tiny_run("cgs").drop_vars("n_dk"), "~ party")
@@ -205,3 +211,105 @@ def test_a_term_that_rests_on_one_document_has_no_error():
     curve = effect_curve(drawn(6), "~ party + year", "party", columns)
     assert np.isnan(curve["share_error"].sel(value="only")).all()
     assert np.isfinite(curve["share_error"].sel(value=["left", "right", "centre"])).all()
+
+
+def test_no_unit_and_no_origin_of_a_column_counts():
+    run, columns = drawn(12), COLUMNS.assign(days=lambda each: 365.25 * (each["year"] - 2003))
+    one, other = (effects(run, f"~ party + {name}", columns) for name in ("year", "days"))
+    for name in ("effect", "effect_error"):
+        ratio = one[name].isel(term=3).values / other[name].isel(term=3).values
+        np.testing.assert_allclose(ratio, 365.25, rtol=1e-6)
+    turned = columns.assign(party=columns["party"].replace("centre", "z"))
+    shares = [
+        effect_curve(run, "~ party", "party", each)["share_error"] for each in (columns, turned)
+    ]
+    np.testing.assert_allclose(shares[0].values[[1, 2, 0]], shares[1].values)
+
+
+def test_topics_that_are_gone_at_the_last_snapshot_keep_their_tokens(monkeypatch):
+    monkeypatch.setattr(MODULE, "used_topics", lambda run: run.isel(topic=[0, 1]))
+    run = drawn(6)
+    tokens = run["n_dk"].values.copy()
+    tokens[-1, :, 0] += tokens[-1, :, 2]
+    tokens[:, :, 2][-1] = 0
+    died = run.assign(n_dk=(run["n_dk"].dims, tokens))
+    died = died.assign(
+        n_kw=(run["n_kw"].dims, tokens.sum(axis=1)[..., None]),
+        n_k=(run["n_k"].dims, tokens[-1:].sum(axis=1)),
+    )
+    found = effects(died, "~ year", COLUMNS)
+    kept = tokens[-1].sum(axis=1) > 0
+    shares = tokens[2:, kept] / tokens[2:, kept].sum(axis=-1, keepdims=True)
+    x = np.stack([np.ones(kept.sum()), COLUMNS["year"][kept]], axis=1)
+    assert found["topic"].values.tolist() == [0, 1]
+    slopes = np.linalg.lstsq(x, shares.mean(axis=0)[:, :2])[0]
+    np.testing.assert_allclose(found["effect"], slopes, atol=1e-9)
+
+
+def test_a_sample_of_many_documents_is_drawn_at_random(monkeypatch):
+    n = 400
+    run = with_tokens(np.random.default_rng(0).integers(1, 9, (n, 2)))
+    columns = {"order": ["odd", "even"] * (n // 2), "x": np.arange(n) % 7}
+    whole = effect_curve(run, "~ x + order", "x", columns)
+    monkeypatch.setattr(MODULE, "MOST_AVERAGED", 200)
+    some = effect_curve(run, "~ x + order", "x", columns)
+    slope = effects(run, "~ x + order", columns)["effect"].sel(term="order[T.odd]").values
+    assert (np.abs(some["share"] - whole["share"]).values <= 0.1 * np.abs(slope)).all()
+
+
+def test_rows_of_a_table_are_those_of_the_documents_whatever_its_index():
+    shuffled = COLUMNS.set_index(np.random.default_rng(0).permutation(N))
+    assert effects(drawn(6), "~ party + year", shuffled).equals(
+        effects(drawn(6), "~ party + year", COLUMNS)
+    )
+
+
+@pytest.mark.parametrize("table", ["party", [1, 2], {"x": 1.0}, {"x": [1, 2]}])
+def test_a_table_that_is_none_gets_a_sentence(table):
+    with pytest.raises(MeasureError, match="the table must"):
+        effects(drawn(), "~ x", table)
+
+
+def test_values_of_columns_are_numbers_texts_or_years():
+    n = N // 4
+    table = {
+        "when": pd.to_datetime(["2020-07-01", None, "2021-01-01", "2022-01-01"] * n),
+        "is": [True, None, False, True] * n,
+        "mixed": ["a", 1, 2.5, None] * n,
+        "time": [2001, None, "2002-07-02", 2003] * n,
+    }
+    columns = columns_of_documents(drawn(), table)
+    assert columns["when"][[0, 2]].tolist() == pytest.approx([2020.5, 2021], abs=0.01)
+    assert columns["year"][[0, 2]].tolist() == pytest.approx([2001, 2002.5], abs=0.01)
+    assert columns[["when", "is", "mixed", "year"]].isna().sum().tolist() == [n] * 4
+    assert set(columns["is"].dropna()) == {"True", "False"}
+    assert set(columns["mixed"].dropna()) == {"a", "1", "2.5"}
+    curve = effect_curve(drawn(), "~ mixed", "mixed", table)
+    assert curve["value"].values.tolist() == ["1", "2.5", "a"]
+
+
+def test_wrong_numbers_and_dates_are_told():
+    bad = {"time": ["2001", "no date", "2002", "2003"] * (N // 4)}
+    with pytest.raises(MeasureError, match="no column 'year'; the time of document 1 is 'no date'"):
+        effects(drawn(), "~ year", bad)
+    columns = COLUMNS.assign(m=[1.0, np.inf, 2.0, 3.0] * (N // 4))
+    with pytest.raises(MeasureError, match="m is inf in document 1; it must be finite"):
+        effects(drawn(), "~ m", columns)
+
+
+def test_numbers_of_few_values_are_drawn_at_these():
+    columns = COLUMNS.assign(m=np.arange(N) % 4)
+    curve = effect_curve(drawn(), "~ C(m)", "m", columns)
+    assert curve["value"].values.tolist() == [0, 1, 2, 3]
+    np.testing.assert_allclose(curve["share"].sum("topic"), 1)
+    with pytest.raises(MeasureError, match="m has categories in '~ C.m.', and more than are drawn"):
+        effect_curve(drawn(), "~ C(m)", "m", columns, n_points=3)
+    dotted = COLUMNS.rename(columns={"year": "a.b"})
+    assert effect_curve(drawn(), "~ `a.b`", "a.b", dotted).sizes["value"] == 7
+
+
+def test_with_one_reference_document_other_levels_keep_their_intervals():
+    columns = COLUMNS.assign(party=["a", *COLUMNS["party"][1:]])
+    curve = effect_curve(drawn(6), "~ party + year", "party", columns)
+    assert np.isnan(curve["share_error"].values[0]).all()
+    assert np.isfinite(curve["share_error"].values[1:]).all()

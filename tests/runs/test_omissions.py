@@ -5,6 +5,7 @@ import pytest
 from toys import sequenced, simulated
 
 import workbench as wb
+from workbench.cli import main
 from workbench.corpus import Corpus, CorpusError
 from workbench.engines.engine import WarmStart
 from workbench.models.options import OptionError
@@ -164,3 +165,43 @@ def test_documents_of_a_sequence_stay_together():
     assert omissions_of([f"omit {corpus.vocabulary[0]}"], corpus).documents.all()
     with pytest.raises(OptionError, match="stand in sequences"):
         omissions_of(["omit-document 1"], corpus)
+
+
+def test_words_with_blanks_and_commas_are_told_apart():
+    words = ["new york", "new", "york", "said", "a,b"]
+    corpus = Corpus.from_tokens([words, words[::-1]])
+
+    def left_out(edit: str) -> set[str]:
+        kept = omissions_of([edit], corpus).words
+        return {word for word, stays in zip(corpus.vocabulary, kept, strict=True) if not stays}
+
+    assert left_out("omit new york") == {"new york"}
+    assert left_out("omit new york, said") == {"new york", "said"}
+    assert left_out("omit new said") == left_out("omit new,said") == {"new", "said"}
+    assert left_out("omit a,b said") == {"a,b", "said"}
+    numbers = Corpus.from_tokens([["1,000"]] * 3)
+    assert omissions_of(["omit-document 1,2"], numbers).documents.tolist() == [True, False, False]
+
+
+def test_without_a_token_to_learn_from_or_to_score_nothing_is_made(start, tmp_path):
+    texts = Corpus.from_tokens([["a", "b"], ["a"], ["c"], []])
+    test = texts.with_pairs([0, 1, 1, 1, 1], [0], [1])
+    parent = start(texts, "cgs", test=test, n_topics=2, n_iterations=2, store=tmp_path)
+    for edit, said in {
+        "omit a": "of what is held out no token",
+        "omit-document 0": "of what is held out no token",
+        "omit a b c": "no token",
+    }.items():
+        with pytest.raises(CorpusError, match=f"{said} of .* would be left; leave out fewer"):
+            parent.branch(edit)
+    with pytest.raises(CorpusError, match="would be left"):
+        parent.branch("omit-document 0 1 2")
+    assert len(open_runs(tmp_path)) == 1
+
+
+def test_a_word_with_an_equals_sign_is_left_out_in_a_terminal(start, tmp_path):
+    corpus = Corpus.from_tokens([["x=y", "said"], ["said", "b"]])
+    parent = start(corpus, "cgs", n_topics=2, n_iterations=2, store=tmp_path)
+    assert main(["branch", parent.name, "omit x=y", "alpha=0.3", "--store", str(tmp_path)]) == 0
+    (run,) = (run for run in open_runs(tmp_path) if run.name != parent.name)
+    assert run.spec.start["edits"] == ["omit x=y", "alpha=0.3"] and run.spec.model["alpha"] == 0.3

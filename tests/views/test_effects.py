@@ -50,6 +50,15 @@ def test_a_column_of_a_hostile_name_is_a_column(run):
     assert picture.hover["Points"][0][0].split("\n")[1].startswith(f"{HOSTILE} x: ")
 
 
+def test_no_column_stands_for_a_function_of_the_formula_and_names_are_those_of_the_file(run):
+    run = run.assign_coords(document_bs=("document", ["p", "q"] * 20))
+    (picture,) = draw_view("effects", [run], of="n")
+    assert picture.rows
+    twice = run.assign_coords(document_other=run["document_bs"].variable)
+    with pytest.raises(MeasureError, match="other.T.q. follows|label.T.b. follows|bs.T.q. follows"):
+        draw_view("effects", [twice], of="other", beside=ALL)
+
+
 def test_too_few_documents_are_left_out_of_a_report_and_told_where_they_were_asked_for():
     corpus = replace(simulated(2, 15, 30), labels=("a", "b"))
     few = wb.fit(corpus, "cgs", 2, n_iterations=3, progress=False)

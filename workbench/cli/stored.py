@@ -315,9 +315,9 @@ def branch(
     json: Json = False,
 ) -> None:
     """Start a run that continues from the present counts of a run, with settings turned, topics edited or words left out."""
-    edits = [change for change in changes if "=" not in change]
+    edits = [change for change in changes if "=" not in change or change.startswith("omit ")]
     wanted = "a setting is turned as name=value, as in r=2"
-    values = split_pairs([change for change in changes if "=" in change], wanted, "settings")
+    values = split_pairs([change for change in changes if change not in edits], wanted, "settings")
     made = find(run, store).branch(*edits, **dict(values))
     say(f"started {made.name}")
     if json:

@@ -10,7 +10,8 @@ independent draws for each document explain. Rubin's rules would count that part
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from keyword import iskeyword
 from typing import TYPE_CHECKING
@@ -31,9 +32,9 @@ from workbench.measures.topics import used_topics
 if TYPE_CHECKING:
     import pandas as pd
 
-N_DRAWS = 20
+N_DRAWS, N_POINTS = 20, 25
 MOST_AVERAGED = 1000
-"""Maximum number of documents over which a curve is averaged, evenly spaced."""
+"""Maximum number of documents over which a curve is averaged, drawn at random."""
 
 
 def effects(
@@ -55,7 +56,7 @@ def effects(
     table : DocumentTable, DataFrame or dict, optional
         Further columns, a value for each training document: ``corpus.table`` or ``Run.table``. The columns ``label``, ``time``
         and, if times are dates or years, ``year`` with its fraction are there without it. A column of numbers written as
-        texts is one of numbers.
+        texts is one of numbers, one of dates is one of years, and True and False are texts.
     seed : int, default 0
         Of the draws for a run that is no sampler.
 
@@ -76,7 +77,7 @@ def effects(
     distributions with the expected tokens of the last snapshot as parameters. MacKinnon & White (1985), for HC3;
     Roberts et al. (2014), for the method of composition, which this replaces.
     """
-    return _Regression(run, formula, table, seed).effects()
+    return _Regression(run, formula, columns_of_documents(run, table), seed).effects()
 
 
 def effect_curve(
@@ -84,126 +85,166 @@ def effect_curve(
     formula: str,
     column: str,
     table: DocumentTable | pd.DataFrame | Mapping | None = None,
-    n_points: int = 25,
+    n_points: int = N_POINTS,
     seed: int = 0,
 ) -> xr.Dataset:
     """Return the mean share of each topic if all documents had one value of a column, with 95 % intervals.
 
-    The other columns keep their values. A column of numbers has ``n_points`` values from its least to its largest, another all
-    its levels. Of more than `MOST_AVERAGED` documents an evenly spaced sample is averaged.
+    The other columns keep their values. A column of more than ``n_points`` numbers has that many values from its least to its
+    largest, another all of its values. Of more than `MOST_AVERAGED` documents a random sample is averaged, without those on
+    which a term rests alone.
 
     Returns a Dataset with the dims ``value`` and ``topic``: ``share`` and ``change``, the difference from the first value, each
     with ``_error``, ``_low`` and ``_high``. For the other parameters and errors see `effects`.
     """
-    regression = _Regression(run, formula, table, seed)
-    if column not in regression.used:
+    columns = columns_of_documents(run, table)
+    if column not in columns:
         raise MeasureError(
-            f"the formula {formula!r} has no column {column!r} to draw; {nearest_or_all(column, regression.used)}"
+            f"the documents have no column {column!r}; {nearest_or_all(column, [*columns])}"
         )
-    return regression.curve(column, MeasureError.whole("the number of points", n_points, 2))
+    n_points = MeasureError.whole("the number of points", n_points, 2)
+    return _Regression(run, formula, columns, seed).curve(column, n_points)
+
+
+def curve_beside(run: xr.Dataset, columns: pd.DataFrame, names: Sequence[str]) -> xr.Dataset:
+    """Return the `effect_curve` of the first of some columns, in a regression on all of them without interactions.
+
+    ``columns`` are of `columns_of_documents`. Names from a file never become a part of a formula.
+    """
+    known = {name: f"column_{at}" for at, name in enumerate(names)}
+    renamed = columns[[*known]].rename(columns=known)
+    try:
+        regression = _Regression(run, formula_of(renamed, renamed), renamed)
+        return regression.curve("column_0", N_POINTS).assign_attrs(column=names[0])
+    except MeasureError as error:
+        said = re.sub("column_([0-9]+)", lambda found: names[int(found[1])], str(error))
+        raise MeasureError(said.replace("`", "")) from None
 
 
 class _Regression:
-    """The pooled regressions of a run on the terms of a formula."""
+    """The regressions of a run's shares on the terms of a formula; all covariances are in the coordinates of a QR."""
 
-    def __init__(self, run: xr.Dataset, formula: str, table, seed: int):
+    def __init__(self, run: xr.Dataset, formula: str, columns: pd.DataFrame, seed: int = 0):
         run = one_run(run)
         if "n_dk" not in run:
             raise MeasureError(
                 f"run {run.attrs['name']!r} has no topic counts of documents (n_dk); choose a topic model, and open it "
                 "with its counts (workbench.open_run)"
             )
-        self.run, self.formula = used_topics(run), formula
-        self.columns = columns_of_documents(run, table)
-        tokens = self.run["n_dk"].isel(snapshot=-1).values.sum(axis=1)
-        design = _design(formula, self.columns[tokens > 0])
+        self.run, self.formula, self.columns = run, formula, columns
+        self.topics = used_topics(run)["topic"].values
+        has_tokens = _tokens(run["n_dk"].isel(snapshot=-1)).sum(axis=1) > 0
+        design = _design(formula, columns[has_tokens])
         self.spec, self.terms = design.model_spec, [str(term) for term in design.columns]
-        self.used = sorted(map(str, self.spec.required_variables))
-        self.documents = design.index.to_numpy()
-        self.fit(np.asarray(design, float), seed)
+        self.documents, x = design.index.to_numpy(), np.asarray(design, float)
+        self._check(x)
+        self._fit(x, seed)
 
-    def fit(self, x: np.ndarray, seed: int) -> None:
-        """Set the coefficients (term, topic), means over draws of the shares, and their covariance (topic, term, term)."""
+    def _check(self, x: np.ndarray) -> None:
+        """Raise MeasureError if the terms (document, term) have no one solution."""
         n, p = x.shape
-        if dependent := _dependent(x):
+        if len(wrong := np.argwhere(~np.isfinite(x))):
+            row, term = wrong[0]
             raise MeasureError(
-                f"the terms of {self.formula!r} determine each other in these documents: {self.terms[dependent[0]]} follows "
-                "from those before it; leave it out"
+                f"{self.terms[term]} is {x[row, term]:g} in document {self.documents[row]}; it must be finite in all"
             )
         if n <= p:
             raise MeasureError(
                 f"{p} terms take more than {p} documents; these are {n:,}; use fewer terms"
             )
+        if dependent := _dependent(x):
+            raise MeasureError(
+                f"the terms of {self.formula!r} determine each other in these documents: {self.terms[dependent[0]]} follows "
+                "from those before it; leave it out"
+            )
+
+    def _fit(self, x: np.ndarray, seed: int) -> None:
+        """Set the coefficients (term, topic), which are means over draws of the shares, and their covariance."""
+        n, p = x.shape
         q, r = np.linalg.qr(x)
-        inverse = np.linalg.solve(r, q.T)  # (term, document)
-        unexplained = 1 - (q**2).sum(axis=1)
-        alone = unexplained < 1e-9  # each the one document on which a term rests
-        self.unknown = (np.abs(inverse[:, alone]) > 1e-12).any(axis=1)
-        unexplained[alone] = 1.0
+        self._q, self._from_terms = q, np.linalg.inv(r)
         drawn, mean, square = [], 0.0, 0.0
-        for shares in _draws(self.run, self.documents, seed):
-            drawn.append(inverse @ shares)
+        places = np.flatnonzero(np.isin(self.run["topic"].values, self.topics))
+        for shares in (each[:, places] for each in _draws(self.run, self.documents, seed)):
+            drawn.append(q.T @ shares)
             mean, square = mean + shares, square + shares**2
         m, drawn = len(drawn), np.stack(drawn)
         self.n_draws, self.freedom, mean = m, n - p, mean / m
-        self.coefficients = drawn.mean(axis=0)
+        coefficients = drawn.mean(axis=0)
+        self.coefficients = self._from_terms @ coefficients
 
         def of_coefficients(weights: np.ndarray) -> np.ndarray:
             """Return the covariance (topic, term, term) of coefficients from variances (document, topic) of shares."""
-            return np.stack([(inverse * each) @ inverse.T for each in weights.T])
+            return np.stack([(q.T * each) @ q for each in weights.T])
 
-        self.covariance = of_coefficients(
-            ((mean - x @ self.coefficients) / unexplained[:, None]) ** 2
-        )
+        unexplained = 1 - (q**2).sum(axis=1)
+        self.alone = unexplained < 1e-9  # each the one document on which a term rests
+        unexplained[self.alone] = 1.0
+        self._covariance = of_coefficients(((mean - q @ coefficients) / unexplained[:, None]) ** 2)
         if m > 1:
-            apart = drawn - self.coefficients
+            apart = drawn - coefficients
             between = np.einsum("mik,mjk->kij", apart, apart) / (m - 1)
             of_documents = of_coefficients(np.maximum(square / m - mean**2, 0.0) * m / (m - 1))
-            known = np.ix_(range(len(between)), ~self.unknown, ~self.unknown)
-            self.covariance += between / m
-            self.covariance[known] += _not_negative((between - of_documents)[known])
-        self.covariance[:, self.unknown] = self.covariance[:, :, self.unknown] = np.nan
+            beside = np.eye(p) - q[self.alone].T @ q[self.alone]  # what rests on several documents
+            of_topics = beside @ (between - of_documents) @ beside
+            self._covariance += between / m + _not_negative(of_topics)
 
     def effects(self) -> xr.Dataset:
         """Return what `effects` returns."""
+        unknown = self._rests_on_one(np.eye(len(self.terms)))
+        covariance = self._from_terms @ self._covariance @ self._from_terms.T
+        covariance[:, unknown] = covariance[:, :, unknown] = np.nan
         dims = "topic", "term", "other_term"
-        covariance = dims, self.covariance, attributes("covariance of the effects")
         return xr.Dataset(
             self._interval("term", np.eye(len(self.terms)), "effect", "change of the share")
-            | {"covariance": covariance},
-            {"term": self.terms, "other_term": self.terms, "topic": self.run["topic"].values},
+            | {"covariance": (dims, covariance, attributes("covariance of the effects"))},
+            {"term": self.terms, "other_term": self.terms, "topic": self.topics},
             self._about(),
         )
 
     def curve(self, column: str, n_points: int) -> xr.Dataset:
         """Return what `effect_curve` returns."""
-        every = max(1, -(-len(self.documents) // MOST_AVERAGED))
-        columns = self.columns.loc[self.documents[::every]]
+        averaged = self.documents[~self.alone]
+        if len(averaged) > MOST_AVERAGED:
+            averaged = np.random.default_rng(0).choice(averaged, MOST_AVERAGED, replace=False)
         known = self.columns.loc[self.documents, column]
-        if known.dtype.kind in "fiu":
-            values = np.linspace(known.min(), known.max(), n_points)
-        else:
-            values = np.array(sorted(known.unique()), object)
-        rows = np.stack(
-            [
-                np.asarray(
-                    self.spec.get_model_matrix(columns.assign(**{column: value})), float
-                ).mean(axis=0)
-                for value in values
-            ]
-        )
+        values = np.array(sorted(known.dropna().unique()), None if _is_numeric(known) else object)
+        if _is_numeric(known) and len(values) > n_points:
+            values = np.linspace(values[0], values[-1], n_points)
+        rows = np.stack([self._mean_row(averaged, column, value) for value in values])
+        if not np.ptp(rows, axis=0).any():
+            raise MeasureError(f"the formula {self.formula!r} has no column {column!r} to draw")
         return xr.Dataset(
             self._interval("value", rows, "share", "mean share if all documents had the value")
             | self._interval("value", rows - rows[0], "change", "its difference from the first"),
-            {"value": values, "topic": self.run["topic"].values},
+            {"value": values, "topic": self.topics},
             self._about() | {"column": column},
         )
 
+    def _mean_row(self, documents: np.ndarray, column: str, value) -> np.ndarray:
+        """Return the mean terms (term,) of some documents if all had one value of a column."""
+        from formulaic.errors import DataMismatchWarning
+
+        asked = self.columns.loc[documents].assign(**{column: value})
+        with warnings.catch_warnings(action="error", category=DataMismatchWarning):
+            try:
+                return np.asarray(self.spec.get_model_matrix(asked), float).mean(axis=0)
+            except DataMismatchWarning:
+                raise MeasureError(
+                    f"{column} has categories in {self.formula!r}, and more than are drawn; ask for more points"
+                ) from None
+
+    def _rests_on_one(self, rows: np.ndarray) -> np.ndarray:
+        """Return whether combinations (row, term) of the coefficients rest on a document that is alone with a term."""
+        weights = np.abs(rows @ self._from_terms @ self._q.T)
+        return (weights[:, self.alone] > 1e-6 * weights.max(axis=1, keepdims=True)).any(axis=1)
+
     def _interval(self, dim: str, rows: np.ndarray, name: str, meaning: str) -> dict:
         """Return combinations ``rows`` (dim, term) of the coefficients, with standard errors and intervals, by name."""
-        centre = rows @ self.coefficients
-        error = np.sqrt(np.einsum("vi,kij,vj->vk", rows, np.nan_to_num(self.covariance), rows))
-        error[(np.abs(rows[:, self.unknown]) > 1e-12).any(axis=1)] = np.nan
+        centre, of_terms = rows @ self.coefficients, rows @ self._from_terms
+        variance = np.einsum("vi,kij,vj->vk", of_terms, self._covariance, of_terms)
+        error = np.sqrt(np.maximum(variance, 0.0))
+        error[self._rests_on_one(rows)] = np.nan
         half = stdtrit(self.freedom, (1 + LEVEL) / 2) * error
         columns = {
             name: (centre, meaning),
@@ -225,18 +266,23 @@ class _Regression:
         }
 
 
+def _tokens(n_dk: xr.DataArray) -> np.ndarray:
+    """Return the tokens (document, topic) of a snapshot; 0 for topics that it does not have."""
+    return np.nan_to_num(n_dk.values.astype(float))
+
+
 def _draws(run: xr.Dataset, documents: np.ndarray, seed: int) -> Iterator[np.ndarray]:
-    """Yield draws of the shares (document, topic) of the topics in the tokens of some documents."""
+    """Yield draws of the shares (document, topic) of all topics in the tokens of some documents."""
     spec, n_dk = spec_of(run), run["n_dk"]
     if get_engine(spec.engine).kind == SAMPLER:
         iterations = run["snapshot_iteration"].values if len(n_dk) > 1 else np.array([np.inf])
         after = np.flatnonzero(iterations > spec.end_of_burn_in)
         after = after if len(after) else np.array([len(n_dk) - 1])
         for place in np.unique(np.linspace(0, len(after) - 1, N_DRAWS).round().astype(int)):
-            tokens = n_dk.isel(snapshot=after[place]).values[documents]
+            tokens = _tokens(n_dk.isel(snapshot=after[place]))[documents]
             yield tokens / tokens.sum(axis=1, keepdims=True)
         return
-    rng, tokens = np.random.default_rng(seed), n_dk.isel(snapshot=-1).values[documents]
+    rng, tokens = np.random.default_rng(seed), _tokens(n_dk.isel(snapshot=-1))[documents]
     for _ in range(N_DRAWS):
         drawn = rng.standard_gamma(tokens)
         yield drawn / drawn.sum(axis=1, keepdims=True)
@@ -254,7 +300,7 @@ def formula_of(columns: pd.DataFrame, names: Iterable[str]) -> str:
                 f"a formula cannot name the column {name!r}; rename it, such as to 'column'"
             )
         known = columns[name].dropna()
-        bends = known.dtype.kind in "fiu" and known.nunique() > 4
+        bends = _is_numeric(known) and known.nunique() > 4
         return f"bs(`{name}`, df=3)" if bends else f"`{name}`"
 
     return "~ " + " + ".join(map(term, names))
@@ -270,53 +316,89 @@ def columns_of_documents(run: xr.Dataset, table=None) -> pd.DataFrame:
     """Return the columns of the documents that the run and a table have, and ``year``, from times; NaN if missing."""
     import pandas as pd
 
+    n = run.sizes["document"]
     known = {
         str(name).removeprefix(COLUMN): values.values
         for name, values in run.coords.items()
         if values.dims == ("document",) and str(name).startswith(COLUMN)
     }
+    frame = pd.DataFrame(known | _given(table, n), index=range(n))
+    if "time" in frame and "year" not in frame:
+        times = [None if pd.isna(time) or time == "" else time for time in frame["time"]]
+        try:
+            frame["year"] = _years(dates_of(times))
+        except MeasureError as error:
+            frame.attrs["year"] = str(error)
+    typed = {name: _typed(column) for name, column in frame.items()}
+    typed = pd.DataFrame(typed, index=frame.index)
+    typed.attrs = frame.attrs
+    return typed
+
+
+def _given(table: object, n: int) -> dict:
+    """Return the columns of a table by name; raise MeasureError if they are not one value for each of ``n`` documents."""
+    if table is None:
+        return {}
     if isinstance(table, DocumentTable):
         table = table.metadata
-    frame = pd.DataFrame(known | dict(table if table is not None else {}))
-    if len(frame) != run.sizes["document"] and len(frame.columns):
-        raise MeasureError(
-            f"the table must have a row for each of {run.sizes['document']:,} training documents; got {len(frame):,}"
-        )
-    frame = frame.reindex(range(run.sizes["document"])).replace("", None)
-    for name in frame:
-        if frame[name].dtype.kind not in "fiu":
-            with suppress(ValueError, TypeError):
-                frame[name] = pd.to_numeric(frame[name])
-    if "time" in frame and "year" not in frame:
-        with suppress(MeasureError):
-            dates = dates_of(
-                [None if each is None else each for each in known.get("time", frame["time"])]
+    if not hasattr(table, "items"):
+        raise MeasureError.must_be("the table", "a DocumentTable, a DataFrame or a dict", table)
+    columns = {}
+    for name, values in table.items():
+        if np.ndim(values) != 1 or len(values) != n or str(name) in columns:
+            raise MeasureError(
+                f"the table must have columns of different names with a value for each of {n:,} training documents; "
+                f"{str(name)!r} is another"
             )
-            frame["year"] = dates.year + (dates.day_of_year - 1) / 365.25
-    return frame
+        columns[str(name)] = values.array if hasattr(values, "array") else list(values)
+    return columns
+
+
+def _typed(column: pd.Series) -> pd.Series:
+    """Return a column as numbers or as texts: dates as years with their fraction, numbers in texts as numbers."""
+    import pandas as pd
+
+    if column.dtype.kind == "M":
+        return pd.Series(_years(pd.DatetimeIndex(column)), column.index)
+    if column.dtype.kind in "fiu":
+        return column
+    column = column.astype(object).where(column.notna() & (column != ""), None)
+    known = column.dropna()
+    if not any(isinstance(value, bool | np.bool_) for value in known):
+        with suppress(ValueError, TypeError):
+            return pd.to_numeric(column)
+    return column.map(str, na_action="ignore")
+
+
+def _years(dates: pd.DatetimeIndex) -> np.ndarray:
+    return np.asarray(dates.year + (dates.day_of_year - 1) / 365.25, float)
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    return column.dtype.kind in "fiu"
 
 
 def _design(formula: str, columns: pd.DataFrame):
     """Return the design matrix of a formula, without rows that have a missing value; raise MeasureError if it is invalid."""
-    from formulaic import model_matrix
+    from formulaic import ModelMatrix, model_matrix
     from formulaic.errors import FormulaicError
 
     try:
         made = model_matrix(formula, columns, context={})
-    except (FormulaicError, SyntaxError, ValueError, TypeError) as error:
+    except (FormulaicError, SyntaxError, ValueError, TypeError, IndexError) as error:
         missing = re.search("`([^`]*)` is not present", str(error))
         if missing:
-            raise MeasureError(
-                f"the documents have no column {missing[1]!r}; {nearest_or_all(missing[1], [*map(str, columns)])}"
-            ) from None
+            why = columns.attrs.get(missing[1]) or nearest_or_all(missing[1], [*columns])
+            raise MeasureError(f"the documents have no column {missing[1]!r}; {why}") from None
         reason = str(error).splitlines()[0]
         raise MeasureError(
             f"a formula is like '~ party + bs(year, df=3)', of columns of the documents; {formula!r} is none: {reason}"
         ) from None
-    if not hasattr(made, "model_spec") or hasattr(made, "lhs"):
+    if not isinstance(made, ModelMatrix):
         raise MeasureError(f"a formula has its right side alone, as '~ party'; got {formula!r}")
-    if not len(made):
-        raise MeasureError(f"no document has tokens and all columns of {formula!r}; use others")
+    if not len(made) or not made.shape[1]:
+        what = "term" if len(made) else "document with tokens and all its columns"
+        raise MeasureError(f"{formula!r} has no {what}; use another formula")
     return made
 
 

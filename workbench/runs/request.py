@@ -435,11 +435,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
 
     @classmethod
     def of_spec(cls, spec: RunSpec) -> Self:
-        """Return the request for a run again, with what a form can say of its settings.
-
-        Left out are: a prior with a value for each topic, a network that is not shipped, turned settings, edits, and data that
-        were not read from a data set or a file.
-        """
+        """Return the request for a run again, with what a form can say of its settings; see `missing_in_request`."""
         split, model, origin = spec.split or {}, spec.model, origin_of(spec) or ""
         network = spec.parts()[1]
         if network.is_network:
@@ -468,7 +464,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
             if origin and origin == reading.get("path")
         }
         options = {name: value for name, value in spec.options.items() if value is not None}
-        start = spec.start["name"] if spec.start and "iteration" in spec.start else None
+        start = (spec.start or {}).get("name") if "iteration" in (spec.start or {}) else None
         return cls(
             corpus=origin,
             read=read,
@@ -574,6 +570,23 @@ def _request_fields(engines: tuple) -> dict[str, RequestField]:
         | of_engines(OPTIONS)
         | of_engines(HYPER)
     )
+
+
+def missing_in_request(spec: RunSpec) -> list[str]:
+    """Return what of a run's settings `RunRequest.of_spec` leaves out, since a form does not have it."""
+    known = {one.field.name for one in request_fields().values() if one.part == "read"}
+    network = spec.parts()[1]
+    own = "nodes" in spec.model and spec.model["name"] not in SIMULATED
+    missing = {
+        "its data, which have no name and no file": origin_of(spec) is None,
+        "its network": (network.is_network and spelled(network) is None) or own,
+        "its prior of each topic": any(isinstance(spec.model.get(name), list) for name in PRIORS),
+        "its held-out tokens, which were given": spec.test is not None and not spec.split,
+        "settings that were turned": bool(spec.interventions),
+        "its edits": "edits" in (spec.start or {}),
+    }
+    unread = [name for name in changed_options(spec.reading) if name not in {*known, "name"}]
+    return [what for what, holds in missing.items() if holds] + unread
 
 
 def parse(about: Field, text: str):

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
-from workbench.measures import MeasureError, effect_curve
-from workbench.measures.effects import columns_of_documents, formula_of
+from workbench.measures import MeasureError
+from workbench.measures.effects import columns_of_documents, curve_beside
 from workbench.measures.groups import COLUMN, columns_of
 from workbench.views.elements import COLOURS, RC, axis, band, element, fitting, panel, topic_colour
 from workbench.views.groups import PANEL, interval
@@ -83,11 +83,7 @@ def draw_effects(
         others = [name for name in columns if name != column and beside == ALL]
         known = columns_of_documents(run)
         try:
-            # under names of their own, since those of a file could be read as a part of the formula
-            named = {name: f"column {at}" for at, name in enumerate([column, *others])}
-            table = known[[*named]].rename(columns=named)
-            curve = effect_curve(run, formula_of(table, table), named[column], table)
-            curve = curve.assign_attrs(column=column)
+            curve = curve_beside(run, known, [column, *others])
         except MeasureError:
             if of is None:
                 continue  # too few documents, and nobody asked for this column
@@ -96,10 +92,15 @@ def draw_effects(
         topics = _changing(curve)
         rows = curve[list(HEADER[2:])].to_dataframe().reset_index().sort_values(["topic", "value"])
         n, more = curve.attrs["n_documents"], curve.sizes["topic"] - len(topics)
+        of_topics = (
+            ""
+            if curve.attrs["n_draws"] > 1
+            else " (not that of the topics, which takes several snapshots)"
+        )
         fixed = f" with {', '.join(others)} as they are" if others else ""
         picture = view.picture(
             f"Mean share of a topic in a document, by {column}{fixed}, with 95 % intervals that carry the "
-            f"uncertainty of the shares: the {len(topics)} topics that change most beyond their errors"
+            f"uncertainty of the shares{of_topics}: the {len(topics)} topics that change most beyond their errors"
             f"{f'; {more} more are in the table' if more else ''}. A regression on {n:,} documents; the intervals are not "
             "corrected for the number of topics.",
             [effect_view(curve, topic, names[topic], topic_colour(topic)) for topic in topics],
@@ -120,7 +121,7 @@ def _columns(run: xr.Dataset) -> tuple[str, ...]:
     names = [*columns_of(run), *(["year"] if f"{COLUMN}time" in run.coords else [])]
     return tuple(
         name
-        for name in names
+        for name in dict.fromkeys(names)
         if name in known
         and known[name].nunique() > 1
         and (known[name].dtype.kind in "fiu" or known[name].nunique() <= MOST_LEVELS)

@@ -22,7 +22,7 @@ from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
 from workbench.dashboard.compare.starting import describe_sweep, mark_busy, paces
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form
-from workbench.dashboard.shared.link import Part, query_of, take
+from workbench.dashboard.shared.link import LONGEST, Part, query_of, take
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
@@ -37,6 +37,7 @@ from workbench.runs.request import (
     PREPROCESSING,
     RUN,
     RunRequest,
+    missing_in_request,
     request_fields,
     written,
 )
@@ -70,6 +71,7 @@ class Settings:
         self.on_change = on_change
         # the file whose columns were asked for, and its columns once known
         self._file, self._columns = None, None
+        self._kept = None  # the file whose columns are those of a run
         self._known = request_fields()
         self._usual = USUAL | {name: written(one.default) for name, one in self._known.items()}
         self.fields = Fields(self._make)
@@ -140,14 +142,20 @@ class Settings:
 
     def use(self, spec: RunSpec) -> None:
         """Set the form to the settings of a run."""
-        texts = self._usual | query_of(spec)
+        texts, missing = self._usual | query_of(spec), missing_in_request(spec)
+        if self._received is not None:
+            self.fields["upload"].value = None
         for name, part in self.parts().items():
-            if part.now() != texts[name]:
-                part.take(texts[name])
-        was_changed = spec.interventions or "edits" in (spec.start or {})
-        more = " Turned settings and edits are not among them." if was_changed else ""
-        more += "" if origin_of(spec) else " Its data have no name and no file; choose them."
-        self.say(f"The form has the settings of {spec.name}.{more}")
+            if len(texts[name]) > LONGEST or (
+                part.now() != texts[name] and not part.take(texts[name])
+            ):
+                part.take(self._usual[name])
+                missing.append(name)
+        if texts["corpus"] == FILE and not texts["path"] and origin_of(spec):
+            missing.append("its file")  # whose place a visitor from elsewhere is not told
+        self._kept = self._file
+        without = f", but not {', '.join(missing)}" if missing else ""
+        self.say(f"The form has the settings of {spec.name}{without}.")
 
     def offer_columns(
         self,
@@ -166,7 +174,7 @@ class Settings:
         for name in OF_COLUMNS if self._is_file else ():
             field = self.fields[name]
             field.options = list(columns or ())
-            if guess and columns and field.value not in columns:
+            if guess and asked != self._kept and columns and field.value not in columns:
                 field.value = likely.get(name) or self._usual[name]
         self._show_fields()
 

@@ -79,7 +79,7 @@ class Editing:
         if options != self.topics.options:
             kept = [topic for topic in self.topics.value if topic in words]
             self.topics.param.update(options=options, value=kept)
-            self._offer_words()
+        self._offer_words()
         self.view.visible = bool(words) and not policy().read_only and takes_edits(reading.spec)
 
     def _clear(self) -> None:
@@ -125,7 +125,9 @@ class Editing:
     def written(self) -> list[str]:
         """Return all edits: those in the text field, and what is left out."""
         left_out = {WORDS: self.words.value, DOCUMENTS: self.documents.value}
-        edits = [" ".join(map(str, [what, *names])) for what, names in left_out.items() if names]
+        edits = [
+            f"{what} {', '.join(map(str, names))}" for what, names in left_out.items() if names
+        ]
         return [*self._typed(), *edits]
 
     def _start(self) -> None:

@@ -1,7 +1,7 @@
 """The Topics page: the topics of one run, their words and documents, and what else is known about them."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
 from time import monotonic
@@ -51,6 +51,7 @@ from workbench.dashboard.topics.recorded import Recorded
 from workbench.dashboard.topics.sizes import CONTROLS, MOST_POINTS, NO_TOPICS, sizes_of
 from workbench.dashboard.topics.unseen import Unseen
 from workbench.runs.execution.run import default_store
+from workbench.runs.request import missing_in_request
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.notes import FILE as NOTES
 from workbench.runs.store.notes import label_topic
@@ -212,7 +213,7 @@ class TopicsPage:
     def _show(self, ticking: bool = False) -> None:
         """Show the chosen run at its last snapshot."""
         moment = self.moment()
-        self.again.object = _again(moment and self._runs[moment.path.name].spec)
+        self.again.object = _again(moment and self._runs[moment.path.name].spec.to_json())
         if moment is None:
             self._topics = None
             self._looking.reset()
@@ -433,11 +434,18 @@ def page() -> pn.Column:
     return page_or_sentence(lambda: TopicsPage(default_store()).view())
 
 
-def _again(spec: RunSpec | None) -> str:
-    """Return a link to the form with the settings of a run, as HTML; empty if no run can be started."""
-    if spec is None or policy().read_only:
-        return ""
-    return f'<a href="compare?{escape(urlencode(query_of(spec)))}">Use these settings</a>'
+def _again(spec: str | None) -> str:
+    """Return a link to the form with the settings of a run (JSON), as HTML; empty if no run can be started."""
+    return "" if spec is None or policy().read_only else _link(spec, policy().others)
+
+
+@lru_cache(maxsize=64)
+def _link(spec: str, others: bool) -> str:
+    of_run = RunSpec.from_json(spec)
+    missing = ", ".join(missing_in_request(of_run))
+    title = f' title="{escape(f"without {missing}")}"' if missing else ""
+    query = escape(urlencode(query_of(of_run)))
+    return f'<a href="compare?{query}"{title}>Use these settings</a>'
 
 
 def _empty(store: Path) -> str:

@@ -1,16 +1,17 @@
 """Words and documents that are left out of the data of a run that continues another.
 
-They are written as ``omit said mr`` and ``omit-document 3 17``; documents have the numbers that they have in the run.
+They are written as ``omit said mr`` (or ``omit said, New York``) and ``omit-document 3 17``; documents have the numbers that
+they have in the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, CorpusError
 from workbench.corpus.experiments import keep_words
 from workbench.engines.engine import WarmStart
 from workbench.engines.lda.fold_in import mixture_probability
@@ -28,6 +29,8 @@ class Omissions(NamedTuple):
 
     def of_corpus(self, corpus: Corpus) -> Corpus:
         """Return the corpus of what stays; documents may become empty. Raises CorpusError if no token is left."""
+        if not (self.words[corpus.words] & self.documents[corpus.documents]).any():
+            raise CorpusError(f"no token of {corpus.name!r} would be left; leave out fewer")
         left = corpus if self.words.all() else keep_words(corpus, self.words)
         return left if self.documents.all() else left.of_documents(np.flatnonzero(self.documents))
 
@@ -62,14 +65,14 @@ def omissions_of(edits: Sequence[str], corpus: Corpus) -> Omissions:
     places = {word: place for place, word in enumerate(corpus.vocabulary)}
     for edit in edits:
         what, _, rest = edit.partition(" ")
-        given = [rest.strip()] if rest.strip() in places else rest.replace(",", " ").split()
+        given = _named(rest.strip(), places if what == WORDS else {})
         if not given:
             raise OptionError.must_be(
                 "an edit of the data", "like omit said or omit-document 3", edit
             )
         for one in given:
             if what == DOCUMENTS:
-                number = int(one) if one.isdecimal() else one
+                number = int(one) if one.isdecimal() and len(one) < 10 else one
                 documents[OptionError.whole("a document", number, 0, len(documents) - 1)] = False
             elif one in places:
                 words[places[one]] = False
@@ -84,6 +87,13 @@ def omissions_of(edits: Sequence[str], corpus: Corpus) -> Omissions:
             f"the documents of {corpus.name!r} stand in sequences, of which none can be left out; leave out words"
         )
     return Omissions(words, documents)
+
+
+def _named(text: str, known: Container[str]) -> list[str]:
+    """Return the names in a text: between commas that blanks follow, else between blanks, or commas that belong to no name."""
+    names = text.split(", ") if ", " in text else [text] if text in known else text.split()
+    apart = ([name] if name in known else name.split(",") for name in names)
+    return [name.strip() for several in apart for name in several if name.strip()]
 
 
 def weights_of(start: WarmStart, corpus: Corpus) -> Callable[[int], np.ndarray]:

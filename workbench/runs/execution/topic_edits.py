@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, CorpusError
 from workbench.data.reading import of_changed
 from workbench.engines.engine import WarmStart
 from workbench.models.lda import check_topics
@@ -51,7 +51,7 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
     OptionError
         For an invalid edit, or a setting that cannot be turned.
     CorpusError
-        No token is left.
+        No token is left, or none that is held out.
     SpecError, StoreError
         The run has no counts yet, its model cannot begin from counts, or its corpus is in shards.
     """
@@ -89,7 +89,11 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
     if of_data:
         if spec.table:
             train = replace(train, table=get_table(path.parent, spec.table))
-        train, test = left.of_corpus(train), None if test is None else left.of_corpus(test)
+        train = left.of_corpus(train)
+        try:
+            test = None if test is None else left.of_corpus(test)
+        except CorpusError as error:
+            raise CorpusError(f"of what is held out {error}") from None
         spec = replace(
             spec,
             train=train.content_hash,
@@ -97,6 +101,8 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
             table=train.table and train.table.content_hash,
             reading=spec.reading and of_changed(spec.reading, train.content_hash),
         )
+    engine, _, kept = spec.parts()
+    engine.check_options(kept, train)
     return Planned(replace(spec, name=f"{path.name}-{spec.hash[:4]}"), train, test)
 
 
