@@ -33,6 +33,7 @@ from workbench.errors import Terminated as Terminated
 from workbench.measures import coherence as coherence
 from workbench.measures import documents_table as documents_table
 from workbench.measures import effective_samples as effective_samples
+from workbench.measures import effects as effects
 from workbench.measures import exact as exact
 from workbench.measures import find_documents as find_documents
 from workbench.measures import representative_documents as representative_documents
