@@ -1,7 +1,9 @@
 import pytest
 
+import workbench as wb
 from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
+from workbench.runs.execution.worker import carry_on
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +27,10 @@ def store(tmp_path):
 def forty_documents():
     """(train, test) of 40 documents of 60 tokens."""
     return hold_out_tokens(LDA(4, 0.3, 0.2).simulate(40, 30, 60, seed=3)[0], 0.1, 0)
+
+
+@pytest.fixture
+def start(monkeypatch):
+    """Runs that are started are computed at once, in this process."""
+    monkeypatch.setattr("workbench.runs.execution.run.launch", carry_on)
+    return wb.start

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from runs.test_topic_edits import counts_of
 from toys import sequenced, simulated
 
 import workbench as wb
@@ -12,18 +13,10 @@ from workbench.models.options import OptionError
 from workbench.report.commands import commands
 from workbench.runs.execution.omissions import apart, omissions_of
 from workbench.runs.execution.run import open_runs
-from workbench.runs.execution.worker import carry_on
 from workbench.runs.reading import is_again
 from workbench.runs.store.archive import get_table, get_warm_start
 
 TEXTS = ["apple pear said", "horse said sheep sheep", "apple horse", "said"] * 3
-
-
-@pytest.fixture
-def start(monkeypatch):
-    """Runs that are started are computed at once, in this process."""
-    monkeypatch.setattr("workbench.runs.execution.run.launch", carry_on)
-    return wb.start
 
 
 @pytest.fixture
@@ -35,19 +28,7 @@ def drawn(corpus: Corpus, n_topics: int = 3) -> WarmStart:
     """Counts of tokens with topics drawn at random, every fifth without one."""
     topics = np.random.default_rng(0).integers(0, n_topics, corpus.n_tokens)
     topics[::5] = -1
-    return counted(corpus, topics, n_topics)
-
-
-def counted(corpus: Corpus, topics: np.ndarray, n_topics: int) -> WarmStart:
-    """Counts of tokens with these topics, token by token."""
-    n_kw, n_dk = np.zeros((n_topics, corpus.n_words)), np.zeros((corpus.n_documents, n_topics))
-    words = np.repeat(corpus.words, corpus.counts)
-    documents = np.repeat(corpus.documents, corpus.counts)
-    for topic, word, document in zip(topics, words, documents, strict=True):
-        if topic >= 0:
-            n_kw[topic, word] += 1
-            n_dk[document, topic] += 1
-    return WarmStart(n_kw, n_dk, topics.astype(np.int32))
+    return counts_of(corpus, topics, n_topics)
 
 
 def test_the_corpus_is_what_it_would_be_without_the_words_and_documents(texts):
@@ -69,7 +50,7 @@ def _in_order(corpus: Corpus, vocabulary: tuple) -> np.ndarray:
 def test_the_counts_of_a_sampler_are_those_of_the_tokens_that_stay(texts):
     start, left = drawn(texts), omissions_of(["omit said pear", "omit-document 5"], texts)
     after, corpus = left.of_counts(start, texts), left.of_corpus(texts)
-    for made, wanted in zip(after, counted(corpus, after.topics, 3), strict=True):
+    for made, wanted in zip(after, counts_of(corpus, after.topics, 3), strict=True):
         np.testing.assert_array_equal(made, wanted)
     words = np.array(texts.vocabulary)[np.repeat(texts.words, texts.counts)]
     stay = ~np.isin(words, ["said", "pear"]) & (np.repeat(texts.documents, texts.counts) != 5)

@@ -7,7 +7,6 @@ import pytest
 from short_runs import short_settings
 from toys import simulated
 
-import workbench as wb
 from workbench.cli import main
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
@@ -16,15 +15,7 @@ from workbench.models.options import OptionError
 from workbench.report.commands import commands, missing_in_commands
 from workbench.runs.execution.run import open_runs
 from workbench.runs.execution.topic_edits import edited, edits_of
-from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError
-
-
-@pytest.fixture
-def start(monkeypatch):
-    """Runs that are started are computed at once, in this process."""
-    monkeypatch.setattr("workbench.runs.execution.run.launch", carry_on)
-    return wb.start
 
 
 @pytest.fixture

@@ -25,8 +25,8 @@ from workbench.engines import get_engine
 from workbench.engines.engine import SAMPLER
 from workbench.errors import nearest_or_all
 from workbench.measures.curves import LEVEL
-from workbench.measures.groups import COLUMN, dates_of
-from workbench.measures.selection import MeasureError, attributes, one_run, spec_of
+from workbench.measures.groups import COLUMN, dates_of, run_with_counts
+from workbench.measures.selection import MeasureError, attributes, spec_of
 from workbench.measures.topics import used_topics
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 N_DRAWS, N_POINTS = 20, 25
 MOST_AVERAGED = 1000
-"""Maximum number of documents over which a curve is averaged, drawn at random."""
+"""Maximum number of documents over which a curve is averaged; of more, a random sample is taken."""
 
 
 def effects(
@@ -122,15 +122,13 @@ def curve_beside(run: xr.Dataset, columns: pd.DataFrame, names: Sequence[str]) -
 
 
 class _Regression:
-    """The regressions of a run's shares on the terms of a formula; all covariances are in the coordinates of a QR."""
+    """Linear regressions of the shares of a run's topics on the terms of a formula.
+
+    ``_covariance`` is that of the coefficients of the orthonormal terms of the QR decomposition, so that no unit counts.
+    """
 
     def __init__(self, run: xr.Dataset, formula: str, columns: pd.DataFrame, seed: int = 0):
-        run = one_run(run)
-        if "n_dk" not in run:
-            raise MeasureError(
-                f"run {run.attrs['name']!r} has no topic counts of documents (n_dk); choose a topic model, and open it "
-                "with its counts (workbench.open_run)"
-            )
+        run = run_with_counts(run)
         self.run, self.formula, self.columns = run, formula, columns
         self.topics = used_topics(run)["topic"].values
         has_tokens = _tokens(run["n_dk"].isel(snapshot=-1)).sum(axis=1) > 0
@@ -141,7 +139,7 @@ class _Regression:
         self._fit(x, seed)
 
     def _check(self, x: np.ndarray) -> None:
-        """Raise MeasureError if the terms (document, term) have no one solution."""
+        """Raise MeasureError if the regression on these terms (document, term) has no unique, finite solution."""
         n, p = x.shape
         if len(wrong := np.argwhere(~np.isfinite(x))):
             row, term = wrong[0]
@@ -208,8 +206,8 @@ class _Regression:
         if len(averaged) > MOST_AVERAGED:
             averaged = np.random.default_rng(0).choice(averaged, MOST_AVERAGED, replace=False)
         known = self.columns.loc[self.documents, column]
-        values = np.array(sorted(known.dropna().unique()), None if _is_numeric(known) else object)
-        if _is_numeric(known) and len(values) > n_points:
+        values = np.array(sorted(known.dropna().unique()), None if is_numeric(known) else object)
+        if is_numeric(known) and len(values) > n_points:
             values = np.linspace(values[0], values[-1], n_points)
         rows = np.stack([self._mean_row(averaged, column, value) for value in values])
         if not np.ptp(rows, axis=0).any():
@@ -300,7 +298,7 @@ def formula_of(columns: pd.DataFrame, names: Iterable[str]) -> str:
                 f"a formula cannot name the column {name!r}; rename it, such as to 'column'"
             )
         known = columns[name].dropna()
-        bends = _is_numeric(known) and known.nunique() > 4
+        bends = is_numeric(known) and known.nunique() > 4
         return f"bs(`{name}`, df=3)" if bends else f"`{name}`"
 
     return "~ " + " + ".join(map(term, names))
@@ -360,7 +358,7 @@ def _typed(column: pd.Series) -> pd.Series:
 
     if column.dtype.kind == "M":
         return pd.Series(_years(pd.DatetimeIndex(column)), column.index)
-    if column.dtype.kind in "fiu":
+    if is_numeric(column):
         return column
     column = column.astype(object).where(column.notna() & (column != ""), None)
     known = column.dropna()
@@ -374,7 +372,8 @@ def _years(dates: pd.DatetimeIndex) -> np.ndarray:
     return np.asarray(dates.year + (dates.day_of_year - 1) / 365.25, float)
 
 
-def _is_numeric(column: pd.Series) -> bool:
+def is_numeric(column: pd.Series) -> bool:
+    """Return whether a column has numbers."""
     return column.dtype.kind in "fiu"
 
 

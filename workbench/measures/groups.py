@@ -78,9 +78,8 @@ def dates_of(times: list):
 
     texts = [*dict.fromkeys(time for time in times if isinstance(time, str) and not is_year(time))]
     date_of = {None: pd.NaT}
-    with suppress(
-        ValueError, TypeError, OverflowError, AttributeError
-    ):  # the loop below says which text is no date
+    # if a text is no date, the loop below says which
+    with suppress(ValueError, TypeError, OverflowError, AttributeError):
         date_of |= zip(texts, pd.to_datetime(texts, format="mixed").tz_localize(None), strict=True)
     for document, time in enumerate(times):
         if time in date_of:
@@ -346,14 +345,19 @@ def group_differences(
 
 def _tokens(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return the tokens (document, topic) at the last snapshot, and the numbers of the topics in use."""
+    used = used_topics(run_with_counts(run))
+    return used["n_dk"].isel(snapshot=-1).values.astype(float), used["topic"].values
+
+
+def run_with_counts(run: xr.Dataset) -> xr.Dataset:
+    """Return the Dataset of the one run; raise MeasureError if it has no tokens of topics in documents."""
     run = one_run(run)
     if "n_dk" not in run:
         raise MeasureError(
             f"run {run.attrs['name']!r} has no topic counts of documents (n_dk); choose a topic model, and open it "
             "with its counts (workbench.open_run)"
         )
-    used = used_topics(run)
-    return used["n_dk"].isel(snapshot=-1).values.astype(float), used["topic"].values
+    return run
 
 
 def _entries(run: xr.Dataset, entries: Sequence | str, n_documents: int, argument: str) -> list:

@@ -435,7 +435,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
 
     @classmethod
     def of_spec(cls, spec: RunSpec) -> Self:
-        """Return the request for a run again, with what a form can say of its settings; see `missing_in_request`."""
+        """Return a request with the settings of a run, as far as a form has them; see `missing_in_request`."""
         split, model, origin = spec.split or {}, spec.model, origin_of(spec) or ""
         network = spec.parts()[1]
         if network.is_network:

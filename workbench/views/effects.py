@@ -1,18 +1,24 @@
 """Effects of a column of the documents on topics: the mean share of each topic by the column's value."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from workbench.measures import MeasureError
-from workbench.measures.effects import columns_of_documents, curve_beside
+from workbench.measures.effects import columns_of_documents, curve_beside, is_numeric
 from workbench.measures.groups import COLUMN, columns_of
 from workbench.views.elements import COLOURS, RC, axis, band, element, fitting, panel, topic_colour
 from workbench.views.groups import PANEL, interval
 from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, rows_of
 from workbench.views.topics import names_of_topics
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HEADER = (
     "value",
@@ -66,7 +72,7 @@ def effect_view(curve: xr.Dataset, topic: int, title: str = "", colour: str = CO
 
 def effect_controls(run: xr.Dataset) -> tuple[Menu, ...]:
     """Return the controls that choose the column, and whether the others are kept fixed."""
-    columns = _columns(run)
+    columns = tuple(_columns(run))
     chosen = (Menu("of", "Column", columns, columns[0]),) if len(columns) > 1 else ()
     beside = (Menu("beside", "Adjusted for", (ALONE, ALL), ALONE),) if chosen else ()
     return chosen + beside
@@ -76,14 +82,13 @@ def draw_effects(
     view: View, shown: SideBySide, of: str | None = None, beside: str = ALONE
 ) -> Iterator[Picture]:
     """Draw the shares of topics by the values of a column for one run per label; ``of``: by default the first column."""
-    runs = {label: run for label, run in shown.first("n_dk", "phi").items() if _columns(run)}
-    for number, (label, run) in enumerate(runs.items(), start=1):
-        columns = _columns(run)
-        column = of if of in columns else columns[0]
+    runs = {label: (run, _columns(run)) for label, run in shown.first("n_dk", "phi").items()}
+    runs = {label: (run, columns) for label, (run, columns) in runs.items() if len(columns.columns)}
+    for number, (label, (run, columns)) in enumerate(runs.items(), start=1):
+        column = of if of in columns else columns.columns[0]
         others = [name for name in columns if name != column and beside == ALL]
-        known = columns_of_documents(run)
         try:
-            curve = curve_beside(run, known, [column, *others])
+            curve = curve_beside(run, columns, [column, *others])
         except MeasureError:
             if of is None:
                 continue  # too few documents, and nobody asked for this column
@@ -115,17 +120,15 @@ def draw_effects(
         yield replace(picture, **several) if len(runs) > 1 else picture
 
 
-def _columns(run: xr.Dataset) -> tuple[str, ...]:
+def _columns(run: xr.Dataset) -> pd.DataFrame:
     """Return the columns of the documents whose effects can be drawn: of numbers, or with at most `MOST_LEVELS` values."""
     known = columns_of_documents(run)
     names = [*columns_of(run), *(["year"] if f"{COLUMN}time" in run.coords else [])]
-    return tuple(
-        name
-        for name in dict.fromkeys(names)
-        if name in known
-        and known[name].nunique() > 1
-        and (known[name].dtype.kind in "fiu" or known[name].nunique() <= MOST_LEVELS)
-    )
+
+    def can_be_drawn(column: pd.Series) -> bool:
+        return column.nunique() > 1 and (is_numeric(column) or column.nunique() <= MOST_LEVELS)
+
+    return known[[n for n in dict.fromkeys(names) if n in known and can_be_drawn(known[n])]]
 
 
 def _changing(curve: xr.Dataset) -> list[int]:

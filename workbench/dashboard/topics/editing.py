@@ -7,7 +7,6 @@ from collections import Counter
 from functools import partial
 from html import escape
 from pathlib import Path
-from types import MappingProxyType
 from urllib.parse import urlencode
 
 import panel as pn
@@ -18,6 +17,7 @@ from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import Toggles, button, column, in_form, in_row, styled, text
+from workbench.dashboard.topics.overview import Topics
 from workbench.runs.execution.omissions import DOCUMENTS, WORDS
 from workbench.runs.execution.topic_edits import takes_edits
 
@@ -60,21 +60,13 @@ class Editing:
         self._top: dict[int, tuple[str, ...]] = {}
         self._document = pn.state.curdoc
 
-    def show(
-        self,
-        reading: Reading | None,
-        words: dict[int, str],
-        top: dict[int, tuple[str, ...]] = MappingProxyType({}),
-    ) -> None:
-        """Set the run and the first words of its topics; what was written about another run is removed.
-
-        top : topic → its most probable words, to be offered
-        """
+    def show(self, reading: Reading | None, topics: Topics) -> None:
+        """Offer the topics and words of a run; when the run changes, remove the edits."""
         path = reading and reading.path
         if path != self._path:
             self._path = path
             self._clear()
-        self._top = top
+        self._top, words = topics.top, topics.words
         options = {f"{topic} {few}": topic for topic, few in words.items()}
         if options != self.topics.options:
             kept = [topic for topic in self.topics.value if topic in words]

@@ -39,7 +39,7 @@ from workbench.views.topics import word_controls
 FEW = 6
 """Number of words of a topic in the table, and of topics whose words are drawn while none is chosen."""
 MANY = 20
-"""Number of words of a topic that can be left out by a click."""
+"""Number of the most probable words of a topic that are offered to be left out."""
 MAP_HEIGHT = 4.0
 """Height of the map on the page, inches."""
 SCALE = 1.4
@@ -78,9 +78,13 @@ class Topics(NamedTuple):
     numbers: tuple[int, ...] = ()  # largest first
     names: dict[int, str] = {}  # noqa: RUF012  # node in a network and label, of topics with one of these
     labels: dict[int, str] = {}  # noqa: RUF012
-    words: dict[int, str] = {}  # noqa: RUF012  # the first words
     top: dict[int, tuple[str, ...]] = {}  # noqa: RUF012  # the `MANY` most probable words
     said: str = ""  # why there are no topics, or what is wrong with their labels
+
+    @property
+    def words(self) -> dict[int, str]:
+        """The first words of each topic."""
+        return {topic: " ".join(words[:FEW]) for topic, words in self.top.items()}
 
 
 @lru_cache(maxsize=8)
@@ -111,7 +115,6 @@ def topics_of(moment: Moment, written: int) -> Topics:
         order,
         {topic: name for topic, name in named.items() if name},
         labels,
-        {topic: " ".join(words[:FEW]) for topic, words in top.items()},
         top,
         capital(trouble),
     )

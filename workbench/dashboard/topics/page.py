@@ -220,7 +220,7 @@ class TopicsPage:
             for card in self._cards:
                 card.clear()
             self.unseen.show(None, NONE, {})
-            self.editing.show(None, {})
+            self.editing.show(None, Topics(None))
             self.said.param.update(value=_empty(self.store), visible=True)
         else:
             asked = moment, stamp(moment.path / NOTES)
@@ -249,7 +249,7 @@ class TopicsPage:
         self.topics.follow(topics)
         self.documents.follow(moment, chosen, names, self.find.value)
         self.unseen.show(moment, chosen, names)
-        self.editing.show(self._runs[path.name], topics.words, topics.top)
+        self.editing.show(self._runs[path.name], topics)
         if ticking:
             self.recorded.tick()
         if not ticking or monotonic() >= self._due:

@@ -15,7 +15,7 @@ from workbench.corpus import Corpus, CorpusError
 from workbench.corpus.experiments import keep_words
 from workbench.engines.engine import WarmStart
 from workbench.engines.lda.fold_in import mixture_probability
-from workbench.errors import nearest
+from workbench.errors import nearest_or_all
 from workbench.models.options import OptionError
 
 WORDS, DOCUMENTS = "omit", "omit-document"
@@ -77,9 +77,8 @@ def omissions_of(edits: Sequence[str], corpus: Corpus) -> Omissions:
             elif one in places:
                 words[places[one]] = False
             else:
-                near = nearest(one, places)
-                hint = f"; did you mean {near!r}?" if near else ""
-                raise OptionError(f"{corpus.name!r} has no word {one!r} to leave out{hint}")
+                hint = nearest_or_all(one, places, "write it as the topics have it")
+                raise OptionError(f"{corpus.name!r} has no word {one!r} to leave out; {hint}")
     if not documents.any():
         raise OptionError(f"no document of {corpus.name!r} would be left; leave out fewer")
     if corpus.sequence is not None and not documents.all():
