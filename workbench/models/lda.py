@@ -3,7 +3,8 @@
 import math
 import numbers
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -64,6 +65,13 @@ class LDA(TopicModel):
     def alphas(self) -> np.ndarray:
         """Prior of each topic in a document, (topic,)."""
         return np.full(self.n_topics, self.alpha, float)
+
+    def with_coords(self, coords: Mapping) -> Self:
+        """Return the model with the priors of merged topics, the coordinate ``prior`` of a Dataset, if it has one."""
+        if "prior" not in coords:
+            return self
+        alphas = tuple(coords["prior"].values.tolist())
+        return replace(self, n_topics=len(alphas), alpha=alphas)
 
     def recorded(self, options: object) -> tuple[Variable, ...]:
         """Return the variables that a run records: counts, and the priors that are learnt."""

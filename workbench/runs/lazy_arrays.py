@@ -48,3 +48,30 @@ class Estimated(BackendArray):
         for block in blocks(len(needed), self.chunks[0]):
             values[block] = self._estimate.rows(as_slice(needed[block]))[:, columns]
         return values if isinstance(rows, slice) and (rows.step or 1) > 0 else values[places]
+
+
+class Summed(BackendArray):
+    """A lazy array of sums over groups along a dimension of a variable, of which only the used parts are read."""
+
+    def __init__(self, variable: xr.Variable, dim: str, place: np.ndarray):
+        """``place`` : for each entry along ``dim`` the number of its group, or -1 for none"""
+        self._variable, self._place, self._axis = variable, place, variable.dims.index(dim)
+        self._n_groups, self.dtype = int(place.max()) + 1, variable.dtype
+        sizes = variable.sizes | variable.encoding.get(CHUNKS, {}) | {dim: self._n_groups}
+        self.chunks = tuple(sizes[name] for name in variable.dims)
+        shape = variable.sizes | {dim: self._n_groups}
+        self.shape = tuple(shape[name] for name in variable.dims)
+
+    def __getitem__(self, key):
+        return explicit_indexing_adapter(key, self.shape, IndexingSupport.OUTER, self._read)
+
+    def _read(self, key: tuple) -> np.ndarray:
+        used = [slice(None) if at == self._axis else part for at, part in enumerate(key)]
+        axis = self._axis - sum(
+            np.ndim(part) == 0 and not isinstance(part, slice) for part in key[: self._axis]
+        )
+        values, kept = np.moveaxis(self._variable[tuple(used)].values, axis, 0), self._place >= 0
+        sums = np.zeros((self._n_groups, *values.shape[1:]), self.dtype)
+        np.add.at(sums, self._place[kept], values[kept])
+        wanted = sums[key[self._axis]]
+        return np.moveaxis(wanted, 0, axis) if wanted.ndim == values.ndim else wanted

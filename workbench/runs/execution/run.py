@@ -19,6 +19,17 @@ from workbench.runs.execution.worker import launch
 from workbench.runs.progress import decimals
 from workbench.runs.spec import SpecError
 from workbench.runs.store.branching import branch, branch_before
+from workbench.runs.store.edition import (
+    Edition,
+    EditionError,
+    edit_topics,
+    import_edition,
+    read_edition,
+    redo_edit,
+    takes_editions,
+    undo_edit,
+    with_edition,
+)
 from workbench.runs.store.layout import CAPACITY, StoreError
 from workbench.runs.store.notes import Notes, annotate, label_topic, read_notes
 from workbench.runs.store.places import default_store, is_run, run_paths
@@ -97,6 +108,48 @@ class Run(RunReader):
     def label(self, topic: int, text: str) -> Notes:
         """Set the label of a topic, a Dataset's ``topic_label``, or remove it with ""; return all notes."""
         return label_topic(self.path, self.dataset(), topic, text)
+
+    @property
+    def edition(self) -> Edition:
+        """The ``edits`` of the topics by people, and the ``undone`` ones; see `workbench.runs.store.edition`."""
+        return read_edition(self.path)
+
+    def edit(self, *edits: str, who: str = "") -> Edition:
+        """Arrange the topics of `edited`, as ``edit("merge 3 7", "hide 5", "order 4 2")``; return all edits.
+
+        The run itself stays as it is. ``who`` is the author, by default the user of this process.
+
+        Raises EditionError for an invalid edit, a topic that is not shown, or topics that cannot be merged.
+        """
+        return edit_topics(self.path, self._topics(), edits, who or user_name())
+
+    def undo_edit(self) -> Edition:
+        """Undo the last edit of the topics; return all edits. Raises EditionError if there is none."""
+        return undo_edit(self.path)
+
+    def redo_edit(self) -> Edition:
+        """Redo the edit of the topics that was undone last; return all edits. Raises EditionError if there is none."""
+        return redo_edit(self.path)
+
+    def import_edition(self, file: str | os.PathLike) -> Edition:
+        """Replace the edits by those of a file, such as the ``edition.json`` of another run; return them.
+
+        Raises EditionError if the file is damaged, or names a topic that this run has not.
+        """
+        return import_edition(self.path, self._topics(), Path(file))
+
+    def edited(self) -> xr.Dataset:
+        """Return the Dataset of the run with its topics as people arranged them; all measures and views take it."""
+        return with_edition(self.dataset(), self.edition.texts)
+
+    def _topics(self) -> list[int]:
+        """Return the numbers of the topics; raise EditionError if these cannot be merged or hidden."""
+        dataset = self.dataset()
+        if not takes_editions(dataset):
+            raise EditionError(
+                f"topics of {self.name} cannot be merged or hidden: it has none yet, or theta has no Dirichlet prior"
+            )
+        return dataset["topic"].values.tolist()
 
     @property
     def interventions(self) -> pd.DataFrame:

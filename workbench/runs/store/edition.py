@@ -1,0 +1,224 @@
+"""Topics as people arrange them, in ``edition.json`` of a run's folder: merged, hidden, in another order.
+
+An edit is a text: ``merge 3 7`` adds topic 7 to topic 3, ``hide 5`` leaves topic 5 out, ``order 4 2`` puts these first. Topics
+keep their numbers, and the run stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, shown
+from workbench.runs.recorded import model_of, priors_of
+from workbench.runs.store.layout import DamagedError
+from workbench.runs.store.status import one_writer, read_json, replace_json
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+FILE = "edition.json"
+LEAST = {"merge": 2, "hide": 1, "order": 1}
+"""Kind of an edit → smallest number of topics that it needs."""
+SUMMED = ("n_k", "alpha", "n_kw", "n_dk", "theta")
+"""Variables that are summed over the topics that are merged."""
+KEPT = {"iteration", "document", "word"}
+"""Dimensions of the variables that do not depend on topics."""
+
+
+class EditionError(InputError):
+    """Raised for an invalid edit, or an edition that cannot be read, written or applied."""
+
+
+class Edit(NamedTuple):
+    """An edit of topics, with its author and time (UTC, ISO 8601)."""
+
+    edit: str
+    who: str
+    when: str
+
+
+class Edition(NamedTuple):
+    """The edits of a run's topics in their order, and the undone ones, of which the last is redone first."""
+
+    edits: tuple[Edit, ...] = ()
+    undone: tuple[Edit, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the edits in effect."""
+        return tuple(each.edit for each in self.edits)
+
+
+def read_edition(path: Path) -> Edition:
+    """Return the edition of the run in a folder, empty by default; raise EditionError if the file is damaged."""
+    return _read(Path(path) / FILE)
+
+
+def edit_topics(path: Path, topics: Sequence[int], edits: Iterable[str], who: str) -> Edition:
+    """Add edits to the edition of a run, and return it; undone edits are forgotten.
+
+    topics : numbers of the topics of the run; who : the author
+
+    Raises EditionError for an invalid edit, a topic that is not shown, or if the folder cannot be written.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    added = tuple(Edit(" ".join(str(edit).split()), who, now) for edit in edits)
+
+    def with_edits(edition: Edition) -> Edition:
+        groups_of(topics, [*edition.texts, *(each.edit for each in added)])
+        return Edition(edition.edits + added)
+
+    return _change(path, with_edits)
+
+
+def undo_edit(path: Path) -> Edition:
+    """Undo the last edit of a run's topics, and return the edition; raise EditionError if there is none."""
+
+    def undone(edition: Edition) -> Edition:
+        if not edition.edits:
+            raise EditionError(f"run '{Path(path).name}' has no edit to undo")
+        return Edition(edition.edits[:-1], (*edition.undone, edition.edits[-1]))
+
+    return _change(path, undone)
+
+
+def redo_edit(path: Path) -> Edition:
+    """Redo the edit of a run's topics that was undone last, and return the edition; raise EditionError if there is none."""
+
+    def redone(edition: Edition) -> Edition:
+        if not edition.undone:
+            raise EditionError(f"run '{Path(path).name}' has no edit to redo")
+        return Edition((*edition.edits, edition.undone[-1]), edition.undone[:-1])
+
+    return _change(path, redone)
+
+
+def import_edition(path: Path, topics: Sequence[int], file: Path) -> Edition:
+    """Replace the edition of a run by that of a file, such as the ``edition.json`` of another run, and return it.
+
+    Raises EditionError if the file is damaged, or names a topic that the run has not.
+    """
+    edition = _read(Path(file))
+    if not edition.edits:
+        raise EditionError(f"there is no edit in {file}; `workbench edit RUN --json` writes one")
+    groups_of(topics, edition.texts)
+    return _change(path, lambda before: edition)
+
+
+def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int]]:
+    """Return the shown topics in their order, as number → numbers of the topics of the run that are merged in it.
+
+    Raises EditionError for an edit that is none, a topic that is not shown, or no topic left.
+    """
+    groups = {int(topic): [int(topic)] for topic in topics}
+    for edit in edits:
+        what, *words = edit.replace(",", " ").split() or [""]
+        named = [int(word) for word in words if word.isdecimal()]
+        known = what in LEAST and len(words) >= LEAST[what]
+        if not known or len({*named}) < len(words):
+            raise EditionError(
+                f"an edit is like merge 3 7, hide 5 or order 4 2, each topic once; got '{shown(edit)}'"
+            )
+        if gone := [topic for topic in named if topic not in groups]:
+            raise EditionError(
+                f"there is no topic {gone[0]} for '{shown(edit)}'; shown are {', '.join(map(str, groups))}"
+            )
+        if what == "merge":
+            groups[named[0]] += [part for topic in named[1:] for part in groups.pop(topic)]
+        elif what == "hide":
+            groups = {topic: parts for topic, parts in groups.items() if topic not in named}
+        else:
+            groups = {topic: groups[topic] for topic in dict.fromkeys([*named, *groups])}
+    if not groups:
+        raise EditionError("no topic is left; hide fewer")
+    return groups
+
+
+def takes_editions(run: xr.Dataset) -> bool:
+    """Return whether topics of a Dataset can be merged: it has their counts, and theta has a Dirichlet prior, which adds up."""
+    return "n_kw" in run and model_of(run).warm_starts and priors_of(run).of_shares
+
+
+def with_edition(run: xr.Dataset, edits: Sequence[str]) -> xr.Dataset:
+    """Return the Dataset of a run with its topics as the edits arrange them, and the edits as its attribute ``edition``.
+
+    Counts, sizes, priors and theta of merged topics are summed; phi is their mean, weighted by their numbers of tokens. What
+    else depends on topics is left out. Unchanged without an edit, or without topics.
+
+    Raises EditionError for an edit of a topic that is not there.
+    """
+    if not edits or "topic" not in run.coords:
+        return run
+    # a backend of xarray, which is slow to import
+    from workbench.runs.lazy_arrays import Summed, lazy_dataset
+
+    topics = run["topic"].values.tolist()
+    groups = groups_of(topics, edits)
+    place = np.full(len(topics), -1)
+    for new, parts in enumerate(groups.values()):
+        place[[topics.index(part) for part in parts]] = new
+    of_topics = [name for name, values in run.data_vars.items() if not KEPT.issuperset(values.dims)]
+    others = run.drop_vars(of_topics).isel(topic=[topics.index(topic) for topic in groups])
+    summed = {
+        name: (run[name].dims, Summed(run[name].variable, "topic", place))
+        for name in SUMMED
+        if name in run and "topic" in run[name].dims
+    }
+    made = others.assign(lazy_dataset(summed).data_vars)
+    if "phi" in run:
+        made["phi"] = _mean_phi(run, place, len(groups))
+    if "n_kw" in run and "alpha" not in run:
+        kept, alphas = place >= 0, priors_of(run).alphas
+        made = made.assign_coords(prior=("topic", np.bincount(place[kept], alphas[kept])))
+    if "topic_label" in run:
+        made["topic_label"] = run["topic_label"].sel(topic=[*groups])
+    for name in set(made.data_vars) & set(run.data_vars):
+        made[name].attrs = run[name].attrs
+    return made.assign_attrs(edition="; ".join(edits))
+
+
+def _mean_phi(run: xr.Dataset, place: np.ndarray, n_groups: int) -> tuple:
+    """Return phi (topic, word) of groups of topics: the mean of their phi, weighted by the tokens that they have."""
+    tokens = run["n_kw"].isel(snapshot=-1).sum("word").values if "n_kw" in run else 1.0
+    weights = np.zeros((n_groups, len(place)))
+    kept = place >= 0
+    weights[place[kept], np.flatnonzero(kept)] = np.broadcast_to(tokens, place.shape)[kept]
+    empty = weights.sum(axis=1) == 0
+    weights[np.ix_(empty, kept)] = place[kept] == np.flatnonzero(empty)[:, None]
+    return ("topic", "word"), weights @ run["phi"].values / weights.sum(axis=1, keepdims=True)
+
+
+def _read(file: Path) -> Edition:
+    trouble = f"the edition {file} cannot be read"
+    try:
+        values = read_json(file) or {"edits": [], "undone": []}
+        return Edition(
+            *(
+                tuple(
+                    Edit(str(each["edit"]), str(each["who"]), str(each["when"]))
+                    for each in values[name]
+                )
+                for name in Edition._fields
+            )
+        )
+    except DamagedError as error:
+        raise EditionError(f"{trouble}: {error.what}; mend or delete it") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EditionError(f"{trouble} ({type(error).__name__}); mend or delete it") from None
+
+
+def _change(path: Path, change: Callable[[Edition], Edition]) -> Edition:
+    """Apply ``change`` to the edition of a run, write and return the result; one process at a time."""
+    file = Path(path) / FILE
+    with one_writer(file, f"the edition of run '{file.parent.name}'", EditionError):
+        edition = change(read_edition(path))
+        named = {
+            name: [each._asdict() for each in edits] for name, edits in edition._asdict().items()
+        }
+        replace_json(file, named)
+    return edition
