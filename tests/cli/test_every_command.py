@@ -29,6 +29,7 @@ EXAMPLES = {
     "documents": ("a",),
     "note": ("a", "a first try", "--tag", "good"),
     "label": ("a", "0", "animals"),
+    "edit": ("a", "merge 0 1"),
     "pause": ("a",),
     "retune": ("t", "alpha=0.5"),
     "branch": ("a", "add 1"),

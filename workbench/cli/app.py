@@ -57,6 +57,7 @@ PANELS = {
         stored.remove,
         stored.note,
         stored.label,
+        stored.edit,
         stored.import_,
     ),
     "Results": (

@@ -55,7 +55,7 @@ def topics(
     """Show the topics of a run, largest first, with their share of the tokens, label and words."""
     from workbench.measures.tables import topic_entries
 
-    dataset = wb.open_run(run, store)
+    dataset = find(run, store).edited()
     entries = topic_entries(dataset, words, relevance)
     if json:
         return print_json(
@@ -77,7 +77,7 @@ def documents(
     json: Json = False,
 ) -> None:
     """Show the most representative documents of a topic, or of every topic, largest first."""
-    dataset = wb.open_run(run, store)
+    dataset = find(run, store).edited()
     names = {"share": "theta"}  # in JSON, as since the first version
     best = wb.top_documents(dataset, topic, number).rename(columns=names)
     best = best[["topic", "title", "document", "theta", "n_tokens", "n_topic_tokens"]].to_dict(
@@ -111,7 +111,7 @@ def print_words(run: "wb.Run") -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about notes, of which others tell
-            dataset = run.dataset()
+            dataset = run.edited()
     except wb.SpecError as error:  # its corpus is not there
         return say(str(error))
     if not {"phi", "n_kw"} <= set(dataset) or not dataset.sizes.get("snapshot"):
@@ -322,6 +322,45 @@ def branch(
     say(f"started {made.name}")
     if json:
         print_runs([summary(made)], json)
+
+
+def edit(
+    run: RunName,
+    edits: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[EDIT]…", help="As 'merge 3 7' 'hide 5' 'order 4 2'."),
+    ] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the last edit.")] = False,
+    redo: Annotated[bool, typer.Option("--redo", help="Redo the edit undone last.")] = False,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="Take the edits of this file, an edition.json, instead."),
+    ] = None,
+    store: Store = None,
+    json: Json = False,
+) -> None:
+    """Merge, hide and order the topics of a run wherever they are shown; the run stays as it is. Without an edit, list them."""
+    edited = find(run, store)
+    given = {"--undo": undo, "--redo": redo, "--from": source is not None, "an edit": bool(edits)}
+    if len(chosen := [name for name, is_given in given.items() if is_given]) > 1:
+        raise InputError(f"one change at a time: {chosen[0]} or {chosen[1]}")
+    if undo:
+        edited.undo_edit()
+    elif redo:
+        edited.redo_edit()
+    elif source is not None:
+        edited.import_edition(source)
+    elif edits:
+        edited.edit(*edits)
+    edition = edited.edition
+    if json:
+        made = {
+            name: [each._asdict() for each in edits] for name, edits in edition._asdict().items()
+        }
+        return print_json({"name": edited.name} | made)
+    print_table(texts("edit", "by", "when"), list(edition.edits))
+    if not edition.edits:
+        say(f"no edit of {edited.name}; `workbench edit {edited.name} 'merge 3 7'` makes one")
 
 
 def _request(runs: list, what: str, json: bool) -> None:
