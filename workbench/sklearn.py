@@ -48,10 +48,10 @@ def _goes_on(estimator: "TopicModel") -> bool:
     """Return True if the estimator's engine supports partial_fit; else raise AttributeError, with the engines that do."""
     if estimator.engine == STREAMING:
         return True
-    sentence = (
-        f"engine={estimator.engine!r} learns from all documents at once, so there is no partial_fit"
+    raise AttributeError(
+        f"engine={estimator.engine!r} learns from all documents at once, so there is no partial_fit; choose "
+        f"engine={STREAMING!r}"
     )
-    raise AttributeError(f"{sentence}; choose engine={STREAMING!r}")
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -203,10 +203,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         begun = hasattr(self, "_topics")
         if begun and (engine := self._topics.spec.engine) != STREAMING:
-            sentence = (
-                f"{STREAMING} continues from its own topics, and these are of a fit by {engine}"
+            raise SpecError(
+                f"{STREAMING} continues from its own topics, and these are of a fit by {engine}; fit with {STREAMING} first"
             )
-            raise SpecError(f"{sentence}; fit with {STREAMING} first")
         with _unless_it_fails(self):
             corpus = self._corpus(X, first=not begun)
             if begun:
@@ -287,9 +286,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         _refuse_priors(engine, priors)
         more = {} if self.tol is None else {"stop_on": "bound", "stop_tolerance": self.tol}
         if more and "bound" not in engine.watches:
-            sentence = f"{engine.name} has no bound, whose change tol is compared with"
             raise SpecError(
-                f"{sentence}; leave tol out, or choose one of {_able('bound')}",
+                f"{engine.name} has no bound, whose change tol is compared with; leave tol out, or choose one of "
+                f"{_able('bound')}",
                 field="tol",
                 value=self.tol,
             )
@@ -402,8 +401,11 @@ def _engine_of_counts(name: str) -> Engine:
     """Return the engine of a name; raise OptionError for an unknown one, SpecError if it needs more than word counts."""
     engine = get_engine(engine_called(name))
     if lacking := _lacking(engine):
-        sentence = f"engine must learn topics from counts of words alone, and {name} {lacking}"
-        raise SpecError(f"{sentence}; choose one of {_able()}", field="engine", value=name)
+        raise SpecError(
+            f"engine must learn topics from counts of words alone, and {name} {lacking}; choose one of {_able()}",
+            field="engine",
+            value=name,
+        )
     return engine
 
 
@@ -434,9 +436,9 @@ def _lacking(engine: Engine) -> str:
 def _refuse_empty(corpus: Corpus) -> None:
     """Raise DataError if no document has a word."""
     if not corpus.n_tokens:
-        shape = f"{corpus.n_documents} x {corpus.n_words}"
         raise DataError(
-            f"X must have a count above 0 to learn from; all of {shape} are 0; give documents with words"
+            f"X must have a count above 0 to learn from; all of {corpus.n_documents} x {corpus.n_words} are 0; give "
+            "documents with words"
         )
 
 

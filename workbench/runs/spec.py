@@ -133,10 +133,12 @@ class RunSpec(RunSettings):
                 model, options = turned(model, options, dict(changes))
             return engine, model, options
         except (InputError, TypeError) as error:  # settings of another version
-            sentence = (
-                f"the run has settings that {self.engine} does not take here ({error}); {WRITER}"
+            missing = stand_in(
+                self.engine,
+                OptionError(
+                    f"the run has settings that {self.engine} does not take here ({error}); {WRITER}"
+                ),
             )
-            missing = stand_in(self.engine, OptionError(sentence))
             return missing, missing.model(self.model), missing.options()
 
     def __getstate__(self) -> dict:
@@ -382,9 +384,10 @@ def make_spec(
         raise SpecError(chosen.title, field="engine", value=engine)
     kind = chosen.model.data
     if getattr(train, "item", None) != kind.item:
-        sentence = "the corpus must be a Corpus (workbench.load_corpus makes one)"
         raise SpecError(
-            sentence if kind is Corpus else f"{engine} infers from {kind.__name__}",
+            "the corpus must be a Corpus (workbench.load_corpus makes one)"
+            if kind is Corpus
+            else f"{engine} infers from {kind.__name__}",
             f"; got {type(train).__name__}",
         )
     if train.n_parts > 1:
@@ -403,8 +406,11 @@ def make_spec(
             f"the data have no {kind.item} to learn from; hold out fewer or choose other data"
         )
     if split is not None and not isinstance(split, dict):
-        rule = "how the test tokens were drawn, a dict; an option of this name goes into options"
-        raise SpecError.must_be("split", rule, split)
+        raise SpecError.must_be(
+            "split",
+            "how the test tokens were drawn, a dict; an option of this name goes into options",
+            split,
+        )
     beliefs, of_engine = split_options(chosen, dict(options or {}))
     model = replace(make_model(chosen, n_topics, alpha, beta, model, sizes), **beliefs)
     if start is not None and not model.warm_starts:
@@ -413,7 +419,6 @@ def make_spec(
         )
     model = chosen.suits(model.for_data(train))
     chosen.check_options(of_engine, train)
-    shards = train.n_parts if train.n_parts > 1 else None
     _refuse_uncountable(chosen, of_engine, train)
     warm_start, origin = start or (None, None)
     table = getattr(train, "table", None)
@@ -430,7 +435,7 @@ def make_spec(
         table=table and table.content_hash,
         counted=dict(table.counted) if table else None,
         reading=train.reading if split or test is not None else current(train),
-        shards=shards,
+        shards=train.n_parts if train.n_parts > 1 else None,
         module=module_of(chosen.name),
         **checked(settings),
     )
@@ -441,8 +446,12 @@ def make_spec(
         size = "".join(map(str, model.size_label or ())).lower()
         name = "-".join(filter(None, [stem[:40], spec.engine, size, spec.hash[:8]]))
     if not NAME.fullmatch(name):
-        rule = "a run's name begins with a letter or digit and has letters, digits and ._+=,- only"
-        raise SpecError(rule, Got(name), field="name", value=name)
+        raise SpecError(
+            "a run's name begins with a letter or digit and has letters, digits and ._+=,- only",
+            Got(name),
+            field="name",
+            value=name,
+        )
     return replace(spec, name=name)
 
 
@@ -450,15 +459,18 @@ def _refuse_in_parts(engine: Engine, train: AnyCorpus) -> None:
     """Raise SpecError if an engine cannot infer from a corpus in shards, or the corpus has sequences of documents."""
     if not engine.in_parts:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
-        reason = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_parts} shards"
         once = ", visit it once with fit_stream" if engine.name == STREAMING else ""
-        whole = "where memory holds it, load it whole: in_memory(), or workbench data convert FOLDER all.npz"
         raise SpecError(
-            f"{reason}; take {able}{once}, or, {whole}", field="engine", value=engine.name
+            f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_parts} shards; take "
+            f"{able}{once}, or, where memory holds it, load it whole: in_memory(), or workbench data convert FOLDER all.npz",
+            field="engine",
+            value=engine.name,
         )
     if train.sequence is not None:
-        torn = "stand in sequences, which shards would tear apart; load it whole with in_memory()"
-        raise SpecError(f"the documents of {train.name!r} {torn}")
+        raise SpecError(
+            f"the documents of {train.name!r} stand in sequences, which shards would tear apart; load it whole with "
+            "in_memory()"
+        )
 
 
 def _refuse_uncountable(engine: Engine, options: Options, train: Data) -> None:
@@ -479,9 +491,9 @@ def _refuse_uncountable(engine: Engine, options: Options, train: Data) -> None:
         ("word", of_words, train.vocabulary),
     ):
         if tokens.max() > INT32_MAX:
-            most = f"{engine.name} samples tokens, at most {INT32_MAX:,} of a {of}, and {labels[tokens.argmax()]!r} has"
             raise SpecError(
-                f"{most} {tokens.max():,.0f}; choose an engine that samples none, as vb",
+                f"{engine.name} samples tokens, at most {INT32_MAX:,} of a {of}, and {labels[tokens.argmax()]!r} has "
+                f"{tokens.max():,.0f}; choose an engine that samples none, as vb",
                 field="engine",
             )
 
@@ -490,10 +502,10 @@ def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
     """Raise SpecError if a row has counts in both training and test; for engines that predict whole rows."""
     both = np.intersect1d(train.documents, test.documents)
     if len(both):
-        first = repr(train.titles[both[0]])
-        sentence = f"{engine} predicts whole rows, and {len(both)} row(s), as {first}, have counts in training and test"
         raise SpecError(
-            sentence, "; hold out whole rows, as 'last 10' or 'year>=2012'", field="holdout_rows"
+            f"{engine} predicts whole rows, and {len(both)} row(s), as {train.titles[both[0]]!r}, have counts in training "
+            "and test; hold out whole rows, as 'last 10' or 'year>=2012'",
+            field="holdout_rows",
         )
 
 
@@ -539,11 +551,10 @@ def make_model(
                 f"{engine.name} has no {name} per {'topic' if name == 'alpha' else 'word'}; leave it out, and set the "
                 f"option {name}_total if its total is not to be learnt"
             )
-        beside = {other: get_engine(other).model for other in ENGINES}
         others = [
-            other
-            for other, model in beside.items()
-            if name in model.takes and model.data is engine.model.data
+            other.name
+            for other in map(get_engine, ENGINES)
+            if name in other.model.takes and other.model.data is engine.model.data
         ]
         instead = f"; its options are {', '.join(options_of(engine)) or 'none'}"
         if len(others) <= MOST_NAMED:
@@ -566,11 +577,17 @@ def _check_rule(spec: RunSpec, engine: Engine) -> None:
     if spec.stop_on not in WATCHED:
         raise SpecError.must_be("stop_on", f"one of {', '.join(WATCHED)}, or None", spec.stop_on)
     if spec.stop_on in LACKING and spec.stop_on not in engine.watches:
-        sentence = f"{engine.name} {LACKING[spec.stop_on]}, or choose {any_with(spec.stop_on)}"
-        raise SpecError(sentence, field="stop_on", value=spec.stop_on)
+        raise SpecError(
+            f"{engine.name} {LACKING[spec.stop_on]}, or choose {any_with(spec.stop_on)}",
+            field="stop_on",
+            value=spec.stop_on,
+        )
     if spec.stop_on == "perplexity" and spec.test is None:
-        sentence = "there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound"
-        raise SpecError(sentence, field="stop_on", value=spec.stop_on)
+        raise SpecError(
+            "there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound",
+            field="stop_on",
+            value=spec.stop_on,
+        )
     tolerance = spec.stop_tolerance
     if (
         not isinstance(tolerance, numbers.Real)

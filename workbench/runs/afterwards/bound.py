@@ -87,14 +87,11 @@ def hybrid_bound(
     spec = run.spec
     engine, model, options = spec.parts()
     if engine.name not in HYBRIDS:
-        recorded = [
-            watch for watch in ("bound", "log_joint", "objective") if watch in engine.watches
-        ]
-        instead = (
-            f"its Dataset holds {recorded[0]}" if recorded else "its Dataset holds no such number"
-        )
+        numbers = ("bound", "log_joint", "objective")
+        recorded = next((name for name in numbers if name in engine.watches), "no such number")
         raise SpecError(
-            f"the bound B belongs to the hybrids ({', '.join(HYBRIDS)}); run '{run.name}' is {engine.name}, and {instead}"
+            f"the bound B belongs to the hybrids ({', '.join(HYBRIDS)}); run '{run.name}' is {engine.name}, and its Dataset "
+            f"holds {recorded}"
         )
     context = StepContext(
         SpecError.whole("seed", seed, 0, LARGEST_SEED),

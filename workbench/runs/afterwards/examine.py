@@ -148,8 +148,10 @@ def _snapshot(
     if isinstance(data, AnyCorpus) and data.n_tokens:
         total = float(values.sum(dtype=np.float64))
         if abs(total - data.n_tokens) > TOLERANCE * data.n_tokens:
-            problem = f"{name} of iteration {iteration} sums to {total:,.6g} and the corpus has {data.n_tokens:,} tokens"
-            raise DamagedError.of(stored.path, problem)
+            raise DamagedError.of(
+                stored.path,
+                f"{name} of iteration {iteration} sums to {total:,.6g} and the corpus has {data.n_tokens:,} tokens",
+            )
     return True
 
 
@@ -176,6 +178,8 @@ def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position |
             try:
                 read_arrays(folder / f"{number}.npz")
             except DataError as error:
-                problem = f"{folder.name}/{number}.npz cannot be read; a resume would begin at the first iteration"
-                raise DamagedError.of(path, problem) from error
+                raise DamagedError.of(
+                    path,
+                    f"{folder.name}/{number}.npz cannot be read; a resume would begin at the first iteration",
+                ) from error
     return position

@@ -39,8 +39,10 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
     """
     called = f"run '{run.attrs.get('name', 'this Dataset')}'"
     if "n_cpt" not in run:
-        problem = f"{called} is of no Bayesian network, so there are no hidden nodes of records"
-        raise SpecError(f"{problem}; give documents, or choose a run of a Bayesian network")
+        raise SpecError(
+            f"{called} is of no Bayesian network, so there are no hidden nodes of records; give documents, or choose a run "
+            "of a Bayesian network"
+        )
     if run.sizes.get("snapshot", 0) == 0:
         raise SpecError(
             f"{called} has no snapshot yet, so it has no tables; wait for its first, or resume it"

@@ -204,8 +204,9 @@ def last_position(run, engine: Engine) -> Position:
     """
     position = read_checkpoint(run.path / CHECKPOINT, engine)
     if position is None:
-        problem = f"run '{run.name}' has no whole checkpoint"
-        raise SpecError(f"{problem}; `workbench resume {run.name}` makes one")
+        raise SpecError(
+            f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one"
+        )
     return position
 
 

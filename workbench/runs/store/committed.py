@@ -185,8 +185,10 @@ class Stored:
         try:
             key = next(missing(array, rows, shape, of_rows), None)
         except OSError as error:
-            problem = f"{_file(array)} cannot be read ({error.strerror or error})"
-            raise DamagedError.of(self.path, problem) from error
+            raise DamagedError.of(
+                self.path, f"{_file(array)} cannot be read ({error.strerror or error})"
+            ) from error
         if key is not None:
-            chunk = f"{_file(array)}/{'/'.join(map(str, key))}"
-            raise DamagedError.of(self.path, f"the chunk {chunk} is gone")
+            raise DamagedError.of(
+                self.path, f"the chunk {_file(array)}/{'/'.join(map(str, key))} is gone"
+            )

@@ -78,8 +78,9 @@ def read_notes(path: Path) -> Notes:
             f"the notes of run '{file.parent.name}' cannot be read: {error.what}; mend or delete {file}"
         ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        why = f"cannot be read ({type(error).__name__}); mend or delete {file}"
-        raise NoteError(f"the notes of run '{file.parent.name}' {why}") from None
+        raise NoteError(
+            f"the notes of run '{file.parent.name}' cannot be read ({type(error).__name__}); mend or delete {file}"
+        ) from None
 
 
 def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:

@@ -92,8 +92,9 @@ def one_writer(file: Path, what: str, error: type[InputError]) -> Iterator[None]
     except Timeout:
         raise error(f"{what} are being written by another process; try again") from None
     except OSError as problem:
-        reason = f"{problem.strerror}; make {file.parent} writable"
-        raise error(f"cannot write {what}: {reason}") from problem
+        raise error(
+            f"cannot write {what}: {problem.strerror}; make {file.parent} writable"
+        ) from problem
 
 
 def stamp(file: Path) -> tuple[int, int]:
