@@ -35,6 +35,12 @@ class ForeignModel(NamedTuple):
     iterations: int | None = None
 
 
+def one_per_topic(alpha: np.typing.ArrayLike, n_topics: int) -> tuple[float, ...]:
+    """Return the prior of each topic; a single number is that of every topic."""
+    alphas = tuple(np.ravel(alpha).tolist())
+    return alphas * n_topics if len(alphas) == 1 else alphas
+
+
 def checked(foreign: ForeignModel) -> ForeignModel:
     """Return the model with float64 arrays; raise ForeignError if shapes disagree or rows are no distributions."""
     phi = _probabilities("phi", foreign.phi, "topic")

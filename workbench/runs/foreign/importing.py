@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -16,7 +15,7 @@ from workbench.corpus.corpus import Documents
 from workbench.engines.imported import State, probability, state_of
 from workbench.models.imported import Imported, content_hash
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel, checked
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel, checked, one_per_topic
 from workbench.runs.foreign.matching import match
 from workbench.runs.foreign.reading import read
 from workbench.runs.recorded import Position, Row
@@ -100,31 +99,30 @@ def import_run(
     corpus, test, split = _data_of(like, home, corpus, test, split)
     foreign = read(model, theta, words, trust)
     foreign = _with_priors(checked(foreign), alpha, beta)
-    matched = match(foreign, corpus, test, unknown == LEAVE_OUT)
-    if matched.mismatch:
-        warnings.warn(f"{foreign.program}: {matched.mismatch}", stacklevel=2)
-    state = state_of(matched.train, matched.theta, matched.phi)
-    imported = Imported(
-        matched.phi.shape[0],
-        foreign.program,
-        content_hash(matched.theta, matched.phi),
-        foreign.topic_prior,
-        foreign.word_prior,
-        foreign.iterations,
-    )
-    if matched.train is not corpus:
+    train, test, theta, phi, mismatch = match(foreign, corpus, test, unknown == LEAVE_OUT)
+    if mismatch:
+        warnings.warn(f"{foreign.program}: {mismatch}", stacklevel=2)
+    if train is not corpus:
         split = (split or {}) | {"known_words": foreign.program}
     spec = make_spec(
-        matched.train,
+        train,
         foreign.engine,
-        test=matched.test,
-        model=imported,
+        test=test,
+        model=Imported(
+            len(phi),
+            foreign.program,
+            content_hash(theta, phi),
+            foreign.topic_prior,
+            foreign.word_prior,
+            foreign.iterations,
+        ),
         split=split,
         seed=seed,
         name=name,
         n_iterations=THE_ROW,
     )
-    return write_run(home, spec, matched.train, matched.test if spec.test else None, state)
+    state = state_of(train, theta, phi)
+    return write_run(home, spec, train, test if spec.test else None, state)
 
 
 def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> Path:
@@ -191,8 +189,7 @@ def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | N
 def _with_priors(model: ForeignModel, alpha, beta) -> ForeignModel:
     """Return the model with alpha and beta replaced by the given values; None keeps the model's value."""
     if alpha is not None:
-        alpha = tuple(np.ravel(alpha).tolist())
-        model = model._replace(topic_prior=alpha * len(model.phi) if len(alpha) == 1 else alpha)
+        model = model._replace(topic_prior=one_per_topic(alpha, len(model.phi)))
     if beta is not None:
         model = model._replace(word_prior=float(beta) if isinstance(beta, numbers.Real) else beta)
     return model

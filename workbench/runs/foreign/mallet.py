@@ -30,12 +30,11 @@ def read_state(path: Path) -> ForeignModel:
     number = 1
     try:
         with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
-            for line in file:
+            for number, line in enumerate(file, start=1):  # noqa: B007 (for the error)
                 if line.startswith("#"):
                     name, _, values = line[1:].partition(":")
                     if values:
                         priors[name.strip()] = [float(value) for value in values.split()]
-                    number += 1
                     continue
                 document, rest = line.rstrip("\n").split(" ", 1)
                 source, _, word_number, word, topic = rest.rsplit(" ", 4)
@@ -43,7 +42,6 @@ def read_state(path: Path) -> ForeignModel:
                 words.append(vocabulary.setdefault((int(word_number), word), len(vocabulary)))
                 topics.append(int(topic))
                 titles.setdefault(int(document), source)
-                number += 1
     except (OSError, EOFError, zlib.error) as error:
         raise ForeignError(
             f"{path} ends in the middle, or is damaged ({error}); write the state again"
@@ -131,8 +129,7 @@ def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
     for number, line in enumerate(_lines(path), start=1):
         if line.startswith("#"):
             continue
-        cells = line.split("\t") if "\t" in line else line.split()
-        cells = [cell for cell in cells if cell]
+        cells = [*filter(None, line.split("\t" if "\t" in line else None))]
         try:
             rows.append(_shares(cells[2:]))
         except (ValueError, IndexError):

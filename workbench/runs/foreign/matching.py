@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,20 +11,15 @@ from workbench.runs.afterwards.learnt import known_part, places_in
 from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 
-class Matched(NamedTuple):
-    """An imported model with theta and phi over the documents and words of a corpus."""
-
-    train: Corpus
-    test: Corpus | None
-    theta: np.ndarray  # (document, topic) of all training documents
-    phi: np.ndarray  # (topic, word) over the words of the corpus
-    mismatch: str  # sentences about words and documents that did not match; empty if all did
-
-
-def match(foreign: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bool) -> Matched:
-    """Return an imported model with theta and phi in the order of a training corpus's documents and words.
+def match(
+    foreign: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bool
+) -> tuple[Corpus, Corpus | None, np.ndarray, np.ndarray, str]:
+    """Match an imported model with the documents and words of a training corpus.
 
     leave_out : whether to leave words that the model does not know out of the training and test set
+
+    Returns the training and the test set; theta (document, topic) and phi (topic, word) in the order of the training set; and
+    sentences about words and documents that did not match, "" if all did.
     """
     words = foreign.words
     if words is None:
@@ -58,7 +52,7 @@ def match(foreign: ForeignModel, train: Corpus, test: Corpus | None, leave_out: 
     theta, of_documents = _theta_of(foreign, train, words, places, known)
     if test is not None:
         _refuse_impossible(theta, phi, test)
-    return Matched(train, test, theta, phi, "; ".join(filter(None, (note, of_documents))))
+    return train, test, theta, phi, "; ".join(filter(None, (note, of_documents)))
 
 
 def _of_words(
@@ -182,11 +176,7 @@ def _cells(
 def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None:
     """Raise ForeignError if the model gives a held-out token probability 0, hence an infinite perplexity."""
     known = phi.any(axis=0)
-    sure = (
-        (theta[test.documents] * (phi.T > 0)[test.words]).sum(axis=1) > 0
-        if len(test.words)
-        else np.ones(0, bool)
-    )
+    sure = (theta[test.documents] * (phi.T > 0)[test.words]).sum(axis=1) > 0
     if sure.all():
         return
     tokens = int(test.counts[~sure].sum())

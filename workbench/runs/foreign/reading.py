@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from workbench.runs.foreign import mallet, tables, tomotopy
 from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 PICKLED = (b"\x80", b"x\x9c", b"x\x01", b"x\xda", b"ZF")
@@ -24,11 +25,7 @@ def read(source, theta=None, words=None, trust: bool = False) -> ForeignModel:
     if isinstance(source, str | os.PathLike):
         foreign = _read_file(Path(source), trust)
     elif isinstance(source, np.ndarray | pd.DataFrame | list | tuple):
-        from workbench.runs.foreign import tables
-
-        beside, titles = _theta(theta)
-        foreign = tables.read_arrays(source, beside, words)
-        return foreign if titles is None else foreign._replace(titles=titles)
+        foreign = tables.read_array(source)
     else:
         foreign = _read_object(source)
     if theta is not None and foreign.theta is None:
@@ -55,8 +52,6 @@ def _read_object(model: object) -> ForeignModel:
 
 def _read_file(path: Path, trust: bool) -> ForeignModel:
     """Return a model from a file, whose first bytes identify the program."""
-    from workbench.runs.foreign import mallet, tables, tomotopy
-
     try:
         with open(path, "rb") as file:
             start = file.read(400)
@@ -64,8 +59,8 @@ def _read_file(path: Path, trust: bool) -> ForeignModel:
         raise ForeignError(f"{path} cannot be read ({error.strerror}); give {WANTED}") from error
     if start.startswith(b"PK"):
         return tables.read_npz(path)
-    if tomotopy.looks_like(path):
-        return tomotopy.read_file(path)
+    if start[:4] in tomotopy.STARTS:
+        return tomotopy.read_file(path, tomotopy.STARTS[start[:4]])
     if start.startswith(b"\x1f\x8b"):
         if mallet.is_state(path):
             return mallet.read_state(path)
@@ -102,11 +97,11 @@ def _read_pickle(path: Path, start: bytes, trust: bool) -> ForeignModel:
 
 
 def _theta(theta) -> tuple:
-    """Return theta and the names of its documents (None: unknown) from an array, a CSV file or MALLET's doc-topics."""
+    """Return theta and the names of its documents (None: unknown) from an array, a table, a CSV file or MALLET's doc-topics."""
+    if isinstance(theta, pd.DataFrame):
+        return theta.to_numpy(), tables.names_of_rows(theta.index)
     if not isinstance(theta, str | os.PathLike):
         return theta, None
-    from workbench.runs.foreign import mallet, tables
-
     path = Path(theta)
     if path.suffix.lower() == ".csv":
         table, titles = tables.read_table(path)

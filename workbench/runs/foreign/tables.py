@@ -7,31 +7,19 @@ import numpy as np
 import pandas as pd
 
 from workbench.errors import shown
-from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel, one_per_topic
 
 ENGINE = "tables"
 NUMBERS = ("", "topic", "document", "title", "unnamed: 0")
 """Headers, in lower case, of a first column that contains the names of rows."""
 
 
-def read_arrays(phi, theta=None, words=None) -> ForeignModel:
-    """Return the model given by arrays or DataFrames of phi and theta.
-
-    In DataFrames the column names of phi are the words, and the index of theta has the names of documents.
-    """
-    titles = None
+def read_array(phi) -> ForeignModel:
+    """Return the model given by phi as an array, or as a DataFrame whose column names are the words."""
+    words = None
     if isinstance(phi, pd.DataFrame):
-        words, phi = tuple(map(str, phi.columns)) if words is None else words, phi.to_numpy()
-    if isinstance(theta, pd.DataFrame):
-        titles, theta = _names(theta.index), theta.to_numpy()
-    return ForeignModel(
-        ENGINE,
-        "theta and phi",
-        phi,
-        None if words is None else tuple(map(str, words)),
-        theta,
-        titles=titles,
-    )
+        words, phi = tuple(map(str, phi.columns)), phi.to_numpy()
+    return ForeignModel(ENGINE, "theta and phi", phi, words)
 
 
 def read_npz(path: Path) -> ForeignModel:
@@ -58,13 +46,6 @@ def read_npz(path: Path) -> ForeignModel:
     words, titles = (
         tuple(map(str, arrays[name])) if name in arrays else None for name in ("words", "titles")
     )
-    alpha = np.ravel(arrays["alpha"]) if "alpha" in arrays else None
-    if alpha is not None:
-        alpha = (
-            tuple(np.broadcast_to(alpha, len(arrays["phi"])).tolist())
-            if len(alpha) == 1
-            else tuple(alpha.tolist())
-        )
     return ForeignModel(
         ENGINE,
         path.name,
@@ -72,7 +53,9 @@ def read_npz(path: Path) -> ForeignModel:
         words,
         arrays.get("theta"),
         titles=titles,
-        topic_prior=alpha,
+        topic_prior=one_per_topic(arrays["alpha"], len(arrays["phi"]))
+        if "alpha" in arrays
+        else None,
         word_prior=float(np.ravel(arrays["beta"])[0]) if "beta" in arrays else None,
     )
 
@@ -102,7 +85,7 @@ def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
         )
     table.columns, titles = head.iloc[0].tolist(), None
     if str(table.columns[0]).lower() in NUMBERS:
-        titles, table = _names(table.iloc[:, 0]), table.iloc[:, 1:]
+        titles, table = names_of_rows(table.iloc[:, 0]), table.iloc[:, 1:]
     texts = [name for name, kind in table.dtypes.items() if kind.kind not in "iuf"]
     if texts:
         raise ForeignError(
@@ -111,7 +94,7 @@ def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
     return table, titles
 
 
-def _names(index: pd.Index) -> tuple[str, ...] | None:
+def names_of_rows(index: pd.Index | pd.Series) -> tuple[str, ...] | None:
     """Return the row names; None if all are numbers, or some repeat."""
     names = tuple(map(str, index))
     return (

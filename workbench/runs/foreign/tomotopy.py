@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.data.saving import read_arrays, write_arrays
 from workbench.errors import shown
-from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel, one_per_topic
 
 KINDS = {
     "LDAModel": "tomotopy-lda",
@@ -50,7 +50,6 @@ def read_model(model) -> ForeignModel:
         theta.append(np.asarray(of_document, np.float64)[topics])
         words = np.asarray(document.words, np.int64)
         bags.append(np.unique(words[words < len(model.used_vocabs)], return_counts=True))
-    priors = np.array(model.alpha, np.float64) if kind == "LDAModel" else None
     phi = np.array([model.get_topic_word_dist(k) for k in topics], np.float64)
     return ForeignModel(
         KINDS[kind],
@@ -59,9 +58,7 @@ def read_model(model) -> ForeignModel:
         tuple(map(str, model.used_vocabs)),
         np.array(theta),
         tokens=_joined(bags),
-        topic_prior=None
-        if priors is None
-        else tuple(np.broadcast_to(priors, len(topics)).tolist()),
+        topic_prior=one_per_topic(model.alpha, len(topics)) if kind == "LDAModel" else None,
         word_prior=float(model.eta),
         iterations=int(model.global_step),
     )
@@ -73,14 +70,8 @@ def _joined(bags: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return indptr, *(np.concatenate(arrays) for arrays in zip(*bags, strict=True))
 
 
-def looks_like(path: Path) -> bool:
-    """Return whether a file begins like one saved by tomotopy."""
-    with open(path, "rb") as file:
-        return file.read(4) in STARTS
-
-
-def read_file(path: Path) -> ForeignModel:
-    """Return the topics in a file saved by tomotopy, trying the possible model classes.
+def read_file(path: Path, kinds: tuple[str, ...]) -> ForeignModel:
+    """Return the topics in a file saved by tomotopy, trying the classes that `STARTS` lists for its first bytes.
 
     The file is read in a separate process: from a damaged file tomotopy crashes, or does not return.
     """
@@ -88,8 +79,6 @@ def read_file(path: Path) -> ForeignModel:
         raise ForeignError(
             f"{path} is a model of tomotopy, which is not installed; pip install tomotopy"
         )
-    with open(path, "rb") as file:
-        kinds = STARTS[file.read(4)]
     patience = PATIENCE + path.stat().st_size / BYTES_PER_SECOND
     with tempfile.TemporaryDirectory() as folder:
         for kind in kinds:
