@@ -125,8 +125,8 @@ def _make_run(path: Path, spec: RunSpec, train: Corpus, test: Corpus | None, bud
         if spec.warm_start is not None:
             put_warm_start(path.parent, spec.start["counts"], spec.warm_start)
         _make_arrays(partial, spec, train, budget)
-        replace_json(partial / "control.json", {"wanted": RUNNING})
         for name, values in {
+            "control.json": {"wanted": RUNNING},
             "status.json": {"state": STOPPED},
             "end.json": {},
             "kernels.json": {},
@@ -357,7 +357,7 @@ class RunWriter:
 
     def record(self, row: Row) -> None:
         self._grow_to(row.n_topics)
-        values = self._recorded.values(row, self._capacity())
+        values = self._recorded.values(row, self._stored.capacity)
         if len(self._known) and row.iteration <= self._known[-1, 0]:
             self._compare(row.iteration, values)
             return
@@ -375,13 +375,9 @@ class RunWriter:
         if index + 1 == ROWS_PER_CHUNK or time.monotonic() >= self._flush_due:
             self.flush()
 
-    def _capacity(self) -> int:
-        """Return the number of topics that the arrays can hold."""
-        return self._recorded.n_topics(self._numbers.shape[1])
-
     def _grow_to(self, n_topics: int) -> None:
         """Enlarge arrays that cannot hold ``n_topics`` topics, by at least a half."""
-        capacity = self._capacity()
+        capacity = self._stored.capacity
         if n_topics > capacity:
             self._check_there()
             self._resize(max(n_topics, capacity + capacity // 2))
@@ -542,9 +538,9 @@ def lock_run(path: Path) -> Lock:
             f"there is no run {path}; `workbench runs` lists the runs of a store"
         ) from error
     except OSError as error:
-        why = "cannot be locked: its file system may be read-only or full, or have no locks"
         raise StoreError(
-            f"run '{path.name}' {why} ({error.strerror}); choose a store on a local disk"
+            f"run '{path.name}' cannot be locked: its file system may be read-only or full, or have no locks "
+            f"({error.strerror}); choose a store on a local disk"
         ) from error
 
 
