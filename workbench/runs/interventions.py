@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -58,16 +59,12 @@ def values_of(spec: RunSpec, names: Iterable[str]) -> dict[str, float]:
 
 def turnable(spec: RunSpec) -> dict[str, float]:
     """Return the present values of the settings that can be turned in a run, without those that the run learns."""
-    values = values_of(spec, live_settings(spec.parts()[0]))
-    return {name: value for name, value in values.items() if _can_turn(spec, name, value)}
-
-
-def _can_turn(spec: RunSpec, name: str, value: float) -> bool:
-    try:
-        checked_changes(spec, {name: value * 1.01 or 0.01})
-    except InputError:
-        return False
-    return True
+    turnable = {}
+    for name, value in values_of(spec, live_settings(spec.parts()[0])).items():
+        with suppress(InputError):
+            checked_changes(spec, {name: value * 1.01 or 0.01})
+            turnable[name] = value
+    return turnable
 
 
 def checked_changes(spec: RunSpec, changes: Mapping) -> dict[str, float]:
@@ -80,15 +77,14 @@ def checked_changes(spec: RunSpec, changes: Mapping) -> dict[str, float]:
     """
     engine, model, options = spec.parts()
     live, about = live_settings(engine), named_options(engine)
+    which = f"these can be turned while it runs: {', '.join(live) or 'none'}"
     if not isinstance(changes, Mapping) or not changes:
-        raise OptionError(
-            f"give a setting and its new value; of {engine.name} these can be turned while it runs: {_listed(live)}"
-        )
+        raise OptionError(f"give a setting and its new value; of {engine.name} {which}")
     values = {}
     for given, value in changes.items():
         name = about[given].name if given in about else given
         if name not in live:
-            raise _not_live(engine, str(name), live)
+            raise _not_live(engine, str(name), live, which)
         how = model.how_learnt(name, options)
         if how != "fixed":
             raise OptionError(
@@ -113,21 +109,19 @@ def _number(name: str, value: object) -> float:
     return number
 
 
-def _not_live(engine: Engine, name: str, live: tuple[str, ...]) -> OptionError:
-    """Return the error that a setting cannot be turned, with advice on what to do instead."""
-    there = f"these can be turned while it runs: {_listed(live)}"
+def _not_live(engine: Engine, name: str, live: tuple[str, ...], which: str) -> OptionError:
+    """Return the error that a setting cannot be turned, with advice on what to do instead.
+
+    live : names of the settings that can be turned; which : the clause that lists them
+    """
     if name in options_of(engine) or name in engine.model.takes:
         return OptionError(
             Named(name),
-            f" of {engine.name} is fixed once a run has begun; fit another with it, from this run with start=; {there}",
+            f" of {engine.name} is fixed once a run has begun; fit another with it, from this run with start=; {which}",
         )
     near = nearest(name, live)
-    hint = f"did you mean '{near}'?" if near else there
+    hint = f"did you mean '{near}'?" if near else which
     return OptionError(f"{engine.name} has no setting '{shown(name)}'; {hint}")
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names) or "none"
 
 
 def planned(spec: RunSpec, given: object) -> tuple[Intervention, ...]:

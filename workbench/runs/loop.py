@@ -305,8 +305,10 @@ class MemorySink:
         """Return the rows and snapshots so far as a Dataset."""
         import xarray as xr
 
-        rows = [self._recorded.values(row, self._n_topics) for row in self._rows]
-        rows = np.reshape(rows, (-1, self._recorded.width(self._n_topics)))
+        rows = np.reshape(
+            [self._recorded.values(row, self._n_topics) for row in self._rows],
+            (-1, self._recorded.width(self._n_topics)),
+        )
         labelled = label_rows(
             self._recorded,
             rows,

@@ -265,8 +265,7 @@ def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict, spec: RunSpec) -
     coords = {"iteration": ("iteration", iteration, {"long_name": "iteration"})}
     if vectors:
         coords["topic"] = np.arange(of_topics.shape[1] // len(vectors))
-    data = turned_settings(spec, iteration) | data
-    return xr.Dataset(data, coords, attrs)
+    return xr.Dataset(turned_settings(spec, iteration) | data, coords, attrs)
 
 
 def turned_settings(spec: RunSpec, iteration: np.ndarray) -> dict[str, tuple]:
@@ -350,12 +349,10 @@ def label_counts(
             )
             coords[name] = dims, labels, {"long_name": meaning} if meaning else {}
     dataset = dataset.assign_coords(coords)
-    for name in counts:
-        dataset[name].attrs = leaves.variables[name].attrs
     dataset = dataset.assign(
         _as_variables(estimates, leaves, model.dims(data) | dict(dataset.sizes))
     )
-    for name in estimates:
+    for name in (*counts, *estimates):
         dataset[name].attrs = leaves.variables[name].attrs
     return dataset
 

@@ -93,14 +93,19 @@ def score(
     """Score a state: return the updated running average, the test perplexities by name, and the input of further scores."""
     if test is None:
         return average, {}, None
-    samples, further = engine.samples(train, options), bool(model.scores)
+    samples = engine.samples(train, options)
     seen = (
         seen_in_training(train, test) if any(measure.of_seen for measure in model.scores) else None
     )
     probability, words = predict_entries(engine, train, model, options, state, test, context)
     before, (average, logs) = average, taken_in(test, probability, average, past_burn_in)
     if past_burn_in:
-        log_of_seen = None if seen is None else _take_in_seen(test, probability, before, seen)
+        log_of_seen = before.log_of_seen
+        if seen is not None:
+            logs_of_seen = _of_groups(test, probability, seen)
+            log_of_seen = (
+                logs_of_seen if log_of_seen is None else np.logaddexp(log_of_seen, logs_of_seen)
+            )
         n = before.n_averaged
         mean_words = (
             words
@@ -109,7 +114,7 @@ def score(
         )
         average = average._replace(words=mean_words, log_of_seen=log_of_seen)
     average, scores = scores_from(logs, average, test, samples, past_burn_in)
-    if not further:
+    if not model.scores:
         return average, scores, None
     return (
         average,
@@ -211,11 +216,3 @@ def _of_groups(
     with np.errstate(divide="ignore"):
         logs = test.weights[counted] * np.log(probability[counted])
     return np.bincount(test.groups[counted], logs, int(test.groups.max(initial=-1)) + 1)
-
-
-def _take_in_seen(
-    test: Data, probability: np.ndarray, average: Average, seen: np.ndarray
-) -> np.ndarray:
-    """Return the running average's `log_of_seen` (group,) after adding one iteration's probabilities."""
-    logs = _of_groups(test, probability, seen)
-    return logs if average.log_of_seen is None else np.logaddexp(average.log_of_seen, logs)

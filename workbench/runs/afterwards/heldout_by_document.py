@@ -16,6 +16,7 @@ from workbench.runs.recorded import Position
 from workbench.runs.scoring import predict_entries
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import (
+    CHECKPOINT,
     corpora_of,
     get_corpus,
     last_position,
@@ -71,7 +72,7 @@ def score_documents(run, store=None) -> Scored:
         return at_last_checkpoint(run, partial(_score_parts, spec))
     train, test = (get_corpus(run.path.parent, content) for content in (spec.train, spec.test))
     engine, model, options = spec.parts(train)
-    last = read_average(run.path / "checkpoint.npz")
+    last = read_average(run.path / CHECKPOINT)
     if last is not None and last[1].n_averaged and engine.samples(train, options):
         iteration, average = last
         return Scored(*_sums(test, average.probability), iteration, average.n_averaged)
@@ -103,9 +104,6 @@ def _score_parts(spec: RunSpec, position: Position, parts: Iterator[StoredPart])
         )
         sums.append(_sums(part.test, probability))
     return Scored(*map(np.concatenate, zip(*sums, strict=True)), position.iteration, n_averaged)
-
-
-NO_AVERAGE = "run '{}' has no average yet; continue it beyond its burn-in"
 
 
 class Pooled(NamedTuple):
@@ -170,19 +168,14 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
 
 def _probability(run: Run) -> np.ndarray:
     """Return a chain's running average (test pair,) of p(w|d)."""
-    if run.spec.shards:
-        return at_last_checkpoint(run, partial(_averaged_in_parts, run.name))
-    average = read_average(run.path / "checkpoint.npz")
-    if average is None or not average[1].n_averaged:
-        raise SpecError(NO_AVERAGE.format(run.name))
-    return average[1].probability
-
-
-def _averaged_in_parts(name: str, position: Position, parts: Iterator[StoredPart]) -> np.ndarray:
-    """Return a chain's running average (test pair,) of p(w|d) over a corpus in shards."""
-    if not position.average.n_averaged:
-        raise SpecError(NO_AVERAGE.format(name))
-    return np.concatenate([part.probability for part in parts])
+    last = read_average(run.path / CHECKPOINT)
+    if last is None or not last[1].n_averaged:
+        raise SpecError(f"run '{run.name}' has no average yet; continue it beyond its burn-in")
+    if not run.spec.shards:
+        return last[1].probability
+    return at_last_checkpoint(
+        run, lambda _, parts: np.concatenate([part.probability for part in parts])
+    )
 
 
 def _log_perplexity(test, probability: np.ndarray) -> float:

@@ -360,12 +360,8 @@ def infer_to_file(
 def _inference(run, documents, seed: int, n_threads: int, store, columns: dict) -> Inference:
     """Return the `Inference` of documents under a run; raw text is counted with the options of the run's texts."""
     topics = topics_of(run, store)
-    return Inference(topics, _counted_alike(documents, topics, columns), seed, n_threads)
-
-
-def _counted_alike(documents, topics: Topics, columns: dict) -> AnyCorpus:
-    """Return documents as a corpus, counting raw text by the run's options unless ``columns`` overrides them."""
-    return data_from(documents, None, counted=topics.spec.counted, **columns)
+    corpus = data_from(documents, None, counted=topics.spec.counted, **columns)
+    return Inference(topics, corpus, seed, n_threads)
 
 
 def _columns(corpus: AnyCorpus) -> dict[str, Sequence]:
@@ -449,7 +445,7 @@ def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
 
 def with_known_part(topics: Topics, unseen: Documents) -> tuple[Corpus, Corpus]:
     """Return unseen documents, and the same documents with known words only; raise SpecError if no word is known."""
-    corpus = _counted_alike(unseen, topics, {})
+    corpus = data_from(unseen, None, counted=topics.spec.counted)
     corpus = corpus.require_memory("unseen documents are scored in memory")
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0:
