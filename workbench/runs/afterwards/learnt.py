@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from scipy.sparse import coo_array
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
@@ -110,11 +111,10 @@ def renumbered(corpus: Corpus, places: np.ndarray) -> tuple[np.ndarray, np.ndarr
     places (word,) : the new number of each word, -1 to leave it out. The words of a document are ascending; the counts of words
     with the same number are summed.
     """
-    n_words = int(places.max(initial=-1)) + 1
     words = places[corpus.words]
-    is_known = words >= 0
-    cells = corpus.documents[is_known] * np.int64(n_words) + words[is_known]
-    cells, inverse = np.unique(cells, return_inverse=True)
-    counts = np.bincount(inverse, corpus.counts[is_known], len(cells))
-    indptr = np.searchsorted(cells, np.arange(corpus.n_documents + 1, dtype=np.int64) * n_words)
-    return indptr, (cells % max(n_words, 1)).astype(np.int32), counts.astype(np.int32)
+    known = words >= 0
+    table = coo_array(  # which adds up equal words as it becomes rows
+        (corpus.counts[known], (corpus.documents[known], words[known])),
+        (corpus.n_documents, int(places.max(initial=0)) + 1),
+    ).tocsr()
+    return table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from workbench.corpus import Corpus
 from workbench.corpus.splits import with_counts
@@ -92,14 +93,13 @@ def _theta_of(
         )
     if foreign.theta is None:
         theta = foreign.infer(known_part(train, words))
-        known = np.isfinite(theta).all(axis=1)
     else:
         rows = _rows(foreign, train)
         theta = np.full((train.n_documents, foreign.theta.shape[1]), np.nan)
-        theta[rows[rows >= 0]] = foreign.theta[rows >= 0]
-        known = np.isfinite(theta).all(axis=1)
+        theta[rows] = foreign.theta
         if foreign.tokens is not None:
             _check_tokens(foreign, rows, train, places, known_words)
+    known = np.isfinite(theta).all(axis=1)
     if known.all():
         return theta, ""
     if not known.any():
@@ -148,29 +148,17 @@ def _check_tokens(
     indptr, numbers, counts = foreign.tokens
     documents, words = rows[np.repeat(np.arange(len(rows)), np.diff(indptr))], places[numbers]
     shared, in_model = words >= 0, known[train.words]
-    theirs = _cells(documents[shared], words[shared], counts[shared], train)
-    ours = _cells(train.documents[in_model], train.words[in_model], train.counts[in_model], train)
-    if all(map(np.array_equal, ours, theirs)):
+    pairs = train.documents[in_model], train.words[in_model]
+    ours = coo_array((train.counts[in_model], pairs), (train.n_documents, train.n_words)).tocsr()
+    theirs = coo_array((counts[shared], (documents[shared], words[shared])), ours.shape).tocsr()
+    differing, _ = (ours != theirs).nonzero()
+    if not len(differing):
         return
-    cells, other_cells = (
-        set(zip(*(column.tolist() for column in columns), strict=True))
-        for columns in (ours, theirs)
-    )
-    document = min(cell for cell, _ in cells ^ other_cells) // train.n_words
+    document = differing.min()
     raise ForeignError(
         f"the model was fit on other tokens than the training corpus has, first in document {document} "
         f"({train.titles[document]!r}); give the corpus that it was fit on, without the tokens that are held out"
     )
-
-
-def _cells(
-    documents: np.ndarray, words: np.ndarray, counts: np.ndarray, train: Corpus
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct (document, word) pairs, coded as ascending integers, and the number of tokens of each pair."""
-    cells, inverse = np.unique(
-        documents.astype(np.int64) * train.n_words + words, return_inverse=True
-    )
-    return cells, np.bincount(inverse, counts, len(cells))
 
 
 def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None:
