@@ -20,7 +20,6 @@ from functools import partial
 from itertools import pairwise
 from operator import ne
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -84,15 +83,12 @@ class Slice:
         )
 
 
-class Inferred(NamedTuple):
-    """Results of inference for consecutive documents: theta, and each document's length and share of unknown tokens."""
+Inferred = tuple[slice, dict[str, np.ndarray]]
+"""The place of consecutive documents in the corpus, and by name what is inferred of them.
 
-    first: int  # the first document
-    last: int  # one after the last document
-    theta: np.ndarray  # (document, topic) float64; for an HDP without the weight of unused topics
-    n_tokens: np.ndarray  # (document,) int64
-    # (document,) float64: share of the tokens whose word the run does not know
-    out_of_vocabulary: np.ndarray
+theta (document, topic) float64, for an HDP without the weight of unused topics; n_tokens (document,) int64; and
+out_of_vocabulary (document,) float64, the share of the tokens whose word the run does not know.
+"""
 
 
 def folded_in(
@@ -134,7 +130,7 @@ class Inference:
 
     def slices(self, client=None) -> Iterator[Inferred]:
         """Yield the results of each slice in order, computed on the workers of ``client`` if one is given."""
-        shares: deque[tuple] = deque()  # tokens and unknown shares of the submitted slices
+        shares: deque[dict] = deque()  # tokens and unknown shares of the submitted slices
 
         def documents() -> Iterator[Slice]:
             places = places_in(self.topics.vocabulary, self.corpus.vocabulary)
@@ -154,7 +150,8 @@ class Inference:
                     part.document_tokens,
                     sent.corpus(self.topics.vocabulary).document_tokens,
                 )
-                shares.append((n_tokens, (n_tokens - known) / np.maximum(n_tokens, 1)))
+                unknown = (n_tokens - known) / np.maximum(n_tokens, 1)
+                shares.append({"n_tokens": n_tokens, "out_of_vocabulary": unknown})
                 self.n_known += int(known.sum())
                 yield sent
 
@@ -168,7 +165,7 @@ class Inference:
             results = results_of(client, work, shared, documents())
         for (theta, logs), (first, last) in zip(results, pairwise(self.bounds), strict=True):
             self._logs.append(logs)
-            yield Inferred(first, last, theta, *shares.popleft())
+            yield slice(first, last), {"theta": theta} | shares.popleft()
 
     def attrs(self) -> dict:
         """Return the attributes of the result: run, engine, corpus, seed, share of unknown tokens and perplexity.
@@ -281,9 +278,9 @@ def infer(
         "out_of_vocabulary": np.empty(corpus.n_documents),
     }
     with _inferred(inference, client, progress) as slices:
-        for inferred in slices:
+        for place, inferred in slices:
             for name, values in data.items():
-                values[inferred.first : inferred.last] = getattr(inferred, name)
+                values[place] = inferred[name]
     coords = {
         "document": ("document", _objects(corpus.titles), {"long_name": "document"}),
         "topic": np.arange(topics.n_topics),
@@ -340,13 +337,12 @@ def infer_to_file(
     topics = (f"topic {k}" for k in range(inference.topics.n_topics))
     with _written(path) as write, _inferred(inference, client, progress) as slices:
         write([["document", "n_tokens", "out_of_vocabulary", *topics, *more]])
-        for inferred in slices:
-            place = slice(inferred.first, inferred.last)
+        for place, inferred in slices:
             rows = zip(
                 corpus.titles[place],
-                inferred.n_tokens.tolist(),
-                inferred.out_of_vocabulary.tolist(),
-                inferred.theta.tolist(),
+                inferred["n_tokens"].tolist(),
+                inferred["out_of_vocabulary"].tolist(),
+                inferred["theta"].tolist(),
                 *(values[place] for values in more.values()),
                 strict=True,
             )
@@ -393,9 +389,9 @@ def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator
         slices = stack.enter_context(contextlib.closing(inference.slices(client)))
 
         def each() -> Iterator[Inferred]:
-            for inferred in slices:
-                yield inferred
-                line.update(inferred.last - inferred.first)
+            for place, inferred in slices:
+                yield place, inferred
+                line.update(place.stop - place.start)
 
         yield each()
     if corpus.n_tokens and not inference.n_known:
