@@ -17,18 +17,20 @@ from same_bits import same_bits
 from short_runs import short_settings
 
 import workbench as wb
+from workbench.corpus.document_table import SUFFIX
 from workbench.measures.selection import spec_of
+from workbench.runs.afterwards.examine import examine
+from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.control import StoreControl
 from workbench.runs.execution.fit import resume
-from workbench.runs.execution.run import find_run
 from workbench.runs.execution.worker import carry_on
-from workbench.runs.spec import SpecError, make_spec
+from workbench.runs.spec import RunSpec, SpecError, make_spec
 from workbench.runs.store import writer
 from workbench.runs.store.archive import CORPORA, get_corpus, get_table
 from workbench.runs.store.counts import SnapshotGone
 from workbench.runs.store.layout import SCHEMA, StoreError, describe_run
 from workbench.runs.store.places import DATA, run_paths
-from workbench.runs.store.status import read_json, read_status, replace_json, set_end
+from workbench.runs.store.status import read_json, read_status, set_end
 from workbench.runs.store.writer import RunWriter, create_run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "store"
@@ -47,11 +49,6 @@ def test_the_folder_is_an_xarray_dataset(run):
     assert (n_rows, n_snapshots) == (12, 1)
     np.testing.assert_array_equal(raw.numbers[:n_rows, 0], np.arange(1, 13))
     assert raw.n_kw[0].sum() == run.dataset().n_k[-1].sum()
-
-
-def test_a_run_is_found_by_name_and_path(run, store):
-    assert find_run(run.name, store) == find_run(run.path) == find_run(run) == run.path
-    same_bits(wb.open_run(run.name, store), wb.open_run(run.path))
 
 
 def test_a_store_that_cannot_be_written_is_refused(train, tmp_path):
@@ -242,12 +239,6 @@ def put_about(path: Path, change) -> None:
     describe_run(group, about | {"spec": json.dumps(spec)})
 
 
-def test_a_writer_that_died_is_seen_as_interrupted(run):
-    status = json.loads((run.path / "status.json").read_text())
-    replace_json(run.path / "status.json", status | {"state": "running", "time": time.time() - 60})
-    assert read_status(run.path)["state"] == "interrupted"
-
-
 def test_a_file_with_other_values_than_its_checksum_is_refused(run):
     path = run.path / "status.json"
     path.write_text(path.read_text().replace('"iteration": 12', '"iteration": 11'))
@@ -408,7 +399,7 @@ def test_a_run_that_cannot_get_its_name_is_told_as_such(tmp_path, monkeypatch):
     )
 
 
-def test_the_golden_store_has_the_numbers_it_was_written_with(tmp_path):
+def test_the_golden_store_has_the_numbers_it_was_written_with_and_its_runs_are_resumed(tmp_path):
     """`python tests/golden/make.py` wrote it; a change of the layout raises SCHEMA and writes it anew."""
     shutil.copytree(GOLDEN, tmp_path / "store")
     expected = json.loads((GOLDEN / "expected.json").read_text())
@@ -419,23 +410,16 @@ def test_the_golden_store_has_the_numbers_it_was_written_with(tmp_path):
             np.testing.assert_allclose(ds[name].values[..., -1], values, rtol=0)
         np.testing.assert_allclose(ds.phi.values[0, :5], known["phi"], rtol=1e-15)
         assert list(ds.word.values[:3]) == known["words"]
-    assert not expected
-
-
-def test_runs_of_the_golden_store_are_resumed(tmp_path):
-    shutil.copytree(GOLDEN, tmp_path / "store")
-    for run in wb.open_runs(tmp_path / "store"):
-        before = run.dataset()
         after = wb.resume(run, n_iterations=15, progress=False)
         assert after["iteration"].values[-1] == 15
         # rounding
         np.testing.assert_allclose(
-            after["n_k"].sum("topic"), before["n_k"].sum("topic").values[0], rtol=1e-12
+            after["n_k"].sum("topic"), ds["n_k"].sum("topic").values[0], rtol=1e-12
         )
-        shared = dict(iteration=before["iteration"])
         np.testing.assert_array_equal(
-            after["test_perplexity"].sel(shared), before["test_perplexity"]
+            after["test_perplexity"].sel(iteration=ds["iteration"]), ds["test_perplexity"]
         )
+    assert not expected
 
 
 def test_the_store_is_named_by_the_environment(monkeypatch, tmp_path):
@@ -502,3 +486,74 @@ def test_a_heartbeat_outlives_a_disk_that_is_full_for_a_moment(run, monkeypatch)
     with StoreControl(run.path, beat):
         time.sleep(0.8)
     assert len(beaten) > 1
+
+
+# ---------------------------------------------------------------------- the texts of the documents
+
+TEXTS = ("The red ant sees a red bee.", "A green bee!", "", "green ants, red bees")
+
+
+def fitted(store, engine="cvb0", **options):
+    """The run of an engine on the texts."""
+    corpus = wb.Corpus.from_texts(TEXTS, **options)
+    wb.fit(corpus, engine, n_topics=2, n_iterations=2, store=store, name=engine, progress=False)
+    return wb.Run(store / engine)
+
+
+def test_a_store_keeps_the_texts_of_all_its_runs_once(tmp_path):
+    runs = [fitted(tmp_path, engine) for engine in ("cvb0", "vb")]
+    assert len([*(tmp_path / CORPORA).glob(f"*{SUFFIX}")]) == 1
+    for run in runs:
+        assert (
+            run.table.texts == TEXTS
+            and RunSpec.from_json(run.spec.to_json()).table == run.spec.table
+        )
+        assert get_corpus(tmp_path, run.spec.train).table is None  # a worker reads no text
+
+
+def test_a_run_whose_texts_are_not_kept_has_none(tmp_path):
+    run = fitted(tmp_path, keep_text=False)
+    assert (
+        run.table is None
+        and run.spec.table is None
+        and not [*(tmp_path / CORPORA).glob(f"*{SUFFIX}")]
+    )
+    assert examine(run.path).readable[:2] == ["settings", "data"]
+
+
+def test_texts_are_no_part_of_what_decides_a_run(tmp_path):
+    kept, left = fitted(tmp_path / "a"), fitted(tmp_path / "b", keep_text=False)
+    assert kept.spec.hash == left.spec.hash and kept.dataset()["phi"].equals(left.dataset()["phi"])
+
+
+def test_damaged_texts_are_one_sentence_and_hide_nothing_else(tmp_path):
+    run = fitted(tmp_path)
+    assert examine(run.path) == ([], ["settings", "data", "texts", *examine(run.path).readable[3:]])
+    file = next((tmp_path / CORPORA).glob(f"*{SUFFIX}"))
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(
+        SpecError, match=rf"{file.name} is damaged .*; delete it and fit the run again"
+    ):
+        _ = run.table
+    wrong, readable = examine(run.path)
+    assert (
+        len(wrong) == 1 and file.name in wrong[0] and "texts" not in readable and "data" in readable
+    )
+    assert run.dataset().sizes["document"] == len(TEXTS)
+    file.unlink()
+    with pytest.raises(
+        SpecError, match="the texts of this run are not in the store; expected the file"
+    ):
+        _ = run.table
+
+
+def test_what_a_page_reads_has_its_texts(tmp_path):
+    (tmp_path / "a.csv").write_text("text,kind\nThe red ant.,x\nA green bee!,y\n")
+    found = read_bounded(tmp_path / "a.csv")
+    assert found.table.columns == {"text": ("The red ant.", "A green bee!"), "kind": ("x", "y")}
+    assert (
+        read_bounded(tmp_path / "a.csv", keep_text=False).table is None
+        and read_bounded("bars").table is None
+    )
