@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import zarr
+from runs.stopped import compute_until
 from same_bits import same_bits
 
 import workbench as wb
@@ -10,16 +11,14 @@ from workbench.engines import ENGINES
 from workbench.models import LDA, Priors
 from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.run import Run
-from workbench.runs.execution.worker import carry_on, resume_position
-from workbench.runs.loop import Control, iterate
-from workbench.runs.parts.laying_out import Whole
+from workbench.runs.execution.worker import carry_on
 from workbench.runs.recorded import priors_of
 from workbench.runs.spec import make_spec
 from workbench.runs.store import writer
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.places import DATA
 from workbench.runs.store.reader import RunReader
-from workbench.runs.store.writer import RunWriter, create_run
+from workbench.runs.store.writer import create_run
 
 SETTINGS = {"n_topics": 2, "n_iterations": 20, "snapshot_every": 8, "record_every": 3, "burn_in": 3}
 
@@ -35,17 +34,10 @@ def halves():
     return wb.hold_out_tokens(LDA(4, 0.3, 0.2).simulate(10, 12, 20, seed=3)[0], 0.2, 0)
 
 
-class StopAt(Control):
-    """A pulse that stops the run after an iteration."""
-
-    def __init__(self, writer, iteration):
-        self.writer, self.iteration = writer, iteration
-
-    def wants_rest(self):
-        return self.stopping()
-
-    def stopping(self):
-        return self.writer.iteration >= self.iteration - 1
+@pytest.fixture
+def path(train, test, tmp_path):
+    """The folder of a run of the growing engine that nobody has begun."""
+    return create_run(tmp_path, make_spec(train, "growing", test=test, **SETTINGS), train, test)
 
 
 def test_memory_and_store_have_room_for_every_topic(train, test, tmp_path):
@@ -84,20 +76,12 @@ def test_theta_and_phi_are_those_of_the_priors_as_learnt(train, test):
 
 
 @pytest.mark.parametrize("stop", [2, 4, 8, 13])
-def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(train, test, tmp_path, stop):
+def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(halves, path, tmp_path, stop):
+    train, test = halves
     whole = wb.fit(
         train, "growing", test=test, store=tmp_path / "whole", progress=False, **SETTINGS
     )
-    spec = make_spec(train, "growing", test=test, **SETTINGS)
-    path = create_run(tmp_path, spec, train, test)
-    with RunWriter(path) as writer:
-        iterate(
-            spec,
-            data := Whole(spec, train, test),
-            resume_position(writer, data, Control()),
-            writer,
-            StopAt(writer, stop),
-        )
+    compute_until(path, halves, stop)
     assert Run(path).progress().sizes["iteration"] < whole.sizes["iteration"]
     # all that is committed comes again, the first rows with fewer topics than the last
     (path / "checkpoint.npz").unlink()
@@ -107,19 +91,9 @@ def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(train, test, tmp_pa
     np.testing.assert_array_equal(again["n_kw"].isel(snapshot=-1), whole["n_kw"].isel(snapshot=-1))
 
 
-def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(train, test, tmp_path):
+def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(halves, path):
     """Chunks of new topics are made full of zeros; of what was committed before none may be."""
-    spec = make_spec(train, "growing", test=test, **SETTINGS)
-    path = create_run(tmp_path, spec, train, test)
-    with RunWriter(path) as writer:
-        iterate(
-            spec,
-            data := Whole(spec, train, test),
-            resume_position(writer, data, Control()),
-            writer,
-            StopAt(writer, 10),
-            None,
-        )
+    compute_until(path, halves, 10)
     first = sorted((path / DATA / "n_kw" / "c" / "0").rglob("*"))
     (gone,) = [file for file in first if file.is_file() and file.parent.name == "0"]
     gone.unlink()
@@ -130,25 +104,16 @@ def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(train, test, tm
         Run(path).dataset()["n_kw"].load()
 
 
-def test_a_reader_that_was_there_before_sees_the_run_grow(train, test, tmp_path):
-    spec = make_spec(train, "growing", test=test, **SETTINGS)
-    path = create_run(tmp_path, spec, train, test)
+def test_a_reader_that_was_there_before_sees_the_run_grow(halves, path, monkeypatch):
     reader, widths = RunReader(path), []
 
     def look(position, scores):
-        writer.flush()
         widths.append(reader.progress().sizes["topic"])
         assert reader.dataset().sizes["topic"] == widths[-1]
 
-    with RunWriter(path) as writer:
-        iterate(
-            spec,
-            data := Whole(spec, train, test),
-            resume_position(writer, data, Control()),
-            writer,
-            StopAt(writer, 100),
-            look,
-        )
+    for seconds in ("FLUSH_EVERY", "FLUSH_WITHIN"):
+        monkeypatch.setattr(writer, seconds, 0.0)
+    compute_until(path, halves, 100, look)
     assert widths == sorted(widths)
     assert (widths[0], widths[-1]) == (2, 8)
     assert zarr.open_group(str(path / DATA), mode="r")["numbers"].shape[1] > 1
@@ -163,11 +128,6 @@ def test_other_runs_start_from_it_with_more_and_with_fewer_topics(train, test):
         assert (start.topics.min() == -1) == (n_topics < 8)
 
 
-def test_alpha_and_beta_are_refused_where_the_model_has_none(train):
-    with pytest.raises(
-        wb.runs.spec.SpecError,
-        match="growing has no alpha per topic; leave it out, and set the option alpha_",
-    ):
-        wb.fit(train, "growing", alpha=0.1, progress=False, **SETTINGS)
+def test_a_comparison_gives_alpha_and_beta_to_those_whose_model_has_them(train):
     joined = wb.compare(train, ["growing", "cgs"], alpha=0.2, beta=0.3, progress=False, **SETTINGS)
     assert joined.sizes["run"] == 2

@@ -1,12 +1,11 @@
 """The rule that ends a run early: off by default, the same end however the run was interrupted, and what is refused."""
 
 import pytest
+from runs.stopped import compute_until
 
 import workbench as wb
 from workbench.runs.execution.run import Run
-from workbench.runs.execution.worker import carry_on, resume_position
-from workbench.runs.loop import Control, iterate
-from workbench.runs.parts.laying_out import Whole
+from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.stopping import StopRule
 from workbench.runs.store.status import FINISHED, read_spec, set_end, settle
@@ -131,19 +130,9 @@ def test_an_end_that_is_moved_by_hand_is_an_end_without_a_rule(train, test, tmp_
 def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(train, test, tmp_path):
     """What the rule looks at is read again from what was committed."""
     expected = wb.fit(train, "svb", test=test, progress=False, **SETTLES)
-    spec = make_spec(train, "svb", test=test, **SETTLES)
-    path = create_run(tmp_path, spec, train, test)
+    path = create_run(tmp_path, make_spec(train, "svb", test=test, **SETTLES), train, test)
     for until in (7, 23, expected.sizes["iteration"] - 1):
-        with RunWriter(path) as writer:
-            data = Whole(spec, train, test)
-            iterate(
-                spec,
-                data,
-                resume_position(writer, data, Control()),
-                writer,
-                ControlThatStopsAt(writer, until),
-            )
-            writer.flush()
+        compute_until(path, (train, test), until)
     assert Run(path).dataset().sizes["iteration"] == expected.sizes["iteration"] - 1
     carry_on(path)
     ds = Run(path).dataset()
@@ -172,19 +161,6 @@ def test_an_end_that_was_moved_while_the_run_was_at_work_stands(train, test, tmp
     set_end(path, 120)  # by hand, so without a rule
     settle(path, 7, spec.rule)
     assert read_spec(path).n_iterations == 120 and read_spec(path).rule is None
-
-
-class ControlThatStopsAt(Control):
-    """Wants a stop once a run has reached an iteration."""
-
-    def __init__(self, writer, iteration):
-        self._writer, self._iteration = writer, iteration
-
-    def wants_rest(self):
-        return self._writer.iteration + 1 >= self._iteration
-
-    def stopping(self):
-        return self._writer.iteration >= self._iteration
 
 
 WRONG = [
