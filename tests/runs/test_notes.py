@@ -8,13 +8,13 @@ import pytest
 from filelock import FileLock
 
 import workbench as wb
-from workbench.runs.store import notes as module
 from workbench.runs.store import status
 from workbench.runs.store.notes import (
     Label,
     NoteError,
     Notes,
     annotate,
+    label_topic,
     labels_of_topics,
     read_notes,
 )
@@ -192,16 +192,13 @@ def test_the_file_is_whole_json_for_other_programs(run):
         (lambda run: run.label(0, "x" * 81), "a label may have 80 characters"),
         (lambda run: run.label(4, "x"), "there is no topic 4 in run 'a'; it has 0 to 3"),
         (lambda run: run.label("0", "x"), "there is no topic '0'"),
+        (
+            lambda run: label_topic(run.path, run.progress(), 0, "x"),
+            "no snapshot yet, so it has no topics; label them after its first",
+        ),
     ],
 )
 def test_wrong_input_gets_one_sentence_and_changes_nothing(run, ask, told):
     with pytest.raises(NoteError, match=told) as caught:
         ask(run)
     assert "\n" not in str(caught.value) and run.notes == Notes()
-
-
-def test_a_run_before_its_first_snapshot_has_no_topics_to_label(run):
-    with pytest.raises(
-        NoteError, match="no snapshot yet, so it has no topics; label them after its first"
-    ):
-        module.label_topic(run.path, run.progress(), 0, "x")

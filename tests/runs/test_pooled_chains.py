@@ -10,8 +10,6 @@ from workbench.runs.afterwards.heldout_by_document import pool_chains
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import read_average
 
-EMPTY = b'<?xml version="1.0"?><svg width="1pt" height="1pt" viewBox="0 0 1 1"></svg>'
-
 
 @pytest.fixture(scope="module")
 def chains(tmp_path_factory):
@@ -66,9 +64,8 @@ def test_distances_are_from_what_they_predict_together(chains):
 
 @pytest.mark.slow
 def test_figures_of_a_store_are_set_against_what_its_long_chains_predict_together(
-    chains, tmp_path, monkeypatch
+    chains, tmp_path, undrawn
 ):
-    monkeypatch.setattr("workbench.report.figures.draw", lambda *given, **more: {"svg": EMPTY})
     store, train, test = chains
     wb.fit(
         train,

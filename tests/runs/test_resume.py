@@ -12,38 +12,35 @@ from workbench.engines import ENGINES
 from workbench.engines.bayes_nets import cases
 from workbench.kernels import threads
 
-ADAPTIVE = {"refresh": 3, "n_chains": 2}
-CHOSEN = {
-    **{name: [{}] for name in ENGINES},
-    **{
-        name: [
-            {},
-            *(
-                {"learn_alpha": way, "learn_beta": way, "learn_after": 2, "learn_every": 2}
-                for way in ("maximised", "sampled")
-            ),
-        ]
-        for name in LDA_ENGINES
-    },
-}
-CHOSEN["svb"].append({"schedule": "sequential"})
-CHOSEN["cgs"] += [{"scored": "sampled"}, {"partition": 3}]
-CHOSEN["cvb"].append({"partition": 3})
-CHOSEN["svb-cgs"] += [{"n_chains": 2}, {"r": math.inf}]
-CHOSEN["cvb0-cgs"].append({"partition": 3, "n_chains": 2})
-CHOSEN["adaptive-cgs"] += [
-    ADAPTIVE | {"average": average, "split": split}
-    for average in ("svb", "cvb0")
-    for split in ("gap", "random")
+LEARNT = [
+    {"learn_alpha": way, "learn_beta": way, "learn_after": 2, "learn_every": 2}
+    for way in ("maximised", "sampled")
 ]
-CHOSEN["cv-hdp"].append({"moves_every": 1, "moves_after": 2, "beta_total": 2.5})
-CHOSEN["bn-gibbs"].append({"tables": "drawn"})
-CHOSEN["lnm-lds"].append({"learn_sigma_c2": True})
+MORE = {
+    "svb": [{"schedule": "sequential"}],
+    "cgs": [{"scored": "sampled"}, {"partition": 3}],
+    "cvb": [{"partition": 3}],
+    "svb-cgs": [{"n_chains": 2}, {"r": math.inf}],
+    "cvb0-cgs": [{"partition": 3, "n_chains": 2}],
+    "adaptive-cgs": [
+        {"refresh": 3, "n_chains": 2, "average": average, "split": split}
+        for average in ("svb", "cvb0")
+        for split in ("gap", "random")
+    ],
+    "cv-hdp": [{"moves_every": 1, "moves_after": 2, "beta_total": 2.5}],
+    "bn-gibbs": [{"tables": "drawn"}],
+    "lnm-lds": [{"learn_sigma_c2": True}],
+}
+"""Engine → options with which it takes other steps; every engine runs with its defaults, too."""
 
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [(name, options) for name, each in CHOSEN.items() for options in each],
+    [
+        (name, options)
+        for name in ENGINES
+        for options in ({}, *(LEARNT if name in LDA_ENGINES else ()), *MORE.get(name, ()))
+    ],
 )
 def test_threads_a_store_and_a_resume_change_no_bit(name, options, store, monkeypatch):
     monkeypatch.setattr(threads, "SLICE_WORK", 60)

@@ -14,18 +14,11 @@ from workbench.measures import summary
 from workbench.models import LDA, Variable
 from workbench.models.model import Scores
 from workbench.report.commands import command_of, missing_in_commands
-from workbench.runs.recorded import Position
+from workbench.runs.recorded import TEST_PERPLEXITIES, Position
 from workbench.runs.scoring import Average, further_scores, initial_average, score
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.archive import get_corpus, read_checkpoint, write_checkpoint
 
-NAMES = (
-    "test_perplexity",
-    "test_perplexity_state",
-    "test_perplexity_average",
-    "test_perplexity_by_document",
-    "test_perplexity_joint",
-)
 # documents 1 and 3 have no held-out token
 TEST = Corpus.from_pairs([0, 0, 2], [0, 1, 1], [2, 1, 3], n_documents=4, n_words=2)
 # has the second word alone
@@ -52,7 +45,7 @@ def scored(samples: bool, burn_in: int = 1) -> list[dict]:
 
 def test_averages_of_tokens_documents_and_all_tokens_are_those_of_their_definitions():
     found = scored(True)
-    assert [tuple(each) for each in found] == [NAMES] * 4
+    assert [tuple(each) for each in found] == [TEST_PERPLEXITIES] * 4
     likelihood = PROBABILITIES**TEST.counts  # (iteration, pair)
     for n in (2, 3, 4):
         taken, each = slice(1, n), likelihood[1:n]
@@ -60,7 +53,9 @@ def test_averages_of_tokens_documents_and_all_tokens_are_those_of_their_definiti
         by_document = np.log((each[:, 0] * each[:, 1]).mean()) + np.log(each[:, 2].mean())
         joint, alone = np.log(each.prod(axis=1).mean()), np.log(likelihood[n - 1]).sum()
         wanted = np.exp(-np.array([by_token, alone, by_token, by_document, joint]) / 6)
-        assert [found[n - 1][name] for name in NAMES] == pytest.approx(wanted, rel=1e-13)  # float64
+        assert [found[n - 1][name] for name in TEST_PERPLEXITIES] == pytest.approx(
+            wanted, rel=1e-13
+        )  # float64
 
 
 def test_until_burn_in_is_over_all_are_those_of_the_state():
@@ -106,7 +101,7 @@ def test_half_the_tokens_of_documents_are_held_out_from_the_first_call_to_the_re
         holdout_per="half",
         progress=False,
     )
-    found = {name: float(run[name].isel(iteration=-1).squeeze()) for name in NAMES}
+    found = {name: float(run[name].isel(iteration=-1).squeeze()) for name in TEST_PERPLEXITIES}
     # the first is the third
     assert all(np.isfinite(list(found.values()))) and len(set(found.values())) == 4
 

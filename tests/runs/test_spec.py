@@ -257,21 +257,16 @@ LONGEST = 600
 """Characters of the longest sentence: a value that came has 200 of them, the rest is our own."""
 
 
-@pytest.fixture
-def corpus(train):
-    return train
-
-
 @pytest.mark.parametrize("name", ["x" * 5000, "x" * 300, "several\nlines", "a\0b"])
 @pytest.mark.parametrize("use", ["open_run", "start of a sweep", "key of a grid", "engine"])
-def test_a_name_that_is_long_or_of_several_lines_gets_one_sentence(corpus, store, name, use):
+def test_a_name_that_is_long_or_of_several_lines_gets_one_sentence(train, store, name, use):
     uses = {
         "open_run": lambda: wb.open_run(name, store),
         "start of a sweep": lambda: wb.sweep(
-            corpus, {"n_topics": [2]}, start=name, store=store, progress=False
+            train, {"n_topics": [2]}, start=name, store=store, progress=False
         ),
-        "key of a grid": lambda: wb.sweep(corpus, {name: [2]}, store=store, progress=False),
-        "engine": lambda: wb.fit(corpus, name),
+        "key of a grid": lambda: wb.sweep(train, {name: [2]}, store=store, progress=False),
+        "engine": lambda: wb.fit(train, name),
     }
     with pytest.raises(InputError) as error:
         uses[use]()
@@ -280,13 +275,13 @@ def test_a_name_that_is_long_or_of_several_lines_gets_one_sentence(corpus, store
     )
 
 
-def test_seeds_may_be_integers_of_numpy(corpus, store):
+def test_seeds_may_be_integers_of_numpy(train, store):
     seeds = dict(seed=np.int64(3), split_seed=np.int32(2))
-    found = wb.compare(corpus, "svb", n_topics=2, n_iterations=2, progress=False, **seeds)
+    found = wb.compare(train, "svb", n_topics=2, n_iterations=2, progress=False, **seeds)
     assert found.seed.values.tolist() == [3]
-    _, _, split = prepare(corpus, seed=np.int64(2))
+    _, _, split = prepare(train, seed=np.int64(2))
     assert type(split["seed"]) is int
-    assert type(prepare_records(records_of(corpus), seed=np.int64(2))[2]["seed"]) is int
+    assert type(prepare_records(records_of(train), seed=np.int64(2))[2]["seed"]) is int
 
 
 @pytest.mark.parametrize(
@@ -309,10 +304,10 @@ def test_a_name_is_not_data_to_be_split(split, data):
 
 
 @pytest.mark.parametrize("engine", ["vb", "cgs", "cvb0", "network-gibbs"])
-def test_the_largest_priors_are_finite_and_larger_ones_refused(corpus, engine):
+def test_the_largest_priors_are_finite_and_larger_ones_refused(train, engine):
     more = {"model": "lda"} if engine == "network-gibbs" else {}
     found = wb.fit(
-        corpus, engine, n_topics=2, alpha=1e12, beta=1e12, n_iterations=2, progress=False, **more
+        train, engine, n_topics=2, alpha=1e12, beta=1e12, n_iterations=2, progress=False, **more
     )
     assert all(
         np.isfinite(found[name]).all() for name in found.data_vars if found[name].dtype.kind == "f"
@@ -321,7 +316,7 @@ def test_the_largest_priors_are_finite_and_larger_ones_refused(corpus, engine):
         InputError,
         match=r"must be at most 1e\+12, or counts beside it are lost in rounding; got 1e\+300",
     ):
-        wb.fit(corpus, engine, n_topics=2, alpha=1e300, n_iterations=2, progress=False, **more)
+        wb.fit(train, engine, n_topics=2, alpha=1e300, n_iterations=2, progress=False, **more)
 
 
 @pytest.mark.parametrize(
