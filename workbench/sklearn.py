@@ -177,8 +177,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             a ``store``.
         """
         with _unless_it_fails(self):
-            corpus = self._corpus(X, first=True)
-            self._learn(corpus, self.max_iter, self.store)
+            self._learn(self._corpus(X, first=True), self.max_iter, self.store)
         return self
 
     @available_if(_goes_on)
@@ -229,7 +228,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             its document, also for samplers, and is the same at each call. For training documents it differs slightly from
             ``run_.theta``.
         """
-        corpus = self._unseen(X)
+        corpus = self._corpus(X, first=False)
         with _worded():
             theta = self._topics.fold_in(
                 corpus, self.seed_, self._n_threads(), numbers=numbers_by_content(corpus)
@@ -249,7 +248,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Documents of fewer than two tokens are left out; DataError if there are no others.
         y : ignored
         """
-        corpus = self._unseen(X)
+        corpus = self._corpus(X, first=False)
         with _worded():
             observed, scored = split_halves(corpus, self.seed_)
             return self._topics.perplexity(
@@ -261,7 +260,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return -math.log(self.perplexity(X))
 
     def _corpus(self, X, first: bool) -> Corpus:
-        """Return the counts as a corpus; record the column names of X if ``first``, else compare them."""
+        """Return the counts as a corpus; record the column names of X if ``first``, else compare them with those of the fit."""
+        if not first:
+            check_is_fitted(self)
         counts = validate_data(
             self, X, reset=first, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
         )
@@ -271,11 +272,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         else:
             words = self._topics.vocabulary
         return corpus_of_counts(counts, tuple(map(str, words)))
-
-    def _unseen(self, X) -> Corpus:
-        """Return the corpus of unseen documents; raise an error if the estimator is not fitted."""
-        check_is_fitted(self)
-        return self._corpus(X, first=False)
 
     def _learn(self, corpus: Corpus, n_iterations: int, store) -> None:
         """Fit the topics anew to the corpus and store them in the estimator."""
@@ -411,10 +407,9 @@ def _engine_of_counts(name: str) -> Engine:
 
 def _able(*watched: str) -> str:
     """Return the names, joined by commas, of engines that learn topics from word counts and record all scalars ``watched``."""
-    engines = (get_engine(name) for name in ENGINES)
     return ", ".join(
         engine.name
-        for engine in engines
+        for engine in map(get_engine, ENGINES)
         if {*watched} <= {*engine.watches} and not _lacking(engine)
     )
 

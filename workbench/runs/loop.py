@@ -131,8 +131,9 @@ def take_effect(
         warm=spec.start is not None,
         changed=values_of(before, changes),
     )
-    state = data.retune(now, position.state, context)
-    return spec, position._replace(state=state, average=data.average_anew())
+    return spec, position._replace(
+        state=data.retune(now, position.state, context), average=data.average_anew()
+    )
 
 
 def iterate(
@@ -174,8 +175,7 @@ def iterate(
         is_snapshot = resting or position.iteration % spec.snapshot_every == 0
         event = info.pop("event", False) or 0 < now.held_after == position.iteration - 1
         if event or is_snapshot or position.iteration % spec.record_every == 0:
-            numbers = scores | data.further_scores(predicted)
-            row = measure(data, position, numbers, info, context)
+            row = measure(data, position, scores | data.further_scores(predicted), info, context)
             sink.record(row)
             settled = trail.settles_with(row, now)
             resting = resting or settled
@@ -237,8 +237,9 @@ def advance(
 ) -> tuple[Position, dict]:
     """Compute one step; return the new position and the step's diagnostics. Clocks exclude time spent paused."""
     iteration = position.iteration + 1
-    warm = spec.start is not None
-    context = StepContext(spec.seed, iteration, spec.n_threads, control, warm=warm)
+    context = StepContext(
+        spec.seed, iteration, spec.n_threads, control, warm=spec.start is not None
+    )
     (state, info), elapsed, cpu_time = clocked(
         data, control, lambda: data.step(position.state, context)
     )
@@ -266,8 +267,7 @@ def measure(
     }
     clocks = {name: getattr(position, name) for name in CLOCKS}
     fit = {"train_perplexity": data.train_perplexity(position.state, context)}
-    scalars = clocks | numbers | fit | info | in_columns(watched)
-    return Row(position.iteration, scalars, of_topics)
+    return Row(position.iteration, clocks | numbers | fit | info | in_columns(watched), of_topics)
 
 
 class MemorySink:

@@ -65,9 +65,8 @@ def _report(runs: list):
             if run not in ended and status["iteration"] >= status["n_iterations"]:
                 ended.add(run)
                 reported[0] = time.monotonic()
-                done = f"{len(ended)} of {len(runs)} runs done"
                 print(
-                    f"{run.spec.caption}: {status['iteration']:,} iterations; {done}",
+                    f"{run.spec.caption}: {status['iteration']:,} iterations; {len(ended)} of {len(runs)} runs done",
                     file=sys.stderr,
                     flush=True,
                 )

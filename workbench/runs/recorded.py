@@ -135,11 +135,9 @@ class Recorded(NamedTuple):
 def recorded(spec: RunSpec) -> Recorded:
     """Return the columns and snapshot arrays of a run with this spec."""
     engine, model, options = spec.parts()
-    scored = (*(TEST_PERPLEXITIES if spec.test is not None else ()), "train_perplexity")
-    clocks = CLOCKS
-    # an imported model: nothing is known of its inference, neither time nor iterations
-    if not model.course:
-        scored, clocks = tuple(name for name in scored if name not in AVERAGES), ()
+    # of an imported model nothing is known of its inference, neither time nor iterations
+    unknown = () if model.course else (*CLOCKS, *AVERAGES)
+    scored = CLOCKS if spec.test is None else (*CLOCKS, *TEST_PERPLEXITIES)
     further = (
         [variable for scores in model.scores for variable in scores.variables]
         if spec.test is not None
@@ -154,8 +152,8 @@ def recorded(spec: RunSpec) -> Recorded:
     ]
     return Recorded(
         (
-            *clocks,
-            *scored,
+            *(name for name in scored if name not in unknown),
+            "train_perplexity",
             *(variable.name for variable in further),
             *engine.watches,
             *(name for variable in cells for name in cells_of(variable, sizes)),
@@ -333,8 +331,9 @@ def label_counts(
     """
     _, model, _ = RunSpec.from_json(dataset.attrs["spec"]).parts(data)
     dataset = dataset.merge(counts)
-    axis = "snapshot", iterations, {"long_name": "iteration of the snapshot"}
-    dataset = dataset.assign_coords(snapshot_iteration=axis)
+    dataset = dataset.assign_coords(
+        snapshot_iteration=("snapshot", iterations, {"long_name": "iteration of the snapshot"})
+    )
     estimates = model.estimates(last_snapshot(dataset), data) if len(iterations) else {}
     known, coords = (
         set(dataset.dims).union(*(leaves.variables[name].dims for name in estimates)),

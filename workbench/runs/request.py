@@ -321,8 +321,9 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
 
     def runs_of(self, engine: str) -> Iterator[tuple[dict, dict]]:
         """Return an iterator over (model settings, options), one for each combination of the values requested for an engine."""
-        options = self.options.get(engine, {})
-        return product(combinations(self.settings_of(engine)), combinations(options))
+        return product(
+            combinations(self.settings_of(engine)), combinations(self.options.get(engine, {}))
+        )
 
     def cells(self, data, store: Path, seeds: Iterable[int] | None = None) -> list[Planned]:
         """Return the planned runs of the request, engine by engine; all use the same split into training and test data.
@@ -454,9 +455,11 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         elif spec.test is not None and getattr(named_set(origin), "held_out_rows", None):
             given["holdout_rows"] = "none"
         given["holdout"] = split.get("fraction", cls.holdout) if spec.test is not None else 0.0
-        for name, recorded in {"holdout_per": "per", "split_seed": "seed"}.items():
-            if split.get(recorded) is not None:
-                given[name] = split[recorded]
+        given |= {
+            name: split[recorded]
+            for name, recorded in {"holdout_per": "per", "split_seed": "seed"}.items()
+            if split.get(recorded) is not None
+        }
         reading = spec.reading or {}
         read = {  # an empty cell is always missing
             name: [*filter(None, value)] if isinstance(value, list) else value

@@ -36,11 +36,19 @@ def setting(
     several : whether a request may have several values of it
     """
     metavar = metavar or "|".join(map(str, choices)) or None
-    about = {"flags": flags, "help": help, "metavar": metavar, "low": low, "high": high}
     return field(
         default=default,
-        metadata=about
-        | {"label": label, "choices": choices, "example": example, "several": several},
+        metadata={
+            "flags": flags,
+            "help": help,
+            "metavar": metavar,
+            "low": low,
+            "high": high,
+            "label": label,
+            "choices": choices,
+            "example": example,
+            "several": several,
+        },
     )
 
 

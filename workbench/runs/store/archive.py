@@ -124,10 +124,10 @@ def put_warm_start(store: Path, name: str, warm_start: WarmStart) -> None:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
-            arrays = {
-                name: counts for name, counts in warm_start._asdict().items() if counts is not None
-            }
-            np.savez_compressed(file, **arrays)
+            np.savez_compressed(
+                file,
+                **{name: n for name, n in warm_start._asdict().items() if n is not None},
+            )
 
 
 def get_warm_start(store: Path, name: str) -> WarmStart:
@@ -160,13 +160,10 @@ def write_checkpoint(path: Path, position: Position) -> None:
     average = {
         name: value for name, value in position.average._asdict().items() if value is not None
     }
-    arrays = {name: getattr(position, name) for name in ABOUT} | average | state
-    if position.rows is None:
-        write_arrays(path, arrays)
-        return
     folder = parts_folder(path, position.iteration)
-    position.rows.save(folder)
-    write_arrays(path, arrays)
+    if position.rows is not None:
+        position.rows.save(folder)
+    write_arrays(path, {name: getattr(position, name) for name in ABOUT} | average | state)
     for other in path.parent.glob(f"{PARTS}*"):
         if other != folder:
             shutil.rmtree(other, ignore_errors=True)

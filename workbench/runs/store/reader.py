@@ -23,16 +23,15 @@ if TYPE_CHECKING:
 
 
 class RunReader:
-    """A reader of the committed part of a run, also while the run is being written."""
+    """A reader of the committed part of a run, also while the run is being written.
+
+    ``recorded`` has the columns of the rows and the variables of the snapshots.
+    """
 
     def __init__(self, path: Path):
         self.path, self._stored = Path(path), Stored(path)
         self._about, self._versions = self._stored.about, self._stored.versions
-
-    @property
-    def recorded(self) -> Recorded:
-        """The columns of the rows and the variables of the snapshots."""
-        return self._stored.recorded
+        self.recorded: Recorded = self._stored.recorded
 
     def rows(self, after: int = 0) -> np.ndarray:
         """Return the committed rows (row, column) float64 after the first ``after``: iteration, scalars, topics."""
