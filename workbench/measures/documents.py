@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -14,7 +15,7 @@ from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.data.blocks import as_slice, blocks, rows_at_once
 from workbench.errors import nearest_or_all, shown
-from workbench.measures.groups import COLUMN
+from workbench.measures.groups import known_columns
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.selection import MeasureError, attributes
 from workbench.measures.topics import place_of, used_topics
@@ -107,22 +108,20 @@ def token_topics(
             f"the document must be a number from 0 to {corpus.n_documents - 1}; got {document!r}"
         )
     single, used = corpus.rows(int(document), int(document) + 1), used_topics(run)
-    theta_row = (
-        used["theta"].isel(document=int(document)).values
-        if theta is None
-        else _theta_of_used(theta, run, used)
-    )[None]
-    word_index = dict(
-        zip(used["word"].values[::-1], range(used.sizes["word"] - 1, -1, -1), strict=True)
-    )
     words = np.array([single.vocabulary[word] for word in single.words], dtype=object)
-    word_ids = (
-        np.array([word_index.get(word, -1) for word in words], np.int64)
-        if theta is not None
-        else single.words.astype(np.int64)
-    )
+    if theta is None:
+        theta_row, word_ids = used["theta"].isel(document=int(document)).values, single.words
+    else:
+        theta = np.asarray(theta, float)
+        if theta.shape != (run.sizes["topic"],):
+            raise MeasureError(
+                f"theta must have one number for each of {run.sizes['topic']} topics; it has shape {theta.shape}"
+            )
+        theta_row = theta[np.isin(run["topic"].values, used["topic"].values)]
+        first_place = {word: place for place, word in reversed([*enumerate(used["word"].values)])}
+        word_ids = np.array([first_place.get(word, -1) for word in words], np.int64)
     probability = responsibilities(
-        theta_row, used["phi"].values.T, np.zeros(len(word_ids), np.int64), word_ids
+        theta_row[None], used["phi"].values.T, np.zeros(len(word_ids), np.int64), word_ids
     )
     probability[word_ids < 0] = np.nan
     likely = np.where(word_ids < 0, -1, used["topic"].values[probability.argmax(axis=1)])
@@ -147,7 +146,7 @@ def token_topics(
 
 def documents_table(
     run: xr.Dataset, table: DocumentTable | None = None, documents: ArrayLike | None = None
-):
+) -> pd.DataFrame:
     """Return a DataFrame with a row per document: title, largest topic at the last snapshot, further columns.
 
     ``documents``: indices in the training corpus, from 0; by default all.
@@ -157,8 +156,6 @@ def documents_table(
     n_tokens (training tokens), then the columns of the table, ``Run.table``, except the texts; " of the table" is appended to a
     name that is taken.
     """
-    import pandas as pd
-
     used = used_topics(run)
     indices = (
         np.arange(run.sizes["document"]) if documents is None else np.asarray(documents, np.int64)
@@ -226,16 +223,6 @@ def largest_topics(
     return largest, np.where(tokens == 0, np.nan, share), tokens
 
 
-def _theta_of_used(theta: ArrayLike, run: xr.Dataset, used: xr.Dataset) -> np.ndarray:
-    """Return theta (topic,) restricted to the topics in use; raise MeasureError for a wrong shape."""
-    theta = np.asarray(theta, float)
-    if theta.shape != (run.sizes["topic"],):
-        raise MeasureError(
-            f"theta must have one number for each of {run.sizes['topic']} topics; it has shape {theta.shape}"
-        )
-    return theta[np.isin(run["topic"].values, used["topic"].values)]
-
-
 TERM = re.compile(r'(?:(?P<column>[^\s":]+|"[^"]+"):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))')
 BETWEEN = "\x1f"
 """Separator of a document's joined columns, so that no phrase matches across columns."""
@@ -267,12 +254,7 @@ def find_documents(
     if not terms:
         raise MeasureError("type a word, a phrase in quotes, or column:value to find documents")
     titles = run["document"].values
-    columns = {
-        name.removeprefix(COLUMN): values.values
-        for name, values in run.coords.items()
-        if str(name).startswith(COLUMN) and values.dims == ("document",)
-    }
-    columns |= {} if table is None else dict(table.columns)
+    columns = known_columns(run) | ({} if table is None else dict(table.columns))
     matches = np.ones(len(titles), bool)
     for term in terms:
         column = (term["column"] or "").strip('"')

@@ -7,16 +7,14 @@ uncertainty of the topics, which all documents share: the variance between regre
 independent draws for each document explain. Rubin's rules would count that part, which is in the first already, twice.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from keyword import iskeyword
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy.special import stdtrit
 
@@ -25,12 +23,9 @@ from workbench.engines import get_engine
 from workbench.engines.engine import SAMPLER
 from workbench.errors import nearest_or_all
 from workbench.measures.curves import LEVEL
-from workbench.measures.groups import COLUMN, dates_of, run_with_counts
+from workbench.measures.groups import dates_of, known_columns, run_with_counts
 from workbench.measures.selection import MeasureError, attributes, spec_of
 from workbench.measures.topics import used_topics
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 N_DRAWS, N_POINTS = 20, 25
 MOST_AVERAGED = 1000
@@ -150,7 +145,9 @@ class _Regression:
             raise MeasureError(
                 f"{p} terms take more than {p} documents; these are {n:,}; use fewer terms"
             )
-        if dependent := _dependent(x):
+        r = np.linalg.qr(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), mode="r")
+        dependent = np.flatnonzero(np.abs(np.diagonal(r)) < 1e-8)  # on the columns before
+        if len(dependent):
             raise MeasureError(
                 f"the terms of {self.formula!r} determine each other in these documents: {self.terms[dependent[0]]} follows "
                 "from those before it; leave it out"
@@ -167,7 +164,13 @@ class _Regression:
             drawn.append(q.T @ shares)
             mean, square = mean + shares, square + shares**2
         m, drawn = len(drawn), np.stack(drawn)
-        self.n_draws, self.freedom, mean = m, n - p, mean / m
+        self.freedom, mean = n - p, mean / m
+        self.about = {
+            "formula": self.formula,
+            "n_documents": n,
+            "n_left_out": len(self.columns) - n,
+            "n_draws": m,
+        }
         coefficients = drawn.mean(axis=0)
         self.coefficients = self._from_terms @ coefficients
 
@@ -197,7 +200,7 @@ class _Regression:
             self._interval("term", np.eye(len(self.terms)), "effect", "change of the share")
             | {"covariance": (dims, covariance, attributes("covariance of the effects"))},
             {"term": self.terms, "other_term": self.terms, "topic": self.topics},
-            self._about(),
+            self.about,
         )
 
     def curve(self, column: str, n_points: int) -> xr.Dataset:
@@ -216,7 +219,7 @@ class _Regression:
             self._interval("value", rows, "share", "mean share if all documents had the value")
             | self._interval("value", rows - rows[0], "change", "its difference from the first"),
             {"value": values, "topic": self.topics},
-            self._about() | {"column": column},
+            self.about | {"column": column},
         )
 
     def _mean_row(self, documents: np.ndarray, column: str, value) -> np.ndarray:
@@ -253,14 +256,6 @@ class _Regression:
         return {
             each: ((dim, "topic"), values, attributes(about))
             for each, (values, about) in columns.items()
-        }
-
-    def _about(self) -> dict:
-        return {
-            "formula": self.formula,
-            "n_documents": len(self.documents),
-            "n_left_out": len(self.columns) - len(self.documents),
-            "n_draws": self.n_draws,
         }
 
 
@@ -312,23 +307,15 @@ def _not_negative(matrices: np.ndarray) -> np.ndarray:
 
 def columns_of_documents(run: xr.Dataset, table=None) -> pd.DataFrame:
     """Return the columns of the documents that the run and a table have, and ``year``, from times; NaN if missing."""
-    import pandas as pd
-
     n = run.sizes["document"]
-    known = {
-        str(name).removeprefix(COLUMN): values.values
-        for name, values in run.coords.items()
-        if values.dims == ("document",) and str(name).startswith(COLUMN)
-    }
-    frame = pd.DataFrame(known | _given(table, n), index=range(n))
+    frame = pd.DataFrame(known_columns(run) | _given(table, n), index=range(n))
     if "time" in frame and "year" not in frame:
         times = [None if pd.isna(time) or time == "" else time for time in frame["time"]]
         try:
             frame["year"] = _years(dates_of(times))
         except MeasureError as error:
             frame.attrs["year"] = str(error)
-    typed = {name: _typed(column) for name, column in frame.items()}
-    typed = pd.DataFrame(typed, index=frame.index)
+    typed = pd.DataFrame({name: _typed(column) for name, column in frame.items()}, frame.index)
     typed.attrs = frame.attrs
     return typed
 
@@ -354,8 +341,6 @@ def _given(table: object, n: int) -> dict:
 
 def _typed(column: pd.Series) -> pd.Series:
     """Return a column as numbers or as texts: dates as years with their fraction, numbers in texts as numbers."""
-    import pandas as pd
-
     if column.dtype.kind == "M":
         return pd.Series(_years(pd.DatetimeIndex(column)), column.index)
     if is_numeric(column):
@@ -399,9 +384,3 @@ def _design(formula: str, columns: pd.DataFrame):
         what = "term" if len(made) else "document with tokens and all its columns"
         raise MeasureError(f"{formula!r} has no {what}; use another formula")
     return made
-
-
-def _dependent(x: np.ndarray) -> list[int]:
-    """Return the columns of a matrix that are linear combinations of those before them."""
-    r = np.linalg.qr(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), mode="r")
-    return np.flatnonzero(np.abs(np.diagonal(r)) < 1e-8).tolist()

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
@@ -33,17 +34,15 @@ MOST_PERIODS = 10_000
 
 def fitting_period(times: list, most: int = 40) -> str:
     """Return the shortest period length for which at most ``most`` periods span the times; "year" for years."""
-    if all(time is None or is_year(time) for time in times):
+    if all(time is None or _year(time) is not None for time in times):
         return "year"
     dates = dates_of(times)
     span = (dates.max() - dates.min()).days + 1
     return next((name for name, days in reversed(DAYS.items()) if span <= most * days), "year")
 
 
-def numbered_periods(times: list, period: str):
+def numbered_periods(times: list, period: str) -> tuple[np.ndarray, pd.PeriodIndex, np.ndarray]:
     """Return each document's period index (document,), -1 for none; the pandas periods; and the period names."""
-    import pandas as pd
-
     periods = dates_of(times).to_period(PERIODS[MeasureError.one_of("the period", period, PERIODS)])
     if not periods.notna().any():
         raise MeasureError("no document has a time; give one for each document, as corpus.times")
@@ -64,19 +63,9 @@ def numbered_periods(times: list, period: str):
     )
 
 
-def is_year(time: object) -> bool:
-    """Return whether a time is a year: a whole number, or text of four digits."""
-    try:
-        return _year(time) is not None
-    except TypeError:
-        return False
-
-
-def dates_of(times: list):
+def dates_of(times: list) -> pd.DatetimeIndex:
     """Return the times as a DatetimeIndex, with NaT for missing ones."""
-    import pandas as pd
-
-    texts = [*dict.fromkeys(time for time in times if isinstance(time, str) and not is_year(time))]
+    texts = [*dict.fromkeys(each for each in times if isinstance(each, str) and not _year(each))]
     date_of = {None: pd.NaT}
     # if a text is no date, the loop below says which
     with suppress(ValueError, TypeError, OverflowError, AttributeError):
@@ -86,6 +75,8 @@ def dates_of(times: list):
             continue
         try:
             year = _year(time)
+            if year is None and isinstance(time, numbers.Real):
+                raise TypeError
             date = pd.to_datetime(time) if year is None else pd.Timestamp(year=year, month=1, day=1)
             date_of[time] = date.tz_localize(None)
         except (ValueError, TypeError, OverflowError, AttributeError):
@@ -99,12 +90,12 @@ def dates_of(times: list):
 def _year(time: object) -> int | None:
     """Return a time as a year if it is a whole number or text of four digits, else None."""
     if isinstance(time, str):
-        return int(time) if len(time.strip()) == 4 and time.strip().isdecimal() else None
-    if isinstance(time, numbers.Real) and (
-        isinstance(time, bool) or not math.isfinite(time) or time != int(time)
-    ):
-        raise TypeError
-    return int(time) if isinstance(time, numbers.Real) else None
+        is_year = len(time.strip()) == 4 and time.strip().isdecimal()
+    elif isinstance(time, numbers.Real) and not isinstance(time, bool):
+        is_year = math.isfinite(time) and time == int(time)
+    else:
+        is_year = False
+    return int(time) if is_year else None
 
 
 COLUMN = "document_"
@@ -276,17 +267,21 @@ def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
     return run.assign_coords(columns) if "document" in run.dims else run
 
 
-def columns_of(run: xr.Dataset) -> list[str]:
-    """Return the names of the metadata columns by which documents can be grouped."""
-    names = [
-        str(name).removeprefix(COLUMN)
+def known_columns(run: xr.Dataset) -> dict[str, np.ndarray]:
+    """Return name → values (document,) of the columns of the documents that the run has."""
+    return {
+        str(name).removeprefix(COLUMN): values.values
         for name, values in run.coords.items()
         if values.dims == ("document",) and str(name).startswith(COLUMN)
-    ]
+    }
+
+
+def columns_of(run: xr.Dataset) -> list[str]:
+    """Return the names of the metadata columns by which documents can be grouped."""
     return [
         name
-        for name in names
-        if name != "time" and len(set(run[COLUMN + name].values.tolist()) - {""}) > 1
+        for name, values in known_columns(run).items()
+        if name != "time" and len(set(values.tolist()) - {""}) > 1
     ]
 
 
@@ -385,8 +380,6 @@ def _entries(run: xr.Dataset, entries: Sequence | str, n_documents: int, argumen
 
 def _is_missing(entry: object) -> bool:
     """Return whether an entry is None, NaN or blank."""
-    import pandas as pd
-
     return (
         entry is None
         or (np.ndim(entry) == 0 and bool(pd.isna(entry)))

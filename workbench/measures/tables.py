@@ -1,5 +1,6 @@
 """Tables of one run as pandas DataFrames: topics and documents; and its perplexity."""
 
+import pandas as pd
 import xarray as xr
 
 from workbench.corpus.corpus import AnyCorpus
@@ -8,23 +9,12 @@ from workbench.measures.selection import MeasureError, one_run, spec_of
 from workbench.measures.topics import top_words, topic_sizes, topics_by_size
 from workbench.records import Records
 
-COLUMNS = {
-    "title": "title",
-    "theta": "share",
-    "n_tokens": "n_tokens",
-    "n_topic_tokens": "n_topic_tokens",
-    "document": "document",
-}
-"""Variable of `representative_documents` → name of the column."""
 
-
-def topics(run: xr.Dataset, n: int = 10, relevance: float = 1.0):
+def topics(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> pd.DataFrame:
     """Return a DataFrame with a row per topic, largest first: share, (expected) tokens, label, and top words as one text.
 
     ``n`` words of each, ranked by ``relevance`` from 0 to 1, see `top_words`. The index is the topic number of the run.
     """
-    import pandas as pd
-
     entries = [
         entry | {"words": " ".join(entry["words"])} for entry in topic_entries(run, n, relevance)
     ]
@@ -55,23 +45,19 @@ def topic_entries(run: xr.Dataset, n: int, relevance: float = 1.0) -> list[dict]
     ]
 
 
-def top_documents(run: xr.Dataset, topic: int | None = None, n: int = 5):
+def top_documents(run: xr.Dataset, topic: int | None = None, n: int = 5) -> pd.DataFrame:
     """Return a DataFrame of the n most representative documents of one topic, or of each topic from the largest down.
 
     Columns: topic, title, share (theta), n_tokens, n_topic_tokens, document (index in the training corpus, from 0), in the
     order of `representative_documents`.
     """
-    import pandas as pd
-
     run = one_run(run)
-    tables = []
-    for topic_number in topics_by_size(run) if topic is None else [topic]:
-        documents = representative_documents(run, topic_number, n)
-        columns = {column: documents[name].values for name, column in COLUMNS.items()}
-        tables.append(
-            pd.DataFrame({"topic": [int(topic_number)] * documents.sizes["rank"]} | columns)
-        )
-    return pd.concat(tables, ignore_index=True)
+    tables = [
+        representative_documents(run, each, n).to_dataframe().assign(topic=int(each))
+        for each in (topics_by_size(run) if topic is None else [topic])
+    ]
+    columns = ["topic", "title", "theta", "n_tokens", "n_topic_tokens", "document"]
+    return pd.concat(tables, ignore_index=True)[columns].rename(columns={"theta": "share"})
 
 
 def perplexity(run: xr.Dataset, test: AnyCorpus | Records | None = None) -> float:
