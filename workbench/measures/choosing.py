@@ -9,7 +9,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import AnyCorpus
-from workbench.measures.curves import finds_topics, mean_and_error, quantity, runs_by_curve
+from workbench.measures.curves import finds_topics, last_value, mean_and_error, runs_by_curve
 from workbench.measures.matching import match_topics
 from workbench.measures.selection import (
     MeasureError,
@@ -32,7 +32,6 @@ MEANINGS = {
     "n_active_topics": ("topics with a token", ""),
 }
 """Score of a run → meaning and unit."""
-STABILITY = "mean similarity of the matched topics of two seeds"
 FALLS = {"npmi": ("Coherence (NPMI)", 0.02), "stability": ("Stability across seeds", 0.05)}
 """Score → label, and the decrease from the next smaller K to the recommended K above which a caution is given."""
 
@@ -104,11 +103,7 @@ def pairs_to_match(n_topics: Mapping[Any, int]) -> list[tuple]:
 def numbers_of_run(run: xr.Dataset, corpus: Corpus | None = None) -> RunNumbers:
     """Return the scores of one run at its last iteration; ``corpus`` is used for coherence."""
     spec = spec_of(run)
-    ends = {name: quantity(run, name) for name in MEANINGS}
-    numbers = {
-        name: np.nan if values is None else float(values.values[-1])
-        for name, values in ends.items()
-    }
+    numbers = {name: last_value(run, name) for name in MEANINGS}
     if "phi" in run:
         numbers["diversity"] = diversity(run).attrs["mean_diversity"]
         numbers["npmi"] = np.nan if corpus is None else coherence(run, corpus).attrs["mean_npmi"]
@@ -163,7 +158,7 @@ def table_by_k(
     ]
     data["difference"] = [mean_and_error(values) for values in differences]
     meanings = MEANINGS | {
-        "stability": (STABILITY, ""),
+        "stability": ("mean similarity of the matched topics of two seeds", ""),
         "difference": (f"log likelihood minus that of K={best}", "nats"),
     }
     columns = {}

@@ -13,6 +13,7 @@ from workbench.errors import nearest_or_all
 from workbench.measures.convergence import error_of_mean
 from workbench.measures.curves import (
     half_interval_over_documents,
+    last_value,
     mean_and_error,
     quantity,
     t_interval,
@@ -20,6 +21,7 @@ from workbench.measures.curves import (
 from workbench.measures.selection import (
     MeasureError,
     Runs,
+    after_burn_in,
     attributes,
     counterparts,
     each_run,
@@ -53,13 +55,8 @@ def final(runs: Runs) -> xr.Dataset:
 
     def last(name: str) -> tuple:
         """Return the last value of a quantity in every run, as (dim, values, attributes)."""
-        ends = [quantity(run.isel(iteration=[-1]), name) for run in runs]
         attrs = scores[name] if name in scores else VARIABLES[name].attrs
-        return (
-            "run",
-            np.array([np.nan if end is None else float(end.values[0]) for end in ends]),
-            attrs,
-        )
+        return "run", np.array([last_value(run, name) for run in runs]), attrs
 
     data = {name: last(name) for name in (*TEST_PERPLEXITIES, *scores, *COSTS)}
     updates = data["updates"][1]
@@ -299,7 +296,7 @@ def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray)
     return labels[int(np.argmin(np.nan_to_num(means, nan=np.inf)))]
 
 
-SEEDS, CHAIN, NONE = "seeds", "effective samples", ""
+CHAIN = "effective samples"
 
 
 def perplexity_errors(runs: Runs, scored: Mapping[str, Scored] | None = None) -> xr.Dataset:
@@ -324,7 +321,7 @@ def perplexity_errors(runs: Runs, scored: Mapping[str, Scored] | None = None) ->
     table_rows, by_label = [], rows_by_label(last)
     for rows in by_label.values():
         value, error = mean_and_error(last["test_perplexity"].values[rows])
-        source = SEEDS
+        source = "seeds"
         if len(rows) == 1 and (chain := _sampled(runs[rows[0]])) is not None:
             error, source = value * error_of_mean(np.log(chain)), CHAIN
         scores = [(scored or {}).get(spec_of(runs[row]).hash) for row in rows]
@@ -336,7 +333,7 @@ def perplexity_errors(runs: Runs, scored: Mapping[str, Scored] | None = None) ->
             (
                 value,
                 error,
-                source if np.isfinite(error) else NONE,
+                source if np.isfinite(error) else "",
                 *(mean * np.exp(np.array((-half, half)) / mean)),
                 len(rows),
             )
@@ -369,6 +366,4 @@ def _sampled(run: xr.Dataset) -> np.ndarray | None:
     """
     if "test_perplexity" not in run or run["test_perplexity"].equals(run["test_perplexity_state"]):
         return None
-    return run["test_perplexity_state"].values[
-        run["iteration"].values > spec_of(run).end_of_burn_in
-    ]
+    return run["test_perplexity_state"].values[after_burn_in(run)]

@@ -5,7 +5,6 @@ Effective sample sizes are counted in total and per second.
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -60,23 +59,6 @@ FEWEST = 4
 """Smallest number of draws of a chain, as estimates compare its halves."""
 
 
-class Chains(NamedTuple):
-    """Runs of one label on the same data, cut to common iterations after burn-in."""
-
-    runs: list[xr.Dataset]
-    between: int  # iterations from one record to the next
-    # CPU time of all of them, from the end of burn-in to the last of these iterations
-    seconds: float
-
-    def effective(self, name: str) -> float:
-        """Return the effective sample size of a recorded scalar; NaN if it was not recorded."""
-        return (
-            _effective(np.stack([run[name].values for run in self.runs]))
-            if name in self.runs[0]
-            else np.nan
-        )
-
-
 def effective_samples(runs: Runs) -> xr.Dataset:
     """Return effective sample sizes after burn-in, in total and per CPU second.
 
@@ -103,16 +85,26 @@ def effective_samples(runs: Runs) -> xr.Dataset:
     """
     runs = each_run(runs)
     by_label = chains_by_label(runs)
-    rows = [chains_of(chains) for _, chains in by_label]
+    rows, between, seconds = zip(*(chains_of(chains) for _, chains in by_label), strict=True)
     names = [name for name in STATE if any(name in run for run in runs)]
-    table = np.array([[row.effective(name) for name in names] for row in rows])
-    seconds = np.array([row.seconds for row in rows])[:, None]
+    table = np.array(
+        [
+            [
+                _effective(np.stack([run[name].values for run in row]))
+                if name in row[0]
+                else np.nan
+                for name in names
+            ]
+            for row in rows
+        ]
+    )
+    seconds = np.array(seconds)[:, None]
     of_topic = np.full(
         (len(runs), max(run["n_k"].shape[1] if "n_k" in run else 0 for run in runs)), np.nan
     )
     for row_index, run in enumerate(runs):
         if "n_k" in run:
-            sizes = run["n_k"].values[after_burn_in(run, spec_of(run).record_every)].T
+            sizes = run["n_k"].values[sampled_iterations(run, spec_of(run).record_every)].T
             of_topic[row_index, : len(sizes)] = [
                 _effective(topic_draws[None]) for topic_draws in sizes
             ]
@@ -130,17 +122,17 @@ def effective_samples(runs: Runs) -> xr.Dataset:
             ),
             "n_chains": (
                 "label",
-                [len(row.runs) for row in rows],
+                [len(row) for row in rows],
                 attributes("runs that are its chains"),
             ),
             "n_draws": (
                 "label",
-                [row.runs[0].sizes["iteration"] for row in rows],
+                [row[0].sizes["iteration"] for row in rows],
                 attributes("recorded iterations after burn-in of each chain"),
             ),
             "iterations_between": (
                 "label",
-                [row.between for row in rows],
+                list(between),
                 attributes("iterations from one recorded to the next"),
             ),
             "of_topic": (
@@ -168,18 +160,20 @@ def chains_by_label(runs: Runs) -> list[tuple[str, list[xr.Dataset]]]:
     return [(label, chains) for (label, *_), chains in grouped(keys, runs).items()]
 
 
-def chains_of(runs: list[xr.Dataset]) -> Chains:
-    """Return the runs cut to evenly spaced iterations after burn-in that every run recorded."""
+def chains_of(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], int, float]:
+    """Return the runs cut to evenly spaced iterations after burn-in that every run recorded, and two numbers.
+
+    These are the iterations from one record to the next, and the CPU seconds of all runs, from the end of burn-in to the last
+    of these iterations.
+    """
     between = int(np.lcm.reduce([spec_of(run).record_every for run in runs]))
-    evenly_spaced = [run.isel(iteration=after_burn_in(run, between)) for run in runs]
+    evenly_spaced = [run.isel(iteration=sampled_iterations(run, between)) for run in runs]
     n = min(run.sizes["iteration"] for run in evenly_spaced)
     cut = [run.isel(iteration=slice(n)) for run in evenly_spaced]
-    return Chains(
-        cut, between, sum(_seconds(run, chain) for run, chain in zip(runs, cut, strict=True))
-    )
+    return cut, between, sum(_seconds(run, chain) for run, chain in zip(runs, cut, strict=True))
 
 
-def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
+def sampled_iterations(run: xr.Dataset, between: int) -> np.ndarray:
     """Return the indices of the iterations after burn-in that are multiples of ``between``."""
     spec, name, iteration = spec_of(run), run.attrs["name"], run["iteration"].values
     # a hybrid that records ``moved`` may have sampled no token
@@ -232,9 +226,6 @@ def error_of_mean(draws: np.ndarray) -> float:
 N_FIXED, N_HELD_OUT = 50, 1000
 TRIES = 20
 """Maximum of documents read per document needed, as some have too few words."""
-NO_TOKENS = "the corpora of the runs were not given"
-FEW = f"the runs have fewer than {FEWEST} common snapshots after burn-in; save them more often (snapshot_every)"
-NO_TOPICS = "the model estimates no theta and phi at a snapshot"
 
 
 def label_free(
@@ -283,28 +274,25 @@ def label_free(
         raise MeasureError(
             "chains have the same training and test tokens; these runs have several splits"
         )
-    n_wanted = (
-        MeasureError.whole("the number of pairs of tokens", n_fixed, 1),
-        MeasureError.whole("the number of held-out tokens", n_held_out, 1),
-    )
-    chains, spec = chains_of(runs), spec_of(runs[0])
+    n_fixed = MeasureError.whole("the number of pairs of tokens", n_fixed, 1)
+    n_held_out = MeasureError.whole("the number of held-out tokens", n_held_out, 1)
+    (chains, *_), spec = chains_of(runs), spec_of(runs[0])
     corpus_by_hash = {corpus.content_hash: corpus for corpus in corpora}
+    train, test = corpus_by_hash.get(spec.train), corpus_by_hash.get(spec.test)
     snapshot_iterations, left_out = _snapshots(runs), ""
-    if spec.train not in corpus_by_hash:
-        left_out = NO_TOKENS
+    if train is None:
+        left_out = "the corpora of the runs were not given"
     elif not all("theta" in run and "phi" in run for run in runs):
-        left_out = NO_TOPICS
+        left_out = "the model estimates no theta and phi at a snapshot"
     elif len(snapshot_iterations) < FEWEST:
-        left_out = FEW
-    rows = chains.runs if left_out else [run.sel(iteration=snapshot_iterations) for run in runs]
+        left_out = f"the runs have fewer than {FEWEST} common snapshots after burn-in; save them more often (snapshot_every)"
+    rows = chains if left_out else [run.sel(iteration=snapshot_iterations) for run in runs]
     variables = _of_iterations(rows)
     if not left_out:
-        rng, test = np.random.default_rng(seed), corpus_by_hash.get(spec.test)
-        pairs = _two_words(corpus_by_hash[spec.train], n_wanted[0], rng)
-        held_out = _held_out(corpus_by_hash[spec.train], test, n_wanted[1], rng)
-        variables |= _of_tokens(
-            runs, snapshot_iterations, corpus_by_hash[spec.train], pairs, held_out
-        )
+        rng = np.random.default_rng(seed)
+        pairs = _two_words(train, n_fixed, rng)
+        held_out = _held_out(train, test, n_held_out, rng)
+        variables |= _of_tokens(runs, snapshot_iterations, train, pairs, held_out)
     iteration = rows[0]["iteration"].values
     return xr.Dataset(
         variables,
@@ -323,31 +311,21 @@ def _snapshots(runs: list[xr.Dataset]) -> list[int]:
         {*run["snapshot_iteration"].values} if "snapshot" in run.dims else set() for run in runs
     )
     common = set.intersection(
-        *snapshots_of_runs, *({*run["iteration"].values[after_burn_in(run, 1)]} for run in runs)
+        *snapshots_of_runs,
+        *({*run["iteration"].values[sampled_iterations(run, 1)]} for run in runs),
     )
-    iterations = np.array(sorted(common))
-    return (
-        [
-            int(iteration)
-            for iteration in iterations[
-                (iterations[-1] - iterations) % np.diff(iterations).max() == 0
-            ]
-        ]
-        if len(iterations) > 1
-        else []
-    )
+    iterations = np.array(sorted(common), int)
+    if len(iterations) < 2:
+        return []
+    return iterations[(iterations[-1] - iterations) % np.diff(iterations).max() == 0].tolist()
 
 
 def _of_iterations(rows: list[xr.Dataset]) -> dict:
     """Return name → draws (chain, draw, …) of recorded scalars and of the sorted topic proportions."""
     variables = {}
-    for name in STATE:
-        values = (
-            np.stack([run[name].values for run in rows])
-            if all(name in run for run in rows)
-            else np.empty(0)
-        )
-        if values.size and np.isfinite(values).all() and np.ptp(values):
+    for name in (name for name in STATE if all(name in run for run in rows)):
+        values = np.stack([run[name].values for run in rows])
+        if np.isfinite(values).all() and np.ptp(values):
             variables[name] = ("chain", "draw"), values, rows[0][name].attrs
     if all("n_k" in run for run in rows):
         widest = max(run["n_k"].shape[1] for run in rows)
@@ -555,8 +533,6 @@ def _worst(draws: np.ndarray) -> tuple[float, float, float]:
         return np.nan, np.nan, np.nan
     axes = {"chain_axis": 1, "draw_axis": 2}
     r_hat = array_stats.rhat(varying, method="rank", **axes) if draws.shape[0] > 1 else np.nan
-    bulk, tail = (
-        array_stats.ess(varying, method="bulk", **axes),
-        array_stats.ess(varying, method="tail", prob=(0.05, 0.95), **axes),
-    )
+    bulk = array_stats.ess(varying, method="bulk", **axes)
+    tail = array_stats.ess(varying, method="tail", prob=(0.05, 0.95), **axes)
     return float(np.max(r_hat)), float(np.min(bulk)), float(np.min(tail))

@@ -82,10 +82,10 @@ def count_expectations(q: ArrayLike, a: float) -> xr.Dataset:
         raise MeasureError(
             f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {a:g}"
         )
-    expectations = _expectations(q, np.array(a, float))
+    expectations, exact, gaussian, moments = _expectations(q, np.array(a, float))
     values = np.array(
         [
-            [float(expectations.value[name][approximation]) for approximation in APPROXIMATIONS]
+            [float(expectations[name][approximation]) for approximation in APPROXIMATIONS]
             for name in FUNCTIONS
         ]
     )
@@ -101,10 +101,10 @@ def count_expectations(q: ArrayLike, a: float) -> xr.Dataset:
                 values - values[:, :1],
                 attributes("error of an expectation"),
             ),
-            "probability": ("count", expectations.exact, attributes("probability of the count")),
+            "probability": ("count", exact, attributes("probability of the count")),
             "gaussian": (
                 "count",
-                expectations.gaussian,
+                gaussian,
                 attributes("probability by a normal distribution"),
             ),
         },
@@ -113,7 +113,7 @@ def count_expectations(q: ArrayLike, a: float) -> xr.Dataset:
             "approximation": list(APPROXIMATIONS),
             "count": np.arange(len(q) + 1),
         },
-        {"a": a, **{name: float(value) for name, value in expectations.moments.items()}},
+        {"a": a, **{name: float(value) for name, value in moments.items()}},
     )
 
 
@@ -130,27 +130,21 @@ def error_map(
     MeasureError.one_of("approximation", approximation, APPROXIMATIONS)
     means, priors = np.asarray(means, float), np.asarray(priors, float)
     q = _checked(np.broadcast_to(means / n_draws, (n_draws, len(means))))
-    expectations = _expectations(q[:, None, :], priors[:, None])
-    values = expectations.value[function][approximation] - expectations.value[function]["exact"]
+    expectations = _expectations(q[:, None, :], priors[:, None])[0][function]
+    values = expectations[approximation] - expectations["exact"]
     settings = {"function": function, "approximation": approximation, "n_draws": n_draws}
-    coords, error_attributes = (
-        {"prior": priors, "mean": means},
-        attributes("error of an expectation"),
-    )
-    return xr.DataArray(values, coords, ("prior", "mean"), "error", error_attributes | settings)
+    coords = {"prior": priors, "mean": means}
+    about = attributes("error of an expectation") | settings
+    return xr.DataArray(values, coords, ("prior", "mean"), "error", about)
 
 
-class _Expectations(NamedTuple):
-    """The distribution of a count, its moments, and expectations of functions of it."""
+def _expectations(
+    q: np.ndarray, a: np.ndarray
+) -> tuple[dict[str, dict[str, np.ndarray]], np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Return the expectations for draws of probability q (draw, …) and priors a, broadcast against q's other axes.
 
-    exact: np.ndarray  # (count, …)
-    gaussian: np.ndarray  # (count, …)
-    moments: dict
-    value: dict  # function → approximation → (…)
-
-
-def _expectations(q: np.ndarray, a: np.ndarray) -> _Expectations:
-    """Return all expectations for draws of probability q (draw, …) and priors a, broadcast against q's other axes."""
+    Returns function → approximation → (…); the exact and the normal distribution of the count (count, …); its moments by name.
+    """
     exact, mean, variance = poisson_binomial(q), q.sum(axis=0), (q * (1.0 - q)).sum(axis=0)
     counts = np.arange(len(exact)).reshape(-1, *[1] * (exact.ndim - 1))
     zero = exact[0]
@@ -180,7 +174,7 @@ def _expectations(q: np.ndarray, a: np.ndarray) -> _Expectations:
         "mean_positive": mean_positive,
         "variance_positive": variance_positive,
     }
-    return _Expectations(exact, gaussian, moments, values)
+    return values, exact, gaussian, moments
 
 
 def normal_on_counts(mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from workbench.engines import get_engine
 from workbench.measures.selection import (
     MeasureError,
     Runs,
+    after_burn_in,
     each_run,
     grouped,
     has_course,
@@ -34,10 +35,8 @@ def mean_and_error(values: ArrayLike) -> tuple:
     """Return the mean over the first axis and its standard error; NaN for too few values."""
     values = np.asarray(values, float)
     n, unknown = len(values), np.full(values.shape[1:], np.nan)
-    mean, error = (
-        values.mean(axis=0) if n else unknown,
-        values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else unknown,
-    )
+    mean = values.mean(axis=0) if n else unknown
+    error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else unknown
     return (mean, error) if values.ndim > 1 else (float(mean), float(error))
 
 
@@ -126,6 +125,12 @@ def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
     if name in TOPIC_NUMBERS and "n_k" in run:
         return _named(run, name, topic_numbers(run["n_k"].values)[name])
     return None
+
+
+def last_value(run: xr.Dataset, name: str) -> float:
+    """Return the last value of a quantity; NaN if the run lacks it."""
+    end = quantity(run.isel(iteration=[-1]), name)
+    return np.nan if end is None else float(end.values[0])
 
 
 def topic_counts(run: xr.Dataset) -> xr.Dataset:
@@ -255,49 +260,7 @@ def against_topics(runs: Runs, measure: str = "log_likelihood") -> list[Curve]:
 def runs_by_curve(runs: Runs) -> dict[str, list[xr.Dataset]]:
     """Return label → the runs that each curve of `against_topics` averages."""
     runs = each_run(runs)
-    return {
-        label: [runs[place] for place in rows]
-        for label, rows in _curves([spec_of(run) for run in runs]).items()
-    }
-
-
-def finds_topics(spec: RunSpec) -> bool:
-    """Return whether the engine infers the number of topics without a truncation level."""
-    return get_engine(spec.engine).grows
-
-
-def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
-    """Return the curve of one label: the mean final value of the runs at each number of topics."""
     specs = [spec_of(run) for run in runs]
-    if finds_topics(specs[0]):
-        n_topics = np.full(
-            len(runs),
-            np.mean([_mean_topics(run, spec) for run, spec in zip(runs, specs, strict=True)]),
-        )
-    else:
-        n_topics = np.array([spec.n_topics for spec in specs], float)
-    final = np.array([float(quantity(run, measure).values[-1]) for run in runs])
-    values = [final[n_topics == k] for k in np.unique(n_topics)]
-    return Curve(
-        label,
-        label,
-        np.unique(n_topics),
-        *np.array([mean_and_error(members) for members in values]).T,
-        min(map(len, values)),
-    )
-
-
-def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
-    """Return the mean number of non-empty topics after burn-in; during burn-in, the last number."""
-    counts, after = (
-        quantity(run, "n_active_topics").values,
-        run["iteration"].values > spec.end_of_burn_in,
-    )
-    return float(counts[after].mean() if after.any() else counts[-1])
-
-
-def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
-    """Return label → indices of the runs of a curve; the first, cold run of a warm sweep belongs to the warm runs' curve."""
     cold = labels_of_specs([replace(spec, start=None) for spec in specs], apart_from=("K",))
     index_of = {spec.hash: position for position, spec in enumerate(specs)}
     parents = [index_of.get(spec.start["hash"]) if spec.start else None for spec in specs]
@@ -321,9 +284,41 @@ def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
         if root != position and not specs[root].start:
             roots_of.setdefault(label, set()).add(root)
         curves.setdefault(label, []).append(position)
+    # the first, cold run of a warm sweep belongs to the curve of the warm runs
     for label, roots in roots_of.items():
         curves[label] = sorted(roots) + curves[label]
     roots = set().union(*roots_of.values())
     return {
-        label: rows for label, rows in curves.items() if label in roots_of or not set(rows) <= roots
+        label: [runs[place] for place in rows]
+        for label, rows in curves.items()
+        if label in roots_of or not set(rows) <= roots
     }
+
+
+def finds_topics(spec: RunSpec) -> bool:
+    """Return whether the engine infers the number of topics without a truncation level."""
+    return get_engine(spec.engine).grows
+
+
+def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
+    """Return the curve of one label: the mean final value of the runs at each number of topics."""
+    if finds_topics(spec_of(runs[0])):
+        n_topics = np.full(len(runs), np.mean([_mean_topics(run) for run in runs]))
+    else:
+        n_topics = np.array([spec_of(run).n_topics for run in runs], float)
+    final = np.array([last_value(run, measure) for run in runs])
+    values = [final[n_topics == k] for k in np.unique(n_topics)]
+    return Curve(
+        label,
+        label,
+        np.unique(n_topics),
+        *np.array([mean_and_error(members) for members in values]).T,
+        min(map(len, values)),
+    )
+
+
+def _mean_topics(run: xr.Dataset) -> float:
+    """Return the mean number of non-empty topics after burn-in; during burn-in, the last number."""
+    counts = quantity(run, "n_active_topics").values
+    after = counts[after_burn_in(run)]
+    return float(after.mean() if len(after) else counts[-1])

@@ -25,6 +25,7 @@ from workbench.measures.selection import (
     each_run,
     grouped,
     labels_of,
+    late_log_states,
     replicate_of,
     same_model,
     spec_of,
@@ -139,11 +140,8 @@ def at_equal_cost(table: xr.Dataset, cost: float, clock: str = "updates") -> xr.
     values = []
     for label in table["label"].values:
         setting = table.sel(label=label)
-        is_finite = np.isfinite(setting["difference_at"].values)
-        spent, differences = (
-            setting[f"{clock}_at"].values[is_finite],
-            setting["difference_at"].values[is_finite],
-        )
+        known = setting.isel(iteration=np.isfinite(setting["difference_at"].values))
+        spent, differences = known[f"{clock}_at"].values, known["difference_at"].values
         values.append(
             np.interp(cost, spent, differences, left=np.nan, right=np.nan) if len(spent) else np.nan
         )
@@ -162,22 +160,11 @@ def efficient(cost: ArrayLike, distance: ArrayLike) -> np.ndarray:
 
 def settings_and_chains(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[xr.Dataset]]:
     """Return two lists: the runs of settings to compare, and the long cgs chains that are the default reference."""
-    iterations_of_others = [
-        int(run["iteration"][-1]) for run in runs if not is_plain_gibbs(spec_of(run))
-    ]
-    n_iterations = LONGER * max(iterations_of_others, default=0)
-    is_chain = [
-        is_plain_gibbs(spec_of(run))
-        and iterations_of_others
-        and int(run["iteration"][-1]) >= n_iterations
-        for run in runs
-    ]
-    settings = [run for run, chain in zip(runs, is_chain, strict=True) if not chain]
-    if not settings:
-        raise MeasureError(
-            "there are only long chains of cgs; give runs of other engines to compare with them"
-        )
-    return settings, [run for run, chain in zip(runs, is_chain, strict=True) if chain]
+    of_others = [int(run["iteration"][-1]) for run in runs if not is_plain_gibbs(spec_of(run))]
+    least = LONGER * max(of_others, default=math.inf)
+    is_chain = [is_plain_gibbs(spec_of(run)) and int(run["iteration"][-1]) >= least for run in runs]
+    parts = grouped(is_chain, runs)
+    return parts.get(False, []), parts.get(True, [])
 
 
 def is_plain_gibbs(spec: RunSpec) -> bool:
@@ -217,15 +204,6 @@ def log_perplexity(run: xr.Dataset) -> np.ndarray:
     return -quantity(run, "log_likelihood").values
 
 
-def _jitter(run: xr.Dataset) -> float:
-    """Return the standard deviation of a run's log perplexity over the second half of the iterations after burn-in."""
-    late = run["test_perplexity_state"].values[
-        run["iteration"].values > spec_of(run).end_of_burn_in
-    ]
-    late = np.log(late[len(late) // 2 :])
-    return float(late.std(ddof=1)) if len(late) > 1 else np.nan
-
-
 def _reference(pooled: Pooled | None, final_values: list[float]) -> tuple[float, float, int, bool]:
     """Return a split's reference: log perplexity, standard error, number of chains, and whether predictions were pooled."""
     if pooled is not None:
@@ -251,15 +229,17 @@ def _table(
     }
     costs = {clock: np.array([curve.x[-1] for curve in ends[clock]]) for clock in COSTS}
     differences = np.array([curve.y[-1] for curve in ends["iteration"]])
-    jitters = [
-        mean_and_error([_jitter(run) for run in label_runs]) for label_runs in members.values()
-    ]
+    jitters = []
+    for label_runs in members.values():
+        late = [late_log_states(run) for run in label_runs]
+        spreads = [logs.std(ddof=1) if len(logs) > 1 else np.nan for logs in late]
+        jitters.append(mean_and_error(spreads))
     specs = [spec_of(label_runs[0]) for label_runs in members.values()]
     columns = {
-        clock: per_label(costs[clock], VARIABLES[clock].meaning, VARIABLES[clock].unit)
-        for clock in COSTS
-    }
-    columns |= {
+        **{
+            clock: per_label(costs[clock], VARIABLES[clock].meaning, VARIABLES[clock].unit)
+            for clock in COSTS
+        },
         "difference": per_label(
             differences, "log held-out perplexity minus that of the reference", "nats"
         ),
@@ -378,9 +358,7 @@ def overtaking(runs: Runs) -> xr.Dataset:
             and (counterpart := gibbs.get(_pair_key(run))) is not None
         ):
             cell = spec.label(), description, spec.n_topics
-            pairs_of_cell.setdefault(cell, []).append(
-                (_log_speedup(run, counterpart), _advantage(run, counterpart))
-            )
+            pairs_of_cell.setdefault(cell, []).append(_overtaken(run, counterpart))
             regimes[description] = tuple(
                 (spec.split or {}).get(name, 1) for name in ("repeat", "merge")
             )
@@ -389,22 +367,14 @@ def overtaking(runs: Runs) -> xr.Dataset:
             "no run has a counterpart of cgs without options with the same split, seed and model; run both"
         )
     settings = list(dict.fromkeys(setting for setting, *_ in pairs_of_cell))
-    descriptions, ks = (
-        sorted(regimes, key=lambda regime_description: regimes[regime_description]),
-        sorted({k for *_, k in pairs_of_cell}),
-    )
+    descriptions, ks = sorted(regimes, key=regimes.get), sorted({k for *_, k in pairs_of_cell})
     dims = ("setting", "data", "n_topics")
-    values = {
-        name: np.full((len(settings), len(descriptions), len(ks)), np.nan)
-        for name in ("speedup", "speedup_se", "advantage", "advantage_se")
-    }
-    n_pairs = np.zeros(values["speedup"].shape, int)
+    n_pairs = np.zeros((len(settings), len(descriptions), len(ks)), int)
+    values = np.full((4, *n_pairs.shape), np.nan)
     for (setting, description, k), pairs in pairs_of_cell.items():
         index = settings.index(setting), descriptions.index(description), ks.index(k)
         (speed, gain), (speed_se, gain_se) = mean_and_error(pairs)
-        n_pairs[index] = len(pairs)
-        for name, value in zip(values, (math.exp(speed), speed_se, gain, gain_se), strict=True):
-            values[name][index] = value
+        n_pairs[index], values[:, *index] = len(pairs), (math.exp(speed), speed_se, gain, gain_se)
     meanings = {
         "speedup": (
             "CPU seconds of cgs for each of the setting, to the same held-out perplexity",
@@ -417,7 +387,10 @@ def overtaking(runs: Runs) -> xr.Dataset:
         ),
         "advantage_se": ("its standard error", "nats"),
     }
-    columns = {name: (dims, values[name], attributes(*meanings[name])) for name in values}
+    columns = {
+        name: (dims, numbers, attributes(*meaning))
+        for (name, meaning), numbers in zip(meanings.items(), values, strict=True)
+    }
     columns["n_pairs"] = (dims, n_pairs, attributes("pairs: same split, seed and model"))
     regime_coords = {
         name: ("data", [regimes[regime_of][index] for regime_of in descriptions])
@@ -436,23 +409,12 @@ def _pair_key(run: xr.Dataset) -> tuple:
     return replicate_of(run), repr(sorted(spec_of(run).model.items()))
 
 
-def _log_speedup(run: xr.Dataset, gibbs: xr.Dataset) -> float:
-    """Return log(CPU seconds of cgs / CPU seconds of the run) up to the lowest perplexity that both reach."""
-    threshold = max(log_perplexity(chain).min() for chain in (run, gibbs))
-    run_seconds, gibbs_seconds = (
-        chain["cpu_time"].values[np.argmax(log_perplexity(chain) <= threshold)]
-        for chain in (run, gibbs)
-    )
-    return (
-        math.log(gibbs_seconds / run_seconds) if min(run_seconds, gibbs_seconds) > 0 else math.nan
-    )
-
-
-def _advantage(run: xr.Dataset, gibbs: xr.Dataset) -> float:
-    """Return the log perplexity of cgs minus the run's, at the CPU time at which the first of them ends."""
-    cost = min(float(chain["cpu_time"].values[-1]) for chain in (run, gibbs))
-    run_value, gibbs_value = (
-        float(np.interp(cost, chain["cpu_time"].values, log_perplexity(chain)))
-        for chain in (run, gibbs)
-    )
-    return gibbs_value - run_value
+def _overtaken(run: xr.Dataset, gibbs: xr.Dataset) -> tuple[float, float]:
+    """Return the log of the ratio of CPU seconds, cgs to run, and log perplexity of cgs minus the run's; see `overtaking`."""
+    courses = [(each["cpu_time"].values, log_perplexity(each)) for each in (run, gibbs)]
+    threshold = max(logs.min() for _, logs in courses)
+    seconds = [clock[np.argmax(logs <= threshold)] for clock, logs in courses]
+    end = min(clock[-1] for clock, _ in courses)
+    at_end = [float(np.interp(end, clock, logs)) for clock, logs in courses]
+    log_ratio = math.log(seconds[1] / seconds[0]) if min(seconds) > 0 else math.nan
+    return log_ratio, at_end[1] - at_end[0]

@@ -15,6 +15,7 @@ from workbench.measures.selection import (
     each_run,
     grouped,
     labels_of,
+    late_log_states,
     spec_of,
 )
 from workbench.measures.starts import options_but_start, same_but_start
@@ -80,7 +81,11 @@ def gap(runs: Runs) -> xr.Dataset:
         for label, run in zip(labels_of(runs), runs, strict=True)
         if "test_perplexity" in run and not run.attrs.get("unfinished")
     ]
-    chains = [(_problem(spec), run) for _, spec, run in scored if _is_reference(spec)]
+    chains = [
+        (_problem(spec), run)
+        for _, spec, run in scored
+        if spec.engine == REFERENCE and spec.options.get("scored") != "sampled"
+    ]
     references = {
         problem: _reference([run for _, run in own])
         for problem, own in grouped([problem for problem, _ in chains], chains).items()
@@ -135,11 +140,6 @@ def gap(runs: Runs) -> xr.Dataset:
         {"label": np.array(list(rows), object), "part": np.array(list(PARTS), object)},
         {"best_run": _joined(best_runs), "reference": _joined(names)},
     ).dropna("part", how="all", subset=["gap"])
-
-
-def _is_reference(spec: RunSpec) -> bool:
-    """Return whether a run is a chain of cgs that is scored by posterior means."""
-    return spec.engine == REFERENCE and spec.options.get("scored") != "sampled"
 
 
 def _problem(spec: RunSpec) -> str:
@@ -205,18 +205,11 @@ def _joined(names: Iterable[str]) -> str:
 def _reference(chains: list[xr.Dataset]) -> tuple[float, float, list[float], str]:
     """Return the mean state and average of chains, the errors of the state and of their difference, and the chains' names."""
     averages = np.array([float(run["test_perplexity_average"][-1]) for run in chains])
-    states = np.array([_state(run) for run in chains])
+    # the last state is that of a chain in its burn-in
+    states = np.array([np.exp(late_log_states(run).mean()) for run in chains])
     errors = [mean_and_error(states)[1], mean_and_error(states - averages)[1]]
     names = _joined(run.attrs["name"] for run in chains)
     return float(states.mean()), float(averages.mean()), errors, names
-
-
-def _state(chain: xr.Dataset) -> float:
-    """Return the exponential of the mean log perplexity of the state over the second half of the records after burn-in."""
-    states = chain["test_perplexity_state"].values
-    after = states[chain["iteration"].values > spec_of(chain).end_of_burn_in]
-    late = after[len(after) // 2 :] if len(after) else states[-1:]
-    return float(np.exp(np.log(late).mean()))
 
 
 def _parts(

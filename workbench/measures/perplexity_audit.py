@@ -5,6 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from workbench.corpus import Corpus, CorpusError
@@ -19,7 +20,7 @@ from workbench.measures.document_likelihoods import (
     variational_counts,
 )
 from workbench.measures.matching import check_training_corpus
-from workbench.measures.selection import MeasureError, one_run, spec_of
+from workbench.measures.selection import MeasureError, after_burn_in, one_run, spec_of
 from workbench.models import LDA
 from workbench.runs.afterwards.infer import document_completion, with_known_part
 from workbench.runs.afterwards.learnt import Topics, checked_numbers, topics_of
@@ -195,7 +196,6 @@ NOT_GIVEN = {
 }
 ROUNDING = 1e-12
 """Relative rounding error of sums in different orders."""
-NOT_AVERAGED = "equals that of the state: the engine samples nothing, or burn-in is not over"
 
 
 class AuditEntry(NamedTuple):
@@ -216,7 +216,7 @@ def perplexity_audit(
     n_particles: int = N_PARTICLES,
     seed: int = 0,
     n_threads: int = 1,
-):
+) -> pd.DataFrame:
     """Return a pandas DataFrame with the perplexity of a run by each protocol of papers and programs.
 
     Parameters
@@ -260,10 +260,14 @@ def perplexity_audit(
 
     Wallach, Murray, Salakhutdinov & Mimno (2009) compare such protocols; docs/perplexity.md describes the differences.
     """
-    import pandas as pd
-
     run, n_particles = one_run(run), MeasureError.whole("the number of particles", n_particles, 0)
-    topics = _topics_of(run)
+    spec = spec_of(run)
+    if not isinstance(model_of(run), LDA):
+        raise MeasureError(
+            f"perplexities are audited of runs of LDA; run '{spec.name}' is of engine {spec.engine}, which has "
+            "another model; choose a run of LDA"
+        )
+    topics = topics_of(run, None)
     checked_numbers(seed, n_threads)
     for corpus in filter(None, (train, test)):
         corpus.require_memory("perplexities are audited in memory")
@@ -297,17 +301,6 @@ def perplexity_audit(
         rows, index=pd.Index([protocol.name for protocol in PROTOCOLS], name="protocol")
     )
     return table.astype({"n_tokens": "Int64"})
-
-
-def _topics_of(run: xr.Dataset) -> Topics:
-    """Return the topics of a run; raise MeasureError unless the run's model is LDA."""
-    spec, model = spec_of(run), model_of(run)
-    if not isinstance(model, LDA):
-        raise MeasureError(
-            f"perplexities are audited of runs of LDA; run '{spec.name}' is of engine {spec.engine}, which has "
-            "another model; choose a run of LDA"
-        )
-    return topics_of(run, None)
 
 
 def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, AuditEntry]:
@@ -346,9 +339,9 @@ def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str
     if not entries:
         return {}
     if run["test_perplexity"].equals(run["test_perplexity_state"]):
-        return dict.fromkeys(RECORDED, AuditEntry(note=NOT_AVERAGED)) | {STATE: entries[STATE]}
-    is_after_burn_in = run["iteration"].values > topics.spec.end_of_burn_in
-    logs = np.log(run["test_perplexity_state"].values[is_after_burn_in])
+        note = "equals that of the state: the engine samples nothing, or burn-in is not over"
+        return dict.fromkeys(RECORDED, AuditEntry(note=note)) | {STATE: entries[STATE]}
+    logs = np.log(run["test_perplexity_state"].values[after_burn_in(run)])
     errors = perplexity_errors(run)
     if len(logs) > 1:
         spread = float(np.std(logs, ddof=1)) * entries[STATE].value

@@ -16,16 +16,6 @@ from workbench.runs.spec import PRIORS, RunSpec
 
 Runs = xr.Dataset | Iterable[xr.Dataset]
 """One or several runs, see `each_run`."""
-LABELLED_IF_SET = ("sizes", "start")
-"""Settings that labels compare only among the runs that have a value of them."""
-CHANGES = ("top_words", "regime", "singletons")
-"""Settings that change the corpus before inference; runs that differ in them have different data."""
-
-
-HELD_OUT = ("held out", "per")
-"""Settings of what is held out, without the seed of the split."""
-
-
 NO_DATASET = (
     "wanted the Dataset of a run, from workbench.fit, compare or open_run, or run.dataset()"
 )
@@ -45,15 +35,9 @@ def each_run(runs: Runs) -> list[xr.Dataset]:
         Datasets of one run (`workbench.fit`, `workbench.open_run`), or of several with a dim ``run`` (`workbench.compare`). Of
         duplicate runs the longest is kept. At least one run is needed, and each must have a committed iteration.
     """
-    datasets = (
-        [runs]
-        if isinstance(runs, xr.Dataset)
-        else list(runs)
-        if isinstance(runs, Iterable)
-        else [runs]
-    )
+    several = isinstance(runs, Iterable) and not isinstance(runs, xr.Dataset)
     run_by_key: dict[tuple, xr.Dataset] = {}
-    for dataset in datasets:
+    for dataset in runs if several else [runs]:
         if not isinstance(dataset, xr.Dataset):
             raise MeasureError(f"{NO_DATASET}; got {type(dataset).__name__}")
         for run in _parts(dataset):
@@ -82,6 +66,18 @@ def one_run(run: Runs) -> xr.Dataset:
 def has_course(run: xr.Dataset) -> bool:
     """Return whether the run went through iterations here, which an imported model did not."""
     return "elapsed" in run
+
+
+def after_burn_in(run: xr.Dataset) -> np.ndarray:
+    """Return which records of a run (iteration,) bool are after its burn-in."""
+    return run["iteration"].values > spec_of(run).end_of_burn_in
+
+
+def late_log_states(run: xr.Dataset) -> np.ndarray:
+    """Return the log perplexities of the state over the second half of the records after burn-in, else the last one alone."""
+    states = run["test_perplexity_state"].values
+    after = states[after_burn_in(run)]
+    return np.log(after[len(after) // 2 :] if len(after) else states[-1:])
 
 
 def last_iteration(run: xr.Dataset) -> float:
@@ -142,17 +138,10 @@ def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> l
         is_determined = apart_from and all(
             len(set(values)) == 1 for values in values_by_key.values()
         )
-        return (
-            not is_determined
-            and len(
-                {
-                    run_settings[name]
-                    for run_settings in settings
-                    if name in run_settings and (run_settings[name] or name not in LABELLED_IF_SET)
-                }
-            )
-            > 1
-        )
+        # these two are compared only among the runs that have them
+        compared = settings_with_value if name in ("sizes", "start") else settings
+        values = {run_settings[name] for run_settings in compared if name in run_settings}
+        return not is_determined and len(values) > 1
 
     names = [
         name
@@ -182,12 +171,15 @@ def data_of_specs(specs: list[RunSpec]) -> list[str]:
             [
                 corpus,
                 *filter(None, reading.values()),
-                *(split[name] for name in CHANGES if name in split),
+                # what changes the corpus before inference
+                *(split[name] for name in ("top_words", "regime", "singletons") if name in split),
             ]
         )
         for corpus, reading, split in zip(_corpora(specs, readings), readings, splits, strict=True)
     ]
-    shares = [", ".join(split[name] for name in HELD_OUT if name in split) for split in splits]
+    shares = [
+        ", ".join(split[name] for name in ("held out", "per") if name in split) for split in splits
+    ]
     shares_of = grouped(changed, shares)
     return [
         f"{data}, {share}" if share and len(set(shares_of[data])) > 1 else data
@@ -249,14 +241,11 @@ def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
         if "n_k" in part:
             part = part.isel(topic=np.flatnonzero(part["n_k"].notnull().any("iteration").values))
         attrs = {
-            "name": str(part["run"].item()),
-            "spec": str(part["spec"].item()),
-            "engine": str(part["engine"].item()),
+            name: str(part[coordinate].item())
+            for name, coordinate in (("name", "run"), ("spec", "spec"), ("engine", "engine"))
         }
-        coords = [
-            name for name in ("run", "spec", "engine", "label", "seed") if name in part.coords
-        ]
-        parts.append(part.drop_vars(coords).assign_attrs(attrs))
+        coords = ["run", "spec", "engine", "label", "seed"]
+        parts.append(part.drop_vars(coords, errors="ignore").assign_attrs(attrs))
     return parts
 
 

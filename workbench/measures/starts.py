@@ -9,9 +9,6 @@ import xarray as xr
 from workbench.measures.selection import Runs, each_run, grouped, spec_of
 from workbench.runs.spec import RunSpec
 
-STARTS = ("init", "warm_up")
-"""Options of an engine that say where it begins."""
-
 
 def start_of(spec: RunSpec) -> str:
     """Return where a run begins, in words; "" for an engine with one way to begin."""
@@ -27,7 +24,7 @@ def starts_of(specs: Iterable[RunSpec]) -> str:
 
 def options_but_start(spec: RunSpec) -> dict:
     """Return the options of a run without those that say where it begins."""
-    return {name: value for name, value in spec.options.items() if name not in STARTS}
+    return {name: value for name, value in spec.options.items() if name not in ("init", "warm_up")}
 
 
 def same_but_start(spec: RunSpec) -> str:
