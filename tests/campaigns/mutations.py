@@ -308,7 +308,7 @@ MUTATIONS = [
         "flow without counts",
         "Tokens that topics share are counted by pairs.",
         "measures/matching.py",
-        "            of_a *= shard.counts[part, None]\n",
+        "                of_a *= shard.counts[part, None]\n",
         "",
         "measures/test_matching.py",
     ),

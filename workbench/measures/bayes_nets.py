@@ -47,9 +47,9 @@ def distributions(run: xr.Dataset, table: str, snapshot: int = -1) -> xr.Dataset
     count = run["n_cpt"].isel(snapshot=snapshot).values[cells].reshape(-1, width)
     estimated = "log_likelihood" in run
     prior = run["table_prior"].isel(snapshot=snapshot) if "table_prior" in run else run["prior"]
-    pseudo_counts = np.maximum(count, 0.0) + (
-        0.0 if estimated else prior.values[cells].reshape(-1, width)
-    )
+    pseudo_counts = np.maximum(count, 0.0)
+    if not estimated:
+        pseudo_counts += prior.values[cells].reshape(-1, width)
     total = pseudo_counts.sum(axis=1, keepdims=True)
     mean = np.divide(
         pseudo_counts, total, out=np.full_like(pseudo_counts, 1.0 / width), where=total > 0
@@ -112,20 +112,15 @@ def information(run: xr.Dataset, table: str, snapshot: int = -1) -> Information:
     mass = np.where(mass.sum() > 0, mass, 1.0)
     joint = table_rows["probability"].values * (mass / mass.sum())[:, None]
     marginal = joint.sum(axis=0)
-    parents = [
-        factorize(np.array(states, object))[0].tolist()
-        for states in zip(
-            *(
-                # a level that holds ", x=" is split too, alike in every row
-                condition.split(", ") if condition else []
-                for condition in table_rows["given"].values
-            ),
-            strict=True,
-        )
-    ]
+    conditions = (
+        # a level that holds ", x=" is split too, alike in every row
+        condition.split(", ") if condition else []
+        for condition in table_rows["given"].values
+    )
     mutual = []
-    for columns in parents:
-        pair = np.zeros((max(columns) + 1, joint.shape[1]))
+    for states in zip(*conditions, strict=True):
+        columns = factorize(np.array(states, object))[0]
+        pair = np.zeros((columns.max() + 1, joint.shape[1]))
         np.add.at(pair, columns, joint)
         outer = pair.sum(axis=1, keepdims=True) * marginal
         mutual.append(max(0.0, float(rel_entr(pair, outer).sum())))

@@ -5,6 +5,7 @@ posteriors: q(phi_k) = Dirichlet(beta + n_k.).
 """
 
 import math
+from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -49,10 +50,8 @@ def left_to_right_logs(
 
     Wallach, Murray, Salakhutdinov & Mimno (2009), algorithm 3; Buntine (2009).
     """
-    context, logs, variance = (
-        StepContext(seed, 0, n_threads),
-        *np.zeros((2, documents.n_documents, n_estimates)),
-    )
+    context = StepContext(seed, 0, n_threads)
+    logs, variance = np.zeros((2, documents.n_documents, n_estimates))
     phi, alpha = np.ascontiguousarray(phi, float), np.asarray(alpha, float)
 
     each_slice(
@@ -97,11 +96,11 @@ def exact_logs(documents: Corpus, phi: np.ndarray, alpha: np.ndarray) -> np.ndar
     MeasureError
         For more than 2^20 count vectors, as of a document of more than 1,000 tokens with 2 topics, 120 with 3, 5 with 20.
     """
-    if steps_of_exact(documents, len(alpha)) > MOST_STEPS:
-        longest = int(documents.document_tokens.max())
+    k, n_of_length = len(alpha), Counter(documents.document_tokens.tolist())
+    if sum(m * n * math.comb(n + k - 1, k - 1) for n, m in n_of_length.items()) > MOST_STEPS:
         raise MeasureError(
             f"the exact probability needs short documents and few topics; {documents.n_documents:,} documents of up to "
-            f"{longest:,} tokens in {len(alpha)} topics have more than 2^20 topic counts; take fewer"
+            f"{max(n_of_length):,} tokens in {k} topics have more than 2^20 topic counts; take fewer"
         )
     alpha = np.asarray(alpha, float)
     tokens = np.repeat(documents.words, documents.counts)
@@ -109,13 +108,6 @@ def exact_logs(documents: Corpus, phi: np.ndarray, alpha: np.ndarray) -> np.ndar
     return np.array(
         [_exact_log(tokens[first:last], phi, alpha) for first, last in pairwise(bounds)]
     )
-
-
-def steps_of_exact(documents: Corpus, n_topics: int) -> int:
-    """Return an upper bound on the number of topic count vectors that `exact_logs` visits."""
-    lengths, n_of_length = np.unique(documents.document_tokens, return_counts=True)
-    sizes = [int(n) * math.comb(int(n) + n_topics - 1, n_topics - 1) for n in lengths]
-    return sum(size * int(n) for size, n in zip(sizes, n_of_length, strict=True))
 
 
 def _exact_log(words: np.ndarray, phi: np.ndarray, alpha: np.ndarray) -> float:

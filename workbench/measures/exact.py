@@ -193,21 +193,12 @@ def _check(corpus, model) -> None:
 
 def _places(present: np.ndarray, size: int) -> np.ndarray:
     """Return the index in ``present`` of each number from 0 to size - 1; len(present) for a missing number."""
-    positions = np.full(size, len(present))
-    positions[present] = np.arange(len(present))
-    return positions
+    every = np.arange(size)
+    return np.where(np.isin(every, present), np.searchsorted(present, every), len(present))
 
 
-class Bounds(NamedTuple):
-    """Three lower bounds on the log evidence, in nats, for the same responsibilities."""
-
-    jensen: float  # F
-    collapsed: float  # by improved second order; approximate
-    exact: float  # F with exact expectations
-
-
-def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> Bounds:
-    """Return the three bounds for responsibilities gamma (pair, topic).
+def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> dict[str, float]:
+    """Return the first three of `BOUNDS` for responsibilities gamma (pair, topic), as name → nats.
 
     Raises MeasureError beyond 2000 tokens: the time of the exact bound grows with their square.
 
@@ -220,36 +211,40 @@ def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> Bounds:
     gamma = np.ascontiguousarray(gamma, float)
     alpha, beta, k = model.alphas, model.beta, model.n_topics
     entropy = float(corpus.counts @ entr(gamma).sum(axis=1))
-    n_dk, n_wk = np.zeros((corpus.n_documents, k)), np.zeros((corpus.n_words, k))
-    weighted = corpus.counts[:, None] * gamma
-    np.add.at(n_dk, corpus.documents, weighted)
-    np.add.at(n_wk, corpus.words, weighted)
+    weights = corpus.counts[:, None] * gamma
+    n_dk, n_wk, n_k = expected_counts(corpus, corpus.documents, corpus.words, weights)
     counts = tuple(np.stack([pad_topics(row) for row in values]) for values in (n_dk, n_wk))
-    jensen = log_joint(*counts, pad_topics(weighted.sum(axis=0)), pad_topics(alpha), beta, k)
+    jensen = log_joint(*counts, pad_topics(n_k), pad_topics(alpha), beta, k)
     padded = np.stack([pad_topics(row) for row in gamma])
     collapsed = expected_log_joint(
         corpus, padded, alpha, alpha.sum(), np.full(corpus.n_words, beta), corpus.n_words * beta
     )
-    return Bounds(
-        *(
-            float(values) + entropy
-            for values in (jensen, collapsed, _exact_log_joint(corpus, gamma, alpha, beta))
-        )
+    exact_expectation = _exact_log_joint(corpus, gamma, alpha, beta)
+    bounds = {"jensen": jensen, "collapsed": collapsed, "exact": exact_expectation}
+    return {name: float(value) + entropy for name, value in bounds.items()}
+
+
+def expected_counts(
+    corpus: Corpus, documents: np.ndarray, words: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return expected counts (document, topic), (word, topic), (topic,) from expected tokens ``weights`` (pair, topic)."""
+    n_dk, n_wk = (
+        np.zeros((size, weights.shape[1])) for size in (corpus.n_documents, corpus.n_words)
     )
+    np.add.at(n_dk, documents, weights)
+    np.add.at(n_wk, words, weights)
+    return n_dk, n_wk, weights.sum(axis=0)
 
 
 def _exact_log_joint(corpus: Corpus, gamma: np.ndarray, alpha: np.ndarray, beta: float) -> float:
     """Return the expected log joint E_q[L(n)], from the exact distribution of every count, nats."""
     q = np.repeat(gamma, corpus.counts, axis=0)
-    documents, words = (
-        np.repeat(of_pair, corpus.counts) for of_pair in (corpus.documents, corpus.words)
-    )
     lengths = corpus.document_tokens
     total = float(np.sum(gammaln(alpha.sum()) - gammaln(alpha.sum() + lengths)))
-    for d in np.unique(documents):
-        total += _expected_log_ratio(q[documents == d], alpha)
-    for w in np.unique(words):
-        total += _expected_log_ratio(q[words == w], beta)
+    for of_pair, prior in ((corpus.documents, alpha), (corpus.words, beta)):
+        of_token = np.repeat(of_pair, corpus.counts)
+        for each in np.unique(of_token):
+            total += _expected_log_ratio(q[of_token == each], prior)
     return total - _expected_log_ratio(q, corpus.n_words * beta)
 
 
@@ -389,11 +384,8 @@ def run_start(corpus: Corpus, model: LDA, engine_name: str, seed: int) -> StartR
         state, _ = engine.step(corpus, model, options, state, StepContext(seed, step))
         predictive = engine.predict(corpus, model, options, state, pairs)
         if samples and step > BURN_IN:
-            tables, co_assignments, n = (
-                tables + predictive,
-                co_assignments + _co_assignment(corpus, options, state),
-                n + 1,
-            )
+            tables, n = tables + predictive, n + 1
+            co_assignments = co_assignments + _co_assignment(corpus, options, state)
         may_end = not samples and step > warm_up_of(options) + 1
         if may_end and np.max(np.abs(predictive - previous)) <= CONVERGED:
             break
@@ -428,10 +420,8 @@ def _bounds(corpus: Corpus, model: LDA, options, state) -> dict[str, float]:
     bounds = dict.fromkeys(BOUNDS, np.nan)
     if not split.n_sampled:
         first_tokens = np.cumsum(corpus.counts) - corpus.counts
-        collapsed = collapsed_bounds(
-            corpus, model, token_probabilities(corpus, options, state)[0, first_tokens]
-        )
-        bounds |= collapsed._asdict()
+        gamma = token_probabilities(corpus, options, state)[0, first_tokens]
+        bounds |= collapsed_bounds(corpus, model, gamma)
     if isinstance(inner, hybrid.SvbState | hybrid.CvbState):
         entropy = hybrid.part_of(inner).entropy_of(split, hybrid.mean_part(inner))
         bounds["hybrid"] = hybrid_bound.exact(*hybrid_bound.whole(corpus, split, inner, entropy))

@@ -81,42 +81,23 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: AnyCorpus) -> xr.DataArray:
     for run in (a, b):
         check_training_corpus(run, corpus)
     flow = np.zeros((a.sizes["topic"], b.sizes["topic"]))
-    theta_and_phi = [
-        (_BlockReader(run["theta"]), np.ascontiguousarray(run["phi"].values.T)) for run in (a, b)
-    ]
+    phis = [np.ascontiguousarray(run["phi"].values.T) for run in (a, b)]
+    n_at_once = min(rows_at_once(run["theta"]) for run in (a, b))
     for first, shard in corpus.parts_in_order():
-        for part in blocks(shard.n_pairs, PAIRS_AT_ONCE):
-            documents = shard.documents[part]
-            first_row, last_row = first + documents[0], first + documents[-1]
-            of_a, of_b = (
-                responsibilities(
-                    theta.rows(first_row, last_row),
-                    phi,
-                    documents - documents[0],
-                    shard.words[part],
+        for rows in blocks(shard.n_documents, n_at_once):
+            thetas = [run["theta"][first + rows.start : first + rows.stop].values for run in (a, b)]
+            begin, end = shard.indptr[[rows.start, rows.stop]].tolist()
+            for block in blocks(end - begin, PAIRS_AT_ONCE):
+                part = slice(begin + block.start, begin + block.stop)
+                of_a, of_b = (
+                    responsibilities(
+                        theta, phi, shard.documents[part] - rows.start, shard.words[part]
+                    )
+                    for theta, phi in zip(thetas, phis, strict=True)
                 )
-                for theta, phi in theta_and_phi
-            )
-            of_a *= shard.counts[part, None]
-            flow += _product(of_a, of_b)
+                of_a *= shard.counts[part, None]
+                flow += _product(of_a, of_b)
     return _between(a, b, flow, "tokens", "expected tokens that both topics share", "tokens")
-
-
-class _BlockReader:
-    """A reader of a stored array (document, topic) that keeps one block of rows in memory."""
-
-    def __init__(self, values: xr.DataArray):
-        self._values, self._n_at_once = values, rows_at_once(values)
-        self._first, self._block = 0, values[:0].values
-
-    def rows(self, first: int, last: int) -> np.ndarray:
-        """Return the rows (row, topic) of documents first to last inclusive; neither number may decrease between calls."""
-        if last >= self._first + len(self._block):
-            self._first, self._block = (
-                first,
-                self._values[first : max(last + 1, first + self._n_at_once)].values,
-            )
-        return self._block[first - self._first : last + 1 - self._first]
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -208,23 +189,12 @@ def edges_of(specs: list[tuple[str, RunSpec]]) -> list[Edge]:
     names, edges = {spec.hash: name for name, spec in specs}, []
     for name, warm_start in ((name, spec.start) for name, spec in specs if spec.start):
         parent, known = warm_start["name"], warm_start["hash"] in names
-        parent = (
-            names[warm_start["hash"]]
-            if known
-            else f"{parent} ({warm_start['hash'][:8]})"
-            if parent in names.values()
-            else parent
-        )
-        edges.append(
-            Edge(
-                name,
-                parent,
-                warm_start["hash"],
-                int(warm_start["iteration"]),
-                float(warm_start.get("dropped", 0.0)),
-                known,
-            )
-        )
+        if known:
+            parent = names[warm_start["hash"]]
+        elif parent in names.values():
+            parent = f"{parent} ({warm_start['hash'][:8]})"
+        iteration, dropped = int(warm_start["iteration"]), float(warm_start.get("dropped", 0.0))
+        edges.append(Edge(name, parent, warm_start["hash"], iteration, dropped, known))
     return edges
 
 

@@ -13,8 +13,6 @@ from workbench.runs.recorded import model_of
 
 NO_TOPIC = -1
 """Topic number of a value that does not determine the topic from which the word is drawn."""
-EVERYWHERE = "all documents"
-"""Name of the row of a level whose rows depend only on the document."""
 
 
 def mixtures(run: Runs) -> dict[str, xr.Dataset]:
@@ -79,10 +77,8 @@ def _mixture(run: xr.Dataset, network: Network, level: Level, path_ends: _PathEn
         tokens = tokens.transpose(
             *(variable for variable in level.rows[0].by if variable != DOCUMENT), level.draws
         )
-    tokens, n_values = (
-        tokens.values.reshape(-1, network.size(level.draws)),
-        network.size(level.draws),
-    )
+    n_values = network.size(level.draws)
+    tokens = tokens.values.reshape(-1, n_values)
     rows = [(block, values) for block in level.rows for values in network.assignments(block)]
     topics = [
         [path_ends.to(level, block, values, value) for value in range(n_values)]
@@ -102,7 +98,8 @@ def _mixture(run: xr.Dataset, network: Network, level: Level, path_ends: _PathEn
             ),
         },
         {
-            "row": np.array([name or EVERYWHERE for name in names], dtype=object),
+            # a row without a name depends on the document alone
+            "row": np.array([name or "all documents" for name in names], dtype=object),
             "value": np.array(
                 [network.value_name(level.draws, value) for value in range(n_values)], dtype=object
             ),

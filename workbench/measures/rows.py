@@ -9,6 +9,7 @@ import xarray as xr
 from scipy.special import softmax
 
 from workbench.corpus import Corpus
+from workbench.kernels.stick_breaking.sticks import probabilities
 from workbench.measures.selection import MeasureError
 from workbench.models.stick_breaking.gaussian_process import TIMES
 from workbench.models.stick_breaking.scores import expected_hits
@@ -59,24 +60,13 @@ def places_of(run: xr.Dataset) -> Places:
         inputs[:, other_inputs], axis=0, return_index=True, return_inverse=True
     )
     order = np.argsort(first, kind="stable")  # by first appearance
-    rank = np.empty(len(order), int)
-    rank[order] = np.arange(len(order))
-    coordinates, of_row = coordinates[order], rank[of_row.ravel()]
+    coordinates, of_row = coordinates[order], np.argsort(order)[of_row.ravel()]
     times = inputs[:, names.index(time)] if time else None
-
-    def coordinate(names_of_axis: tuple[str, ...]) -> np.ndarray | None:
-        """Return the input (place,) that has one of these names; None if there is none."""
-        column = next(
-            (
-                number
-                for number, name in enumerate(other_inputs)
-                if names[name].lower() in names_of_axis
-            ),
-            None,
-        )
-        return None if column is None else coordinates[:, column]
-
-    latitude, longitude = coordinate(LATITUDES), coordinate(LONGITUDES)
+    columns = [names[number].lower() for number in other_inputs], coordinates.T
+    latitude, longitude = (
+        next((column for name, column in zip(*columns, strict=True) if name in known), None)
+        for known in (LATITUDES, LONGITUDES)
+    )
     if latitude is None or longitude is None:
         latitude = longitude = None
     return Places(_names(run, of_row, times, coordinates), of_row, times, time, latitude, longitude)
@@ -107,9 +97,8 @@ def shares_of(word: int, *corpora: Corpus) -> np.ndarray:
     """
     counts, tokens = (np.zeros(corpora[0].n_documents) for _ in range(2))
     for corpus in corpora:
-        document_of_pair = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))
         is_word = corpus.words == word
-        counts += np.bincount(document_of_pair[is_word], corpus.counts[is_word], corpus.n_documents)
+        counts += np.bincount(corpus.documents[is_word], corpus.counts[is_word], corpus.n_documents)
         tokens += corpus.document_tokens
     with np.errstate(invalid="ignore"):
         return counts / tokens
@@ -191,7 +180,7 @@ def next_words(
         )
     word_of_row = np.full(len(held_out), -1)
     for corpus in corpora:
-        word_of_row[np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))] = corpus.words
+        word_of_row[corpus.documents] = corpus.words
     rows = sequences[sequence]
     last = len(rows) if last is None else min(last, len(rows))
     last_state = run.isel(snapshot=-1)
@@ -242,7 +231,8 @@ def _linear(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarr
             if word >= 0
             else 0
         )
-        chances = _probabilities(state @ loadings[:n_used].T + offset[:n_used], sticks)
+        psi = state @ loadings[:n_used].T + offset[:n_used]
+        chances = probabilities(psi) if sticks else softmax(psi, axis=1)
         expected = np.zeros(len(order))
         expected[order[: chances.shape[1]]] = chances.mean(axis=0)
         yield expected
@@ -254,11 +244,3 @@ def _linear(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarr
             )
             state = state[np.minimum(chosen, N_PARTICLES - 1)]
         state = state @ system.T + rng.standard_normal(state.shape) @ root.T
-
-
-def _probabilities(psi: np.ndarray, sticks: bool) -> np.ndarray:
-    """Return probabilities (particle, word) from psi by stick-breaking (the last word gets the rest) or by softmax."""
-    if not sticks:
-        return softmax(psi, axis=1)
-    left = np.cumsum(np.pad(-np.logaddexp(0.0, psi), ((0, 0), (1, 0))), axis=1)
-    return np.exp(np.hstack([left[:, :-1] - np.logaddexp(0.0, -psi), left[:, -1:]]))

@@ -24,7 +24,7 @@ from workbench.engines.lda.hyperparameters import learnt
 from workbench.engines.lda.token_probabilities import every_token, responsibilities
 from workbench.engines.options import make_options
 from workbench.kernels.lda import enumeration
-from workbench.measures.exact import every_pair, exact, total_variation
+from workbench.measures.exact import every_pair, exact, expected_counts, total_variation
 from workbench.measures.selection import MeasureError
 from workbench.models.lda import LDA
 from workbench.models.variables import Variable
@@ -32,14 +32,6 @@ from workbench.models.variables import Variable
 ENGINE = "svb-cgs"
 MOST_STEPS, TOLERANCE = 10_000, 1e-12
 """Maximum of updates until the fixed point, and the change of expected counts below which they have converged."""
-
-
-class FixedPoint(NamedTuple):
-    """The fixed point of `svb-cgs` with infinitely many chains."""
-
-    predictive: np.ndarray  # (document, word)
-    co_assignment: np.ndarray  # (token, token)
-    sampled: tuple  # all assignments (state, sampled token) and their probabilities (state,)
 
 
 def assignments(
@@ -65,8 +57,14 @@ def assignments(
     return topics, np.exp(logs - logsumexp(logs))
 
 
-def fixed_point(corpus: Corpus, model: LDA, options, seed: int) -> FixedPoint:
-    """Return the fixed point that `svb-cgs` with infinitely many chains reaches from the initial state of this seed."""
+def fixed_point(
+    corpus: Corpus, model: LDA, options, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the fixed point that `svb-cgs` with infinitely many chains reaches from the initial state of this seed.
+
+    Returns the predictive (document, word), the co-assignment (token, token), all assignments of the sampled tokens (state,
+    sampled token) and their probabilities (state,).
+    """
     split, k, gamma = split_of(corpus, options), model.n_topics, np.zeros((0, model.n_topics))
     start = get_engine(ENGINE).init(corpus, model, options, StepContext(seed, 0))
     mean = tuple(values[..., :k].copy() for values in (start.mean_dk, start.mean_wk, start.mean_k))
@@ -86,7 +84,7 @@ def fixed_point(corpus: Corpus, model: LDA, options, seed: int) -> FixedPoint:
         )
         logs -= np.tensordot(q, psi(corpus.n_words * model.beta + n_k), 1)
         gamma, old_mean = np.exp(logs - logsumexp(logs, axis=1, keepdims=True)), mean[0]
-        mean = _expected(corpus, documents, words, counts[:, None] * gamma)
+        mean = expected_counts(corpus, documents, words, counts[:, None] * gamma)
         if np.abs(mean[0] - old_mean).max() < TOLERANCE:
             break
     theta = (model.alphas + n_dk) / (model.alphas.sum() + corpus.document_tokens[:, None])
@@ -94,21 +92,8 @@ def fixed_point(corpus: Corpus, model: LDA, options, seed: int) -> FixedPoint:
     responsibilities = every_token(corpus, split.sampled, gamma, topics)
     co_assignment = np.einsum("s,stk,suk->tu", q, responsibilities, responsibilities, optimize=True)
     np.fill_diagonal(co_assignment, 1.0)
-    return FixedPoint(
-        np.einsum("s,sdk,swk->dw", q, theta, phi, optimize=True), co_assignment, (topics, q)
-    )
-
-
-def _expected(
-    corpus: Corpus, documents: np.ndarray, words: np.ndarray, weights: np.ndarray
-) -> tuple:
-    """Return expected counts (document, topic), (word, topic), (topic,) from expected tokens ``weights`` (pair, topic)."""
-    n_dk, n_wk = (
-        np.zeros((size, weights.shape[1])) for size in (corpus.n_documents, corpus.n_words)
-    )
-    np.add.at(n_dk, documents, weights)
-    np.add.at(n_wk, words, weights)
-    return n_dk, n_wk, weights.sum(axis=0)
+    predictive = np.einsum("s,sdk,swk->dw", q, theta, phi, optimize=True)
+    return predictive, co_assignment, topics, q
 
 
 def _counts(corpus: Corpus, sampled: np.ndarray, topics: np.ndarray, n_topics: int) -> tuple:
@@ -124,7 +109,6 @@ def _counts(corpus: Corpus, sampled: np.ndarray, topics: np.ndarray, n_topics: i
     return (*tables, tables[0].sum(axis=1))
 
 
-MEANS = ("mean_dk", "mean_wk", "mean_k")
 OF_RUNS, OF_SETTINGS = ("setting", "start"), ("setting",)
 RESULT = (
     Variable(
@@ -244,11 +228,7 @@ def stationary(
     no_counts = tuple(
         np.zeros((*rows, model.n_topics)) for rows in ((corpus.n_documents,), (corpus.n_words,), ())
     )
-    every_pair_sampled = np.ones(corpus.n_pairs, bool)
-    assignments_and_probabilities = (
-        *assignments(corpus, model, every_pair_sampled, no_counts),
-        model.n_topics,
-    )
+    law = assignments(corpus, model, np.ones(corpus.n_pairs, bool), no_counts)
     tables = np.array([[means.predictive.mean(axis=0) for means in row] for row in runs])
     attractors = [
         connected_components(
@@ -271,9 +251,7 @@ def stationary(
         "sampled_distance": [
             [
                 _distribution_distance(
-                    means.distribution,
-                    assignments_and_probabilities,
-                    always_sampled(corpus, name, options),
+                    means.distribution, *law, always_sampled(corpus, name, options), model.n_topics
                 )
                 for means in row
             ]
@@ -308,17 +286,16 @@ def stationary(
 
 def _setting(entry: str | tuple[str, dict]) -> tuple[str, dict, str]:
     """Return (engine, options, label) of an entry of ``engines`` in `stationary`."""
-    entry_name, options = (entry, {}) if isinstance(entry, str) else entry
-    name, label = (
-        entry_name,
-        " ".join([entry_name, *(f"{option}={value}" for option, value in options.items())]),
-    )
+    name, options = (entry, {}) if isinstance(entry, str) else entry
+    label = " ".join([name, *(f"{option}={value}" for option, value in options.items())])
+    known = [*hybrid.KINDS, adaptive.NAME, *hybrid.ENDS]
+    if name not in known:
+        raise MeasureError(
+            f"stationary distributions are computed for {', '.join(known)}; got '{name}'"
+        )
     if name in hybrid.ENDS:
         name, r = hybrid.ENDS[name]
         options = {"r": r} | options
-    if name not in (*hybrid.KINDS, adaptive.NAME):
-        known = ", ".join([*hybrid.KINDS, adaptive.NAME, *hybrid.ENDS])
-        raise MeasureError(f"stationary distributions are computed for {known}; got '{entry_name}'")
     if learnt(make_options(get_engine(name), {**options, "n_chains": 1})):
         raise MeasureError(
             f"stationary distributions are compared with the posterior under fixed priors; '{label}' learns them"
@@ -344,14 +321,11 @@ def _run(
     if math.isinf(options.get("n_chains", 1)):
         if name != ENGINE:
             raise MeasureError(f"infinitely many chains are available for {ENGINE}; got '{name}'")
-        limit = fixed_point(
+        predictive, co_assignment, *law = fixed_point(
             corpus, model, make_options(get_engine(name), {**options, "n_chains": 1}), seed
         )
-        return Means(
-            np.stack([limit.predictive] * 2),
-            limit.co_assignment,
-            _distribution(*limit.sampled, model.n_topics),
-        )
+        halves = np.stack([predictive] * 2)
+        return Means(halves, co_assignment, _distribution(*law, model.n_topics))
     engine, pairs = get_engine(name), every_pair(corpus)
     chosen = make_options(engine, options)
     always = always_sampled(corpus, name, options)
@@ -402,10 +376,8 @@ def token_topics(corpus: Corpus, options, previous, state, step: int) -> np.ndar
     if gamma is None:
         chosen = adapts and adaptive.due(options, step)
         drawn = previous if chosen else state
-        totals = [
-            hybrid.totals(drawn._replace(**{name: getattr(previous, name) for name in MEANS}), s)
-            for s in range(len(drawn.topics))
-        ]
+        means = {name: getattr(previous, name) for name in ("mean_dk", "mean_wk", "mean_k")}
+        totals = [hybrid.totals(drawn._replace(**means), s) for s in range(len(drawn.topics))]
         gamma = responsibilities(corpus, sampled, totals, drawn.alpha, drawn.beta)
     return every_token(corpus, sampled, gamma, inner.topics[:, np.repeat(sampled, corpus.counts)])
 
@@ -430,9 +402,14 @@ def _distribution(topics: np.ndarray, probability: np.ndarray, n_topics: int) ->
     )
 
 
-def _distribution_distance(distribution: np.ndarray, posterior: tuple, tokens: np.ndarray) -> float:
+def _distribution_distance(
+    distribution: np.ndarray,
+    topics: np.ndarray,
+    probability: np.ndarray,
+    tokens: np.ndarray,
+    n_topics: int,
+) -> float:
     """Return the total variation distance from the posterior over partitions; NaN for fewer than two tokens."""
-    topics, probability, n_topics = posterior
     if tokens.sum() < 2:
         return math.nan
     return float(

@@ -260,30 +260,24 @@ def coherence(
     columns = np.array(
         [_of_topic(co_documents[np.ix_(rows, rows)], n_documents) for rows in known]
     ).T
-    data = {
-        name: ("topic", column, {"long_name": meaning, "units": "nats" if name == "u_mass" else ""})
-        for (name, meaning), column in zip(MEANINGS.items(), columns, strict=True)
-    }
-    data["n_words"] = (
-        "topic",
-        [len(rows) for rows in known],
-        {"long_name": "top words that the corpus has", "units": ""},
-    )
-    means = {f"mean_{name}": _mean(column) for name, column in zip(MEANINGS, columns, strict=True)}
-    return xr.Dataset(
-        data,
+    n_words = [len(rows) for rows in known], attributes("top words that the corpus has")
+    table = xr.Dataset(
+        {
+            name: ("topic", column, attributes(meaning, "nats" if name == "u_mass" else ""))
+            for (name, meaning), column in zip(MEANINGS.items(), columns, strict=True)
+        }
+        | {"n_words": ("topic", *n_words)},
         {"topic": words["topic"].values},
-        means | {"n_documents": n_documents, "n_top_words": n},
+        {"n_documents": n_documents, "n_top_words": n},
     )
+    return table.assign_attrs({f"mean_{name}": float(table[name].mean()) for name in MEANINGS})
 
 
 def _co_documents(words: list[str], corpus: AnyCorpus) -> tuple[np.ndarray, int]:
     """Return the number of documents that contain both words (word, word), and that of non-empty documents."""
     places = {word: place for place, word in enumerate(words)}
-    columns, totals = (
-        np.array([places.get(word, -1) for word in corpus.vocabulary], np.int64),
-        0.0,
-    )
+    columns = np.array([places.get(word, -1) for word in corpus.vocabulary], np.int64)
+    totals = 0.0
     for documents in corpus.parts():
         column = columns[documents.words]
         is_top = column >= 0
@@ -312,11 +306,6 @@ def _of_topic(co_documents: np.ndarray, n_documents: int) -> tuple[float, float,
     lengths = np.linalg.norm(npmi, axis=1) * np.linalg.norm(total)
     cosines = np.divide(npmi @ total, lengths, out=np.zeros(len(total)), where=lengths > 0)
     return float(u_mass), float(npmi[pairs].mean()), float(cosines.mean())
-
-
-def _mean(values: np.ndarray) -> float:
-    """Return the mean of the finite values; NaN if none is finite."""
-    return float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else float("nan")
 
 
 def diversity(run: xr.Dataset, n: int = 25) -> xr.Dataset:
