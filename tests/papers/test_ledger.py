@@ -12,6 +12,7 @@ from scipy.stats import t as student_t
 import workbench as wb
 from workbench.cli import main
 from workbench.papers import results
+from workbench.papers.figure import Claim
 from workbench.papers.figures import DRAWINGS, FIGURES, get_figure, names
 from workbench.papers.ledger_table import (
     ITEMS,
@@ -38,6 +39,7 @@ from workbench.papers.results import (
     read_results,
     write_result,
 )
+from workbench.papers.verdicts import Verdict
 from workbench.report.files import ReportError
 
 ROOT = Path(__file__).parents[2]
@@ -177,14 +179,8 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
 
 def test_the_extent_says_what_was_run(monkeypatch):
     monkeypatch.setattr(results, "code_commit", lambda: ("abcd1234", True))
-    verdict = SimpleNamespace(
-        claim=SimpleNamespace(says="s", kind="lower", first="a", second="b"),
-        outcome="undecided",
-        measured="m",
-        difference=np.float64("nan"),
-        error=np.float64("nan"),
-        n_pairs=0,
-    )
+    nan = np.float64("nan")
+    verdict = Verdict(Claim("s", "lower", "a", "b"), "undecided", "m", nan, nan, 0)
     made = SimpleNamespace(
         figure=SimpleNamespace(name="f"),
         quick=False,

@@ -47,12 +47,7 @@ class Item:
         return PAPERS[self.id[0]]
 
 
-CATALOG = "corpus/test_catalog.py::"
-SIZES, PREPARED = (
-    f"{CATALOG}test_a_data_set_is_as_described",
-    f"{CATALOG}test_a_data_set_is_as_described",
-)
-WORDS_OF_KOS = "corpus/test_experiments.py::test_the_most_frequent_words_of_kos"
+SIZES = "corpus/test_catalog.py::test_a_data_set_is_as_described"
 OF_PAPERS = (
     # ---- hybrids
     Item(
@@ -103,7 +98,7 @@ OF_PAPERS = (
         "section 7, sizes of the truncated KOS",
         "The 3,000 most frequent words: 404,344 tokens, 299,144 pairs; 4,000: "
         "428,396 tokens, 319,321 pairs.",
-        test=WORDS_OF_KOS,
+        test="corpus/test_experiments.py::test_the_most_frequent_words_of_kos",
         why="Pairs differ by 27 and 16: words that are equally frequent at the limit can be kept in any order.",
     ),
     Item(
@@ -215,7 +210,7 @@ OF_PAPERS = (
         "V11",
         "section 4, the data set NIPS",
         "1,740 documents, 174 of them held out, 13,649 words, 2,301,375 tokens, 2,037 authors.",
-        test=f"{CATALOG}test_nips_has_authors_titles_and_years",
+        test="corpus/test_catalog.py::test_nips_has_authors_titles_and_years",
     ),
     Item(
         "V12",
@@ -244,7 +239,7 @@ OF_PAPERS = (
         "D11",
         "section 4, five newsgroups",
         "4,716 documents, 8,424 words, 437,850 tokens.",
-        test=PREPARED,
+        test=SIZES,
         met=False,
         why="How words were chosen is not reported: ours has 4,700, 8,631 and 510,142.",
     ),
@@ -438,11 +433,8 @@ VERDICTS = {
     NOTHING: "Nothing reproduces it; the row gives the reason.",
 }
 """Verdict → meaning."""
-ALIKE = ("same", "level")
-"""Kinds of claims that two numbers are equal."""
 CHANCE = 0.05
 """Share of verdicts on differences that are decided by chance where there is no difference."""
-OF_PACKAGE = "results that come with the package"
 
 
 class Line(NamedTuple):
@@ -491,22 +483,17 @@ def entries(folder: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
     ReportError
         A file is not a ledger.
     """
-    chosen: dict[str, tuple[Result, str]] = {}
-    for path, source in ((shipped, OF_PACKAGE), *([(folder, str(folder))] if folder else [])):
-        for result in read_results(path):
-            current = chosen.get(result.figure)
-            if current is None or _rank(result) >= _rank(current[0]):
-                chosen[result.figure] = result, source
+    sources = {shipped: "results that come with the package"} | ({folder: folder} if folder else {})
+    results = [
+        (each, str(source)) for path, source in sources.items() for each in read_results(path)
+    ]
+    results.sort(key=lambda pair: (-EXTENTS.index(pair[0].extent), pair[0].date))
+    chosen = {result.figure: (result, source) for result, source in results}
     return [
         _entry(item, figure, *chosen.get(figure, (None, "")))
         for item in ITEMS
         for figure in item.figures or ("",)
     ]
-
-
-def _rank(result: Result) -> tuple[int, str]:
-    """Return a key that sorts results by extent, the whole last, and then by date, the newest last."""
-    return -EXTENTS.index(result.extent), result.date
 
 
 def _entry(item: Item, figure: str, result: Result | None, source: str) -> Entry:
@@ -562,7 +549,8 @@ def _value(number: Number) -> str:
 def p_value(outcome: Outcome) -> float:
     """Return the two-sided p-value of Student's test that a claimed difference is 0; NaN for other claims and single pairs."""
     kind = KINDS.get(outcome.kind)
-    if not kind or kind.times or kind.within or outcome.kind in ALIKE or not outcome.error:
+    is_equality = outcome.kind in ("same", "level")
+    if not kind or kind.times or kind.within or is_equality or not outcome.error:
         return math.nan
     return 2 * float(stdtr(outcome.n - 1, -abs(outcome.value) / outcome.error))
 
@@ -614,7 +602,6 @@ smaller than the paper's experiment and no verdict on it: the whole can have ano
 the code that compared the claims with the runs.
 
 """
-STAR = " ★"
 BY_CHANCE = (
     "{} verdicts judge a difference by its 95 % interval. Without any difference {:.1f} of them would hold or fail by "
     "chance. The {} with a star stand after Holm's correction for all of them (5 %)."
@@ -644,7 +631,7 @@ def _item_markdown(entry: Entry, standing: float) -> list[str]:
     commands = [f"`{entry.command}`"] if entry.command else []
     lines = [
         (
-            f"**{verdict_of(line, entry.extent)}**{STAR * (line.p <= standing)}",
+            f"**{verdict_of(line, entry.extent)}**{' ★' * (line.p <= standing)}",
             _cell(line.says),
             _cell(line.ours),
         )

@@ -200,7 +200,6 @@ def table(measured: list[Measured]) -> list[Row]:
     return [Row(*key, runs) for key, runs in groups.items()]
 
 
-PERPLEXITY = {"perplexity": "held-out perplexity"}
 BY_SHOWN = {
     TABLE: {
         "perplexity": "perplexity of unseen documents",
@@ -210,7 +209,6 @@ BY_SHOWN = {
     "courses": {"test_log_likelihood": "log p of an item, nats"},
 }
 """Drawing of a figure → name of a number (`workbench.papers.numbers.Measured.number`) → its meaning."""
-OF_CURVES = {LOG_P: "log p of a test word, nats", BOUND: "bound per token, nats"}
 PRINTED = {"perplexity": "perplexity", "converged": "iterations"}
 """Name of a number → field of `workbench.papers.generic.Published`."""
 
@@ -220,7 +218,10 @@ def figure_numbers(figure: Figure, measured: list[Measured]) -> list[Number]:
     rows = table(measured)
     if figure.shows == HITS:
         return [number for row in rows for number in _hits(figure, row)]
-    names = BY_SHOWN.get(figure.shows, PERPLEXITY) if isinstance(figure.shows, str) else OF_CURVES
+    if isinstance(figure.shows, str):
+        names = BY_SHOWN.get(figure.shows, {"perplexity": "held-out perplexity"})
+    else:
+        names = {LOG_P: "log p of a test word, nats", BOUND: "bound per token, nats"}
     numbers, sizes = [], {row.n_topics for row in rows} - {0}
     for name, meaning in names.items():
         for row in rows:

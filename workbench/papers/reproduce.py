@@ -68,21 +68,20 @@ class Reproduction(NamedTuple):
     def command(self) -> str:
         """Command that reproduces the figure with the same seeds, iterations and topics."""
         words = ["workbench reproduce", self.figure.name] + ["--quick"] * self.quick
-        if self.extent is None:
-            return " ".join(words)
-        extent, base = self.extent, self.figure.quick if self.quick else self.figure.full
-        words += [f"--seeds {extent.n_seeds}"] if extent.n_seeds != base.n_seeds else []
-        words += (
-            [f"--iterations {extent.n_iterations}"]
-            if extent.n_iterations != base.n_iterations
-            else []
-        )
-        words += (
-            [f"--topics {','.join(map(str, extent.n_topics))}"]
-            if extent.n_topics != base.n_topics
-            else []
-        )
+        if self.extent is not None:
+            usual = _flags(self.figure.quick if self.quick else self.figure.full)
+            words += [flag for flag in _flags(self.extent) if flag not in usual]
         return " ".join(words)
+
+
+def _flags(extent: Extent) -> list[str]:
+    """Return the flags of the command line that ask for an extent."""
+    topics = ",".join(map(str, extent.n_topics))
+    return [
+        f"--seeds {extent.n_seeds}",
+        f"--iterations {extent.n_iterations}",
+        f"--topics {topics}",
+    ]
 
 
 def reproduce(

@@ -8,13 +8,14 @@ import json
 import math
 import subprocess
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 import workbench
+from workbench.papers.figure import Claim
 from workbench.report.files import ReportError, put_file
 
 FORMAT = 1
@@ -25,18 +26,12 @@ FILE = "ledger.json"
 """Name of the file in a store."""
 SHIPPED = Path(__file__).with_name(FILE)
 """The results in the package."""
-LOCK_TIMEOUT = 10.0
-"""Seconds that a writer waits until another process releases the file."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Claim):
     """A claim of a paper with its verdict and our numbers."""
 
-    says: str
-    kind: str  # see `workbench.papers.figure.Claim`
-    first: str
-    second: str
     verdict: str
     measured: str  # the numbers as a text
     # first minus second, mean over pairs; for times the log ratio. None without a pair
@@ -89,10 +84,7 @@ def result_of(reproduction) -> Result:
     commit, changed = code_commit()
     outcomes = tuple(
         Outcome(
-            verdict.claim.says,
-            verdict.claim.kind,
-            verdict.claim.first,
-            verdict.claim.second,
+            *astuple(verdict.claim),
             verdict.outcome,
             verdict.measured,
             _known(verdict.difference),
@@ -149,7 +141,7 @@ def write_result(path: Path, result: Result) -> Path:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(str(path.with_name(f".{path.name}.lock")), timeout=LOCK_TIMEOUT):
+        with FileLock(str(path.with_name(f".{path.name}.lock")), timeout=10.0):
             results = {(other.figure, other.extent): other for other in read_results(path)} | {
                 (result.figure, result.extent): result
             }

@@ -134,15 +134,11 @@ def show_scored(figure: Figure, measured: list[Measured]) -> tuple[Picture, list
         picture = _hits(figure, rows)
     else:
         picture = _courses(figure, measured) if figure.shows == "courses" else _gains(figure, rows)
-    not_drawn = (
-        [row.method for row in rows if row not in _drawn(rows)] if figure.shows == "gains" else []
-    )
     lines = [*_means(rows, SCORES[figure.shows]), *_spread(figure, rows), ""]
-    lines += (
-        [f"not drawn, more than {-SMALLEST_GAIN:g} nats behind: {', '.join(not_drawn)}", ""]
-        if not_drawn
-        else []
-    )
+    if figure.shows == "gains" and len(_drawn(rows)) < len(rows):
+        not_drawn = [row.method for row in rows if row not in _drawn(rows)]
+        behind = f"not drawn, more than {-SMALLEST_GAIN:g} nats behind: {', '.join(not_drawn)}"
+        lines += [behind, ""]
     lines += [f"options of {row.method}: {_options(figure, row.method)}" for row in rows]
     return picture, lines
 
@@ -306,8 +302,6 @@ def _options(figure: Figure, label: str) -> str:
     return f"{method.engine}{options and ', '}{options}"
 
 
-SEEDED = ("held-out tokens", "inference seeds")
-"""Settings with separate lines in a caption."""
 SHORT = {"kos": "KOS", "reuters_top": "Reuters", "news5": "newsgroups", "kos500": "KOS 500"}
 """Names of corpora on axes; panels of one corpus share a range."""
 OF_RECORDS = [
@@ -372,7 +366,7 @@ def _engines(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[st
     lines = [
         f"{name}: {value}"
         for name, value in [*settings(reported), *statistics(reported)]
-        if name not in SEEDED
+        if name not in ("held-out tokens", "inference seeds")  # these have lines of their own
     ]
     return replace(picture, name=figure.name, panels=panels), lines
 

@@ -67,10 +67,7 @@ def draw_pushed(quick: bool):
     """Draw three Gaussians of two sticks and their densities on the simplex; check that these integrate to 1."""
 
     mean, n = kernel.dirichlet_moments(np.ones(3))[0], 121 if quick else 161
-    first, second = (
-        np.linspace(mean[0] - 3.4, mean[0] + 3.4, n),
-        np.linspace(mean[1] - 3.4, mean[1] + 3.4, n),
-    )
+    first, second = (np.linspace(each - 3.4, each + 3.4, n) for each in mean)
     grid = np.stack(np.meshgrid(first, second), axis=-1)
     x, y = np.linspace(0, 1, n), np.linspace(0, TRIANGLE[2, 1], n)
     third = np.meshgrid(x, y / TRIANGLE[2, 1])
@@ -124,7 +121,7 @@ def draw_pushed(quick: bool):
         expected.append(np.einsum("i,j,ijk->k", of_nodes, of_nodes, drawn) / of_nodes.sum() ** 2)
         table = np.column_stack([simplex[inside], density[inside]])
         rows += [[correlation, *row] for row in table.tolist()]
-    masses, deviation = np.array(masses), float(np.abs(np.array(means) - expected).max())
+    deviation = float(np.abs(np.array(means) - expected).max())
     picture = Picture(
         "sb-fig1",
         "",
@@ -138,7 +135,7 @@ def draw_pushed(quick: bool):
     return picture, [
         Checked(
             "the densities on the simplex integrate to 1",
-            bool((np.abs(masses - 1) < 1e-3).all()),
+            bool((np.abs(np.array(masses) - 1) < 1e-3).all()),
             ", ".join(f"{mass:.6f}" for mass in masses),
         ),
         Checked(
@@ -190,46 +187,32 @@ def draw_marginals(quick: bool):
         (exact, np.exp(log_matched), "density", 0.0, 0.38),
         (logs, log_matched, "log density", -12.0, 0.0),
     ):
-        x_axis, name = axis("psi", "ψ"), axis("value", quantity)
+        axes = axis("psi", "ψ"), axis("value", quantity)
         for stick in STICKS_SHOWN:
-            others = [
-                _curve(
-                    psi[shown],
-                    drawn[k][shown],
-                    x_axis,
-                    name,
-                    GRID,
-                    "the other sticks",
-                    linewidth=0.6,
-                )
-                for k in range(N_STICKS)
-                if k != stick - 1
+            styles = [
+                *(
+                    (drawn[k], GRID, "the other sticks", {"linewidth": 0.6})
+                    for k in range(N_STICKS)
+                    if k != stick - 1
+                ),
+                (drawn[stick - 1], INK, "under the Dirichlet", {"linewidth": 1.4}),
+                (
+                    matched[stick - 1],
+                    COLOURS[1],
+                    "Gaussian of its moments",
+                    {"linewidth": 1.2, "linestyle": "--"},
+                ),
             ]
-            stick_curve = _curve(
-                psi[shown],
-                drawn[stick - 1][shown],
-                x_axis,
-                name,
-                INK,
-                "under the Dirichlet",
-                linewidth=1.4,
-            )
-            gaussian_curve = _curve(
-                psi[shown],
-                matched[stick - 1][shown],
-                x_axis,
-                name,
-                COLOURS[1],
-                "Gaussian of its moments",
-                linewidth=1.2,
-                linestyle="--",
-            )
+            curves = [
+                _curve(psi[shown], values[shown], *axes, colour, label, **look)
+                for values, colour, label, look in styles
+            ]
             title = (
                 f"stick {stick}" + ", the first" * (stick == 1) + ", the last" * (stick == N_STICKS)
             )
             panels.append(
                 panel(
-                    [*others, stick_curve, gaussian_curve],
+                    curves,
                     title=title if quantity == "density" else "",
                     xlim=(-8, 8),
                     xticks=[-8, -4, 0, 4, 8],
@@ -332,20 +315,10 @@ def draw_steps(quick: bool):
         ]
     )
 
-    def z(values: np.ndarray, expected: np.ndarray) -> np.ndarray:
-        """Return z scores that compare the mean over independent chains with the expected value."""
-        chain_means = values.mean(axis=0)
-        return (chain_means.mean(axis=0) - expected) / (
-            chain_means.std(axis=0, ddof=1) / len(chain_means) ** 0.5
-        )
-
     horizontal, vertical = axis("psi_1", "ψ₁"), axis("psi_2", "ψ₂")
     angle, shown, overlaps, rows = np.linspace(0, 2 * np.pi, 121), [], [], []
-    first = [
-        (steps[s][0][0], steps[s][1][0], steps[s][2][0], steps[s][3][0])
-        for s in range(burn_in, burn_in + N_STEPS)
-    ]
-    for step, (omega, centre, matrix, psi) in enumerate(first):
+    for step in range(N_STEPS):
+        omega, centre, matrix, psi = (of_chains[0] for of_chains in steps[burn_in + step])
         root = np.linalg.cholesky(np.linalg.inv(matrix))
         ellipse = centre + 1.5 * np.stack([np.cos(angle), np.sin(angle)], axis=-1) @ root.T
         shown.append(
@@ -414,25 +387,26 @@ def draw_steps(quick: bool):
         height=4.2,
     )
 
-    def zs(values: np.ndarray) -> tuple[bool, str]:
-        """Return whether all z scores are below 4 in absolute value, and the scores as text."""
-        return bool((np.abs(values) < 4).all()), "z " + ", ".join(
-            f"{value:+.1f}" for value in np.atleast_1d(values)
-        )
+    def agrees(values: np.ndarray, expected: np.ndarray | float) -> tuple[bool, str]:
+        """Return whether all z scores of the mean over independent chains are below 4 in absolute value; and their text."""
+        means = values.mean(axis=0)
+        error = means.std(axis=0, ddof=1) / len(means) ** 0.5
+        z = np.atleast_1d((means.mean(axis=0) - expected) / error)
+        return bool((np.abs(z) < 4).all()), "z " + ", ".join(f"{value:+.1f}" for value in z)
 
     return picture, [
         Checked(
             "over many steps the mean of ψ is that of the posterior by quadrature",
-            *zs(z(drawn, true_mean)),
+            *agrees(drawn, true_mean),
         ),
-        Checked("its variance too", *zs(z((drawn - true_mean) ** 2, true_variance))),
+        Checked("its variance too", *agrees((drawn - true_mean) ** 2, true_variance)),
         Checked(
             "and so is the mean of the centres of the ellipses, which the paper predicts with",
-            *zs(z(centres, true_mean)),
+            *agrees(centres, true_mean),
         ),
         Checked(
             "each step is a draw from its ellipse: (ψ − m)ᵀ J (ψ − m) is 2 on average",
-            *zs(z(white, 2.0)),
+            *agrees(white, 2.0),
         ),
         Checked(
             "the Gaussians overlap substantially with the posterior, by more than half of their mass",
