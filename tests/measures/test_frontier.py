@@ -1,11 +1,11 @@
-"""Costs, distances and jitters of settings against what is computed plainly from their runs."""
+"""Costs, distances and jitters of settings, and where they overtake Gibbs sampling, against plain computations."""
 
 import numpy as np
 import pytest
 import xarray as xr
 from comparisons import made_up, tiny_comparison
 
-from workbench.measures import MeasureError, at_equal_cost, frontier
+from workbench.measures import MeasureError, at_equal_cost, frontier, overtaking
 from workbench.measures.frontier import efficient
 from workbench.runs.spec import RunSpec
 
@@ -129,27 +129,91 @@ def test_a_setting_is_not_efficient_where_another_one_is_as_cheap_and_as_near():
     assert table["efficient_updates"].values.tolist() == [False, True]
 
 
+# ---------------------------------------------------------------------- where hybrids overtake Gibbs sampling
+
+
+def timed(engine, logs, elapsed, seed=0, k=2, **split) -> xr.Dataset:
+    """A run of so many topics that is at these logarithms of the perplexity after so many seconds."""
+    about = {
+        "split": {"fraction": 0.1, "seed": 0, "per": "corpus"} | split,
+        "train": str(sorted(split.items())) or "t",
+        "model": {"n_topics": k, "alpha": 0.1, "beta": 0.1},
+    }
+    return made_up(engine, np.exp(logs), elapsed, seed, **about)
+
+
+def pair(seed=0, faster=2.0, **about):
+    """Gibbs sampling, and a hybrid that predicts as well in a share of its time."""
+    times = np.array([1.0, 2, 3, 4])
+    return [
+        timed("cgs", [8, 7, 6, 5], times * faster, seed, **about),
+        timed("svb-cgs", [8, 7, 6, 5.5], times, seed, **about),
+    ]
+
+
+def test_speedup_is_the_ratio_of_times_to_the_lowest_common_perplexity():
+    cells = overtaking(pair())
+    assert cells["setting"].values.tolist() == ["svb-cgs r=1"] and cells[
+        "n_topics"
+    ].values.tolist() == [2]
+    # cgs is at 5.5 or below with its fourth row
+    assert cells["speedup"].item() == pytest.approx(8 / 4)
+    # the hybrid ends after 8 CPU seconds, when cgs has had two rows
+    assert cells["advantage"].item() == pytest.approx(7 - 5.5)
+    assert cells["n_pairs"].item() == 1 and np.isnan(cells["speedup_se"].item())
+
+
+def test_means_are_geometric_and_errors_are_between_pairs():
+    cells = overtaking([*pair(0, 2.0), *pair(1, 8.0)])
+    assert cells["speedup"].item() == pytest.approx(4) and cells["n_pairs"].item() == 2
+    assert cells["speedup_se"].item() == pytest.approx(np.log(2))
+
+
+def test_overtaking_has_a_cell_per_regime_and_number_of_topics_nan_without_runs():
+    cells = overtaking(
+        [*pair(repeat=5), *pair(k=4), *pair(), timed("svb", [8, 7], [1, 2], merge=3)]
+    )
+    assert cells["repeat"].values.tolist() == [1, 5] and cells["merge"].values.tolist() == [1, 1]
+    assert cells["n_topics"].values.tolist() == [2, 4]
+    assert cells["n_pairs"].values.tolist() == [[[1, 1], [1, 0]]]
+    assert "every count 5 times" in cells["data"].values[1] and np.isnan(
+        cells["speedup"].values[0, 1, 1]
+    )
+
+
 @pytest.mark.parametrize(
-    ("runs", "sentence"),
+    ("measure", "runs", "sentence"),
     [
         (
+            frontier,
             lambda: [*settings(), *chains()[:3]],
             "at least 4 chains of cgs on the split of the runs, 2 times as long as these; "
             "found 3; run cgs longer, with 4 seeds",
         ),
-        (lambda: [*settings(), *chains(n=7)], "found 0"),
-        (lambda: [run("svb-cgs", [6, 5], **of_split(0)), *chains(**of_split(1))], "found 0"),
-        (lambda: chains(), "found 0"),
+        (frontier, lambda: [*settings(), *chains(n=7)], "found 0"),
         (
+            frontier,
+            lambda: [run("svb-cgs", [6, 5], **of_split(0)), *chains(**of_split(1))],
+            "found 0",
+        ),
+        (frontier, chains, "found 0"),
+        (
+            frontier,
             lambda: [settings()[0].drop_vars("test_perplexity"), *chains()],
             "has no held-out tokens to measure a distance by",
         ),
         (
+            frontier,
             lambda: [*settings(), *chains(model={"n_topics": 3, "alpha": 0.1, "beta": 0.1})],
             "differ in data or model",
         ),
+        (
+            overtaking,
+            lambda: [pair()[1], pair(1)[0]],
+            "no run has a counterpart of cgs without options",
+        ),
     ],
 )
-def test_frontier_refuses_runs_that_cannot_be_compared_with_long_chains(runs, sentence):
+def test_frontier_refuses_runs_that_cannot_be_compared_with_long_chains(measure, runs, sentence):
     with pytest.raises(MeasureError, match=sentence):
-        frontier(runs())
+        measure(runs())

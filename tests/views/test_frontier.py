@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from measures.test_frontier import chains, run, settings
-from measures.test_overtaking import pair
+from measures.test_frontier import chains, pair, run, settings
 
 from workbench.measures import frontier, overtaking
 from workbench.report.drawing import draw

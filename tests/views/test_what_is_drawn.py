@@ -9,11 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from comparisons import made_up, tiny_comparison, tiny_corpus, tiny_run
-from measures.test_frontier import chains, settings
+from measures.test_frontier import chains, pair, settings
 from measures.test_gap import chain as gibbs_chain
 from measures.test_gap import tries
 from measures.test_mixtures import run_of
-from measures.test_overtaking import pair
 from scipy.stats import t
 from toys import dated, simulated
 from views.test_bayes_nets import fitted as fitted_net
