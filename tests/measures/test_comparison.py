@@ -17,6 +17,7 @@ from workbench.measures import (
     labels_of,
     lineage,
     paired_differences,
+    perplexity_errors,
     reached_by_all,
     settings_of,
     spec_of,
@@ -178,15 +179,16 @@ def test_each_run_splits_a_comparison_into_its_runs():
         np.testing.assert_array_equal(parts[2][name].values, tiny_run("cgs")[name].values)
 
 
-def test_each_run_keeps_the_length_of_each_run():
-    runs = each_run([made_up("cgs", [3, 2, 1]), made_up("svb", [5])])
-    assert [run.sizes["iteration"] for run in runs] == [3, 1]
-
-
-def test_each_run_removes_duplicates():
-    assert len(each_run([tiny_run("cgs"), tiny_run("cgs")])) == 1
-    longer = each_run([tiny_run("cgs", 5), tiny_run("cgs", 12)])
-    assert [run.sizes["iteration"] for run in longer] == [12]
+@pytest.mark.parametrize(
+    ("runs", "lengths"),
+    [
+        (lambda: [made_up("cgs", [3, 2, 1]), made_up("svb", [5])], [3, 1]),
+        (lambda: [tiny_run("cgs"), tiny_run("cgs")], [12]),
+        (lambda: [tiny_run("cgs", 5), tiny_run("cgs", 12)], [12]),
+    ],
+)
+def test_each_run_keeps_the_longest_of_duplicates_and_the_length_of_each(runs, lengths):
+    assert [run.sizes["iteration"] for run in each_run(runs())] == lengths
 
 
 def test_labels_have_exactly_the_settings_that_differ():
@@ -264,6 +266,7 @@ def test_runs_started_from_different_runs_have_different_labels():
     ("call", "message"),
     [
         (lambda: final([]), "no run was given"),
+        (lambda: perplexity_errors([]), "no run was given"),
         (lambda: final([3]), "wanted the Dataset of a run, .* got int"),
         (lambda: final(3), "got int"),
         (lambda: final(xr.Dataset()), "the Dataset is not one of a run"),
@@ -277,20 +280,16 @@ def test_runs_started_from_different_runs_have_different_labels():
             "measure must be one of test_perplexity",
         ),
         (lambda: time_to(three_seeds(), 100, "weeks"), "clock must be one of elapsed"),
+        (
+            lambda: summary([made_up("cgs", [1]), made_up("cgs", [1], burn_in=20)], "cgs"),
+            "is ambiguous; name one of cgs, burn-in=10; cgs, burn-in=20",
+        ),
     ],
 )
 def test_wrong_input_gets_one_sentence(call, message):
     with pytest.raises(MeasureError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
-
-
-def test_an_ambiguous_reference_is_not_guessed():
-    runs = [made_up("cgs", [1]), made_up("cgs", [1], burn_in=20)]
-    with pytest.raises(
-        MeasureError, match="is ambiguous; name one of cgs, burn-in=10; cgs, burn-in=20"
-    ):
-        summary(runs, "cgs")
 
 
 # ---------------------------------------------------------------------- the settings of runs

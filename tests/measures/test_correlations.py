@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from comparisons import tiny_run
 from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
 
@@ -20,14 +21,15 @@ from workbench.measures.correlations import (
     topic_of_words,
 )
 
+MEAN = np.array([0.3, -0.5, 0.8])
+COVARIANCE = np.array([[1.0, 0.7, 0.0], [0.7, 2.0, -0.3], [0.0, -0.3, 0.5]])
 
-def run_of(means, covariances):
-    """A run whose snapshots have these means and covariances of sticks."""
+
+def run_of(means, covariances, engine="sb-ctm", n_topics=None):
+    """A run whose snapshots have these means and covariances of sticks, or of components."""
     corpus, _ = wb.models.LDA(2).simulate(5, 6, 8)
-    n = len(means)
-    run = wb.fit(
-        corpus, "sb-ctm", np.shape(means)[1] + 1, n_iterations=n, snapshot_every=1, progress=False
-    )
+    k, n = n_topics or np.shape(means)[1] + 1, len(means)
+    run = wb.fit(corpus, engine, k, n_iterations=n, snapshot_every=1, progress=False)
     return run.assign(
         psi_mean=(run["psi_mean"].dims, means),
         psi_covariance=(run["psi_covariance"].dims, covariances),
@@ -35,37 +37,17 @@ def run_of(means, covariances):
 
 
 def test_correlations_are_those_of_many_drawn_documents_averaged_over_the_later_snapshots():
-    mean, covariance = (
-        np.array([0.3, -0.5, 0.8]),
-        np.array([[1.0, 0.7, 0.0], [0.7, 2.0, -0.3], [0.0, -0.3, 0.5]]),
-    )
-    result = topic_correlations(run_of([mean + 9, mean], [covariance, covariance]), 100_000)[
-        "correlation"
-    ].values
-    theta = probabilities(np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000))
+    run = run_of([MEAN + 9, MEAN], [COVARIANCE, COVARIANCE])
+    result = topic_correlations(run, 100_000)["correlation"].values
+    theta = probabilities(np.random.default_rng(5).multivariate_normal(MEAN, COVARIANCE, 400_000))
     assert result == pytest.approx(np.corrcoef(theta.T), abs=0.015)
     assert np.array_equal(result, result.T) and np.diag(result) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("engine", ("ln-ctm", "ctm-em"))
 def test_correlations_of_components_are_those_of_their_softmax(engine):
-    mean, covariance = (
-        np.array([0.3, -0.5, 0.8]),
-        np.array([[1.0, 0.7, 0.0], [0.7, 2.0, -0.3], [0.0, -0.3, 0.5]]),
-    )
-    run = wb.fit(
-        wb.models.LDA(2).simulate(5, 6, 8)[0],
-        engine,
-        3,
-        n_iterations=1,
-        snapshot_every=1,
-        progress=False,
-    )
-    run = run.assign(
-        psi_mean=(run["psi_mean"].dims, [mean]),
-        psi_covariance=(run["psi_covariance"].dims, [covariance]),
-    )
-    theta = softmax(np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000), axis=1)
+    run = run_of([MEAN], [COVARIANCE], engine, 3)
+    theta = softmax(np.random.default_rng(5).multivariate_normal(MEAN, COVARIANCE, 400_000), axis=1)
     assert topic_correlations(run, 100_000)["correlation"].values == pytest.approx(
         np.corrcoef(theta.T), abs=0.015
     )
@@ -113,9 +95,8 @@ def test_clustered_order_puts_correlated_topics_next_to_each_other():
 
 
 def test_topic_correlations_refuses_runs_without_a_covariance():
-    corpus, _ = wb.models.LDA(2).simulate(5, 6, 8)
     with pytest.raises(MeasureError, match="correlated topic model"):
-        topic_correlations(wb.fit(corpus, "cgs", 2, n_iterations=2, progress=False))
+        topic_correlations(tiny_run("cgs"))
 
 
 @pytest.mark.slow

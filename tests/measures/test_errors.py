@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 from comparisons import made_up, tiny_run
+from measures.test_comparison import three_seeds
 from scipy import stats
 from scipy.signal import lfilter
 
 import workbench as wb
-from workbench.measures import MeasureError, paired_differences, perplexity_errors, summary
+from workbench.measures import paired_differences, perplexity_errors, summary
 from workbench.measures.convergence import error_of_mean
 from workbench.measures.curves import (
     half_interval_over_documents,
@@ -144,8 +145,7 @@ def test_documents_without_a_held_out_token_change_nothing():
 
 
 def test_perplexity_errors_of_several_seeds_is_the_error_of_their_mean():
-    runs = [made_up("cgs", [200, last], seed=seed) for seed, last in enumerate((100, 102, 107))]
-    result = perplexity_errors(runs).sel(label="cgs")
+    result = perplexity_errors(three_seeds()).sel(label="cgs")
     assert (float(result["value"]), str(result["source"].item()), int(result["n_runs"])) == (
         103,
         "seeds",
@@ -189,11 +189,7 @@ def test_intervals_over_documents_contain_the_value(store):
 
 
 def test_several_pairs_have_students_interval():
-    runs = [
-        made_up(engine, [200, last], seed=seed)
-        for engine, finals in (("cgs", (100, 102, 107)), ("svb", (110, 118, 120)))
-        for seed, last in enumerate(finals)
-    ]
+    runs = three_seeds()
     result = paired_differences(runs, "cgs").sel(label="svb")
     low, high = stats.t.interval(0.95, 2, 13, np.sqrt(3))
     assert (float(result["difference_low"]), float(result["difference_high"])) == pytest.approx(
@@ -225,8 +221,3 @@ def test_a_single_pair_has_an_interval_over_the_documents_that_both_share():
         paired_differences(runs, "cgs", "elapsed", result).sel(label="svb")["difference_low"]
     )
     assert np.isnan(paired_differences(runs, "cgs", scored={}).sel(label="svb")["difference_low"])
-
-
-def test_wrong_input_gets_one_sentence():
-    with pytest.raises(MeasureError, match="no run was given"):
-        perplexity_errors([])

@@ -10,6 +10,10 @@ from workbench.measures import MeasureError, gap, spec_of
 
 K3 = {"n_topics": 3, "alpha": 0.1, "beta": 0.1}
 PRIOR = {"n_topics": 2, "alpha": 0.5, "beta": 0.1}
+SPLITS = [
+    {"train": f"t{seed}", "split": {"fraction": 0.1, "seed": seed, "per": "corpus"}}
+    for seed in (0, 1)
+]
 
 
 def chain(average, states=(50, 60, 70, 7, 9), seed=0, **about):
@@ -100,14 +104,12 @@ def test_options_other_than_the_start_are_another_engine():
 
 
 def test_splits_of_a_label_are_compared_with_their_own_chains():
-    about = {"train": "t1", "corpus": "made up"}
-    split = [{"split": {"fraction": 0.1, "seed": seed, "per": "corpus"}} for seed in (0, 1)]
     table = gap(
         [
-            *(ended(14 + 2 * seed, -5, seed=seed, **split[0]) for seed in (0, 1)),
-            ended(22, -7, seed=2, **about, **split[1]),
-            chain(5, **split[0]),
-            chain(7, (50, 60, 70, 8, 8), **about, **split[1]),
+            *(ended(14 + 2 * seed, -5, seed=seed, **SPLITS[0]) for seed in (0, 1)),
+            ended(22, -7, seed=2, **SPLITS[1]),
+            chain(5, **SPLITS[0]),
+            chain(7, (50, 60, 70, 8, 8), **SPLITS[1]),
         ]
     )
     first, second = np.array([15 - 14, 14 - 63**0.5, 63**0.5 - 5]), np.array([0, 22 - 8, 8 - 7])
@@ -118,19 +120,15 @@ def test_splits_of_a_label_are_compared_with_their_own_chains():
 def test_what_better_priors_close_is_told_by_those_that_are_best_on_the_other_split():
     """Of svb the other priors are better on the second split by 6, and on the first, where this is not asked, worse."""
     other = {"n_topics": 2, "alpha": 0.5, "beta": 0.3}
-    splits = [
-        {"train": f"t{seed}", "split": {"fraction": 0.1, "seed": seed, "per": "corpus"}}
-        for seed in (0, 1)
-    ]
     flat = dict(states=(50, 60, 70, 8, 8))
     runs = [
-        ended(14, -5, **splits[0]),
-        ended(15, -5, model=other, **splits[0]),
-        ended(20, -5, seed=1, **splits[1]),
-        ended(14, -5, model=other, seed=1, **splits[1]),
-        *(chain(7, **flat, **about, seed=seed) for seed, about in enumerate(splits)),
-        chain(7, (50, 60, 70, 9, 9), model=other, **splits[0]),
-        chain(7, (50, 60, 70, 5, 5), model=other, seed=1, **splits[1]),
+        ended(14, -5, **SPLITS[0]),
+        ended(15, -5, model=other, **SPLITS[0]),
+        ended(20, -5, seed=1, **SPLITS[1]),
+        ended(14, -5, model=other, seed=1, **SPLITS[1]),
+        *(chain(7, **flat, **about, seed=seed) for seed, about in enumerate(SPLITS)),
+        chain(7, (50, 60, 70, 9, 9), model=other, **SPLITS[0]),
+        chain(7, (50, 60, 70, 5, 5), model=other, seed=1, **SPLITS[1]),
     ]
     table = gap(runs)
     given = of(table, table["label"].values[0])
@@ -138,7 +136,7 @@ def test_what_better_priors_close_is_told_by_those_that_are_best_on_the_other_sp
     assert given == pytest.approx({"start": 0, "approximation": 9, "averaging": 1, "priors": 0})
     alone = gap([run for run in runs if spec_of(run).train == "t0"])
     assert set(of(alone, alone["label"].values[0])) == {"start", "approximation", "averaging"}
-    better = [*runs[:1], ended(9, -5, model=other, **splits[0]), *runs[2:]]
+    better = [*runs[:1], ended(9, -5, model=other, **SPLITS[0]), *runs[2:]]
     given = of(table := gap(better), table["label"].values[0])
     # now svb goes from 14 to 9 and cgs from 8 to 9, then svb from 20 to 14
     assert given == pytest.approx({"start": 0, "approximation": 3, "averaging": 1, "priors": 6})

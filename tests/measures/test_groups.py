@@ -48,8 +48,7 @@ def with_tokens(n_dk):
 
 def test_shares_lifts_and_sizes_are_those_of_a_plain_loop():
     run, n_documents = tiny_run("cgs"), tiny_run("cgs").sizes["document"]
-    groups = ["b", None, "a"] * (n_documents // 3 + 1)
-    groups = groups[:n_documents]
+    groups = (["b", None, "a"] * n_documents)[:n_documents]
     result = topics_by_group(run, groups)
     n_dk = run["n_dk"].isel(snapshot=-1).values
     assert result["group"].values.tolist() == ["a", "b"]

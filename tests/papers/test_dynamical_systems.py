@@ -7,13 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from comparisons import made_up
-from same_process import working_here
 from toys import sequenced, simulated
 
 import workbench as wb
 from workbench.corpus import prepare
 from workbench.measures import each_run
-from workbench.papers import figures
 from workbench.papers.dynamical_systems import (
     ALICE,
     CLIP,
@@ -45,12 +43,8 @@ def symbols():
 
 
 @pytest.fixture
-def tiny(monkeypatch):
+def tiny(only):
     """The figures on two sequences, two seeds of four sweeps, states of two numbers."""
-    working_here(monkeypatch)
-    monkeypatch.setattr(
-        "workbench.papers.reproduce.load_corpus", lambda name: replace(symbols(), name=name)
-    )
 
     def small(method):
         size = {"n_states": 2} if method.engine == "hmm" else {"state_dim": 2}
@@ -66,9 +60,7 @@ def tiny(monkeypatch):
             quick=replace(short, without=(RAW,)),
         )
 
-    monkeypatch.setattr(
-        figures, "FIGURES", {name: shortened(figure) for name, figure in SEQUENCES.items()}
-    )
+    only(map(shortened, SEQUENCES.values()), lambda name: replace(symbols(), name=name))
 
 
 def test_lengths_are_those_of_the_issue_and_the_paper():
@@ -188,7 +180,9 @@ def test_judge_compares_a_gain_with_another_or_with_0():
         and verdict("seen", HMM, SBM, runs).outcome == HOLDS
     )
     assert verdict("over added", SBM, "", runs[:1]).outcome == UNDECIDED
-    assert verdict("over added", RAW, "", runs).measured == "no pair of runs; raw LDS is missing"
+    missing = verdict("over added", RAW, "", runs)
+    assert (missing.outcome, missing.n_pairs) == (UNDECIDED, 0)
+    assert missing.measured == "no pair of runs; raw LDS is missing"
 
 
 def test_hits_are_on_a_level_within_half_a_word():

@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 import xarray as xr
 from missing import skip_without
-from same_process import working_here
 from toys import dense, placed, simulated
 
 import workbench as wb
 from workbench.corpus import data_sets, prepare
 from workbench.measures.rows import hits_by_time
 from workbench.models.stick_breaking.scores import expected_hits
-from workbench.papers import figures
 from workbench.papers.figure import Extent
 from workbench.papers.figures import FIGURES
 from workbench.papers.gaussian_processes import LNM, METHODS, PUBLISHED, SBM, STATIC
@@ -31,25 +29,17 @@ def held_out(seed=3):
 
 
 @pytest.fixture
-def tiny(monkeypatch):
+def tiny(only):
     """Both figures on twelve rows, two draws of four sweeps; each draw has other counts."""
-    working_here(monkeypatch)
     short = Extent(2, (0,), lengths=LENGTHS)
-    monkeypatch.setattr(
-        figures,
-        "FIGURES",
-        {
-            each.name: replace(each, full=short, quick=replace(short, n_seeds=1))
-            for each in (TABLE_3, TIMES)
-        },
-    )
+    both = [replace(each, full=short, quick=replace(short, n_seeds=1)) for each in (TABLE_3, TIMES)]
     asked = []
 
     def load(name):
         asked.append(name)
         return held_out(3 + int(name.partition("draw=")[2] or 0))
 
-    monkeypatch.setattr("workbench.papers.reproduce.load_corpus", load)
+    only(both, load)
     return asked
 
 

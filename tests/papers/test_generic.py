@@ -7,12 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
-from same_process import working_here
 from toys import simulated
 
 import workbench as wb
 from workbench.corpus import Corpus, known_words
-from workbench.papers import figures
 from workbench.papers.figure import Claim, Extent
 from workbench.papers.figures import FIGURES
 from workbench.papers.generic import (
@@ -269,24 +267,9 @@ def test_judge_compares_a_ratio_of_times_with_2(seconds, outcome, message):
     )
     verdict = judged(Claim("", "twice", VB, GIBBS), measured)
     assert verdict.outcome == outcome and message in verdict.measured and verdict.n_pairs == 6
-    (one,) = [
-        judged(
-            Claim("", "twice", VB, GIBBS),
-            [each for each in measured if (each.model, each.n_topics) == (LDA, 2)],
-        )
-    ]
+    alone = [each for each in measured if (each.model, each.n_topics) == (LDA, 2)]
+    one = judged(Claim("", "twice", VB, GIBBS), alone)
     assert (one.outcome, one.n_pairs) == (UNDECIDED, 1) and "(one pair)" in one.measured
-
-
-def test_iterations_are_compared_as_the_paper_counts_them():
-    long = (-9.0,) * 9 + (-7.0,)
-    measured = grid(
-        lambda model, n_topics, method: {
-            "objective": long if method == GIBBS else (-9.0, -7.0, -7.0)
-        }
-    )
-    verdict = judged(Claim("", "sooner", VB, GIBBS), measured)
-    assert (verdict.outcome, verdict.difference) == (HOLDS, -8.0)
 
 
 def test_words_that_no_training_document_has_are_left_out():
@@ -333,13 +316,10 @@ def test_a_table_has_every_number_with_the_papers_below_it():
 
 
 @pytest.fixture
-def tiny_figure(monkeypatch):
+def tiny_figure(only):
     """generic-fig2 on thirty documents with a few iterations, without processes."""
-    working_here(monkeypatch)
     tiny = replace(FIGURE, full=TINY, quick=replace(TINY, n_topics=(2,), n_documents=20))
-    monkeypatch.setattr(figures, "FIGURES", {tiny.name: tiny})
-    monkeypatch.setattr("workbench.papers.reproduce.load_corpus", lambda name: with_authors())
-    return tiny
+    only([tiny], lambda name: with_authors())
 
 
 @pytest.mark.slow
