@@ -24,7 +24,7 @@ NOT_SO = {
 
 
 def outcomes(name: str) -> dict[str, bool]:
-    return {each.says: each.holds for each in DRAWINGS[name].draw(True)[1]}
+    return {says: holds for says, holds, _ in DRAWINGS[name].draw(True)[1]}
 
 
 @pytest.mark.slow

@@ -185,22 +185,19 @@ def next_words(
     last = len(rows) if last is None else min(last, len(rows))
     last_state = run.isel(snapshot=-1)
     filtered = _markov if "emissions" in run else _linear
-    rows_shown, predictions = [], []
-    for t, expected in enumerate(filtered(last_state, word_of_row[rows[:last]], first)):
-        if t >= first and word_of_row[rows[t]] >= 0:
-            top_words = np.argsort(-expected, kind="stable")[:MOST_NAMED]
-            rows_shown.append(rows[t])
-            predictions.append((expected[word_of_row[rows[t]]], top_words, expected[top_words]))
-    rows_shown = np.array(rows_shown, int)
-    chance, top_words, chances = zip(*predictions, strict=True) if predictions else ((), (), ())
-    most = min(MOST_NAMED, run.sizes["word"])
+    words = word_of_row[rows[:last]]
+    is_shown = (np.arange(last) >= first) & (words >= 0)
+    predicted = filtered(last_state, words, first)
+    chances = np.array([each for each, shown in zip(predicted, is_shown, strict=True) if shown])
+    chances = chances.reshape(-1, run.sizes["word"])
+    expected = np.argsort(-chances, axis=1, kind="stable")[:, :MOST_NAMED]
     return NextWords(
-        rows_shown,
-        word_of_row[rows_shown],
-        held_out[rows_shown],
-        np.array(chance),
-        np.array(top_words, int).reshape(-1, most),
-        np.array(chances).reshape(-1, most),
+        rows[:last][is_shown],
+        words[is_shown],
+        held_out[rows[:last]][is_shown],
+        chances[np.arange(len(chances)), words[is_shown]],
+        expected,
+        np.take_along_axis(chances, expected, axis=1),
     )
 
 

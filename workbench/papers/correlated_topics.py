@@ -7,7 +7,7 @@ Section 2.3 claims, without a measurement, that the order of the sticks does no 
 
 from dataclasses import replace
 
-from workbench.papers.figure import EACH, ONE, Checked, Claim, Drawing, Extent, Figure, Method
+from workbench.papers.figure import EACH, ONE, Claim, Drawing, Extent, Figure, Method
 
 SB, LN, EM, LDA, TUNED = "SB-CTM", "LN-CTM", "CTM-EM", "LDA, alpha 1", "LDA, alpha 0.1"
 CLOCKS = "perplexity-by-iterations-and-seconds"
@@ -141,7 +141,7 @@ def draw_topics(quick: bool):
         topic_correlations(run)["correlation"],
     )
 
-    def checked(claim: str, pair: tuple[str, str], sign: int) -> Checked:
+    def checked(claim: str, pair: tuple[str, str], sign: int) -> tuple[str, bool, str]:
         """Check that the correlation of a pair of topics has the claimed sign."""
         topics = [topic_of_words(run, words) for words in pair]
         value = float(correlations.sel(topic=topics[0], other_topic=topics[1]))
@@ -149,9 +149,7 @@ def draw_topics(quick: bool):
             f"({words.replace(' ', ', ')}), topic {topic}"
             for words, topic in zip(pair, topics, strict=True)
         )
-        return Checked(
-            claim, topics[0] != topics[1] and sign * value > 0, f"{value:+.3f} between {words}"
-        )
+        return (claim, topics[0] != topics[1] and sign * value > 0, f"{value:+.3f} between {words}")
 
     return replace(picture, name=TOPICS.name, title=TOPICS.title), [
         checked("the topics of parliament and of the election go together", CORRELATED_PAIR, 1),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from workbench.corpus import data_sets
 
@@ -176,14 +175,6 @@ class Figure:
         return extent.n_seeds * seconds / 2
 
 
-class Checked(NamedTuple):
-    """A claim about a computed figure, whether it holds, and the computed numbers as a text."""
-
-    says: str
-    holds: bool
-    measured: str
-
-
 @dataclass(frozen=True)
 class Drawing:
     """A figure of a paper that a function computes directly, without runs of engines."""
@@ -191,8 +182,9 @@ class Drawing:
     name: str
     what: str
     paper: str
-    # quick (a coarser grid, fewer steps) → (`workbench.views.Picture`, list of `Checked`)
-    draw: Callable
+    # quick (a coarser grid, fewer steps) → `workbench.views.Picture`, and of each claim its text, whether it holds, and the
+    # computed numbers as a text
+    draw: Callable[[bool], tuple]
     where: str = ""  # place in the paper
     about: str = ""  # description
     note: str = ""  # differences of ours from the paper's

@@ -14,7 +14,6 @@ from workbench.papers.figure import (
     DRAW,
     HITS,
     NO_TOPICS,
-    Checked,
     Claim,
     Drawing,
     Extent,
@@ -237,13 +236,13 @@ def draw_name_maps(quick: bool):
         False,
         1.6,
     ), [
-        Checked(
+        (
             "with thousands of names per state and year the posterior uncertainty is negligible, less than a tenth of the "
             "probability of a frequent name",
             relative < NEGLIGIBLE,
             f"{relative:.3f} of it, median over rows and names",
         ),
-        Checked(
+        (
             "and a Gaussian process of the transformed shares works well, as well as within 0.01 nats for each birth",
             likely[1] > likely[0] - AS_WELL,
             f"SBM {likely[0]:.3f}, raw GP {likely[1]:.3f}",

@@ -214,14 +214,14 @@ def _drawn(figure: Drawing, quick: bool) -> tuple[Reproduction, Picture, str]:
     picture = replace(picture, name=figure.name, title=figure.title)
     verdicts = [
         Verdict(
-            Claim(check.says, "computed", "", ""),
-            HOLDS if check.holds else FAILS,
-            check.measured,
+            Claim(says, "computed", "", ""),
+            HOLDS if holds else FAILS,
+            measured,
             math.nan,
             math.nan,
             0,
         )
-        for check in checks
+        for says, holds, measured in checks
     ]
     reproduction = Reproduction(
         figure, quick, None, [], [], [figure.less] * quick, [], [], verdicts, []

@@ -10,7 +10,6 @@ from workbench.kernels.polya_gamma import polya_gammas
 from workbench.kernels.stick_breaking import sticks as kernel
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks
 from workbench.kernels.uniforms import STICK_WEIGHTS, STICKS_GAUSSIAN, draw_key
-from workbench.papers.figure import Checked
 from workbench.views.elements import (
     COLOURS,
     GRID,
@@ -133,12 +132,12 @@ def draw_pushed(quick: bool):
         height=2.25,
     )
     return picture, [
-        Checked(
+        (
             "the densities on the simplex integrate to 1",
             bool((np.abs(np.array(masses) - 1) < 1e-3).all()),
             ", ".join(f"{mass:.6f}" for mass in masses),
         ),
-        Checked(
+        (
             "the mean of π under them is the mean of π(ψ) under the Gaussians",
             deviation < 1e-3,
             f"{deviation:.1e} apart at most",
@@ -240,27 +239,27 @@ def draw_marginals(quick: bool):
         for i in thinned
     ]
     return Picture("sb-fig5", "", "", panels, header, rows), [
-        Checked(
+        (
             "each density integrates to 1",
             bool((np.abs(masses - 1) < 1e-6).all()),
             f"{np.abs(masses - 1).max():.1e} off at most",
         ),
-        Checked(
+        (
             "mean and variance of each stick, by quadrature as in the paper, are those of the closed form",
             bool(error < 1e-6),
             f"{error:.1e} apart at most",
         ),
-        Checked(
+        (
             "their product is the density of the Dirichlet times the Jacobian of the map",
             bool(product < 1e-9),
             f"logarithms {product:.1e} apart at most",
         ),
-        Checked(
+        (
             "densities are the more skewed the earlier the stick",
             bool((np.diff(np.abs(skewness)) < 0).all()),
             "skewness " + ", ".join(f"{value:+.3f}" for value in skewness.round(3) + 0.0),
         ),
-        Checked(
+        (
             "but still well approximated by a Gaussian, whose mass differs by less than a tenth",
             bool((total_variation < 0.1).all()),
             "total variation " + ", ".join(f"{value:.3f}" for value in total_variation),
@@ -395,20 +394,20 @@ def draw_steps(quick: bool):
         return bool((np.abs(z) < 4).all()), "z " + ", ".join(f"{value:+.1f}" for value in z)
 
     return picture, [
-        Checked(
+        (
             "over many steps the mean of ψ is that of the posterior by quadrature",
             *agrees(drawn, true_mean),
         ),
-        Checked("its variance too", *agrees((drawn - true_mean) ** 2, true_variance)),
-        Checked(
+        ("its variance too", *agrees((drawn - true_mean) ** 2, true_variance)),
+        (
             "and so is the mean of the centres of the ellipses, which the paper predicts with",
             *agrees(centres, true_mean),
         ),
-        Checked(
+        (
             "each step is a draw from its ellipse: (ψ − m)ᵀ J (ψ − m) is 2 on average",
             *agrees(white, 2.0),
         ),
-        Checked(
+        (
             "the Gaussians overlap substantially with the posterior, by more than half of their mass",
             min(overlaps) > 0.5,
             ", ".join(f"{share:.2f}" for share in overlaps),
