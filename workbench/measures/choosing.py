@@ -9,7 +9,13 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import AnyCorpus
-from workbench.measures.curves import finds_topics, last_value, mean_and_error, runs_by_curve
+from workbench.measures.curves import (
+    finds_topics,
+    last_value,
+    mean_and_error,
+    runs_by_curve,
+    with_errors,
+)
 from workbench.measures.matching import match_topics
 from workbench.measures.selection import (
     MeasureError,
@@ -162,11 +168,8 @@ def table_by_k(
         "difference": (f"log likelihood minus that of K={best}", "nats"),
     }
     columns = {}
-    for name, (meaning, unit) in meanings.items():
-        values, errors = zip(*data[name], strict=True)
-        columns[name] = "n_topics", list(values), attributes(meaning, unit)
-        error_attributes = attributes(f"standard error of {name}", unit)
-        columns[f"{name}_se"] = "n_topics", list(errors), error_attributes
+    for name, meaning in meanings.items():
+        columns |= with_errors("n_topics", name, data[name], attributes(*meaning))
     counts = {
         "n_pairs": (list(map(len, differences)), "pairs: same split, same seed"),
         "n_runs": (list(map(len, places_by_k.values())), "runs: seeds and splits"),

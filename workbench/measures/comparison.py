@@ -17,6 +17,7 @@ from workbench.measures.curves import (
     mean_and_error,
     quantity,
     t_interval,
+    with_errors,
 )
 from workbench.measures.selection import (
     MeasureError,
@@ -117,16 +118,8 @@ def summary(
         "time_per_update",
         "n_active_topics",
     ):
-        means, errors = zip(
-            *(mean_and_error(last[name].values[rows]) for rows in by_label.values()), strict=True
-        )
-        attrs = last[name].attrs
-        data[name] = ("label", list(means), attrs)
-        data[f"{name}_se"] = (
-            "label",
-            list(errors),
-            attrs | {"long_name": f"standard error of {name}"},
-        )
+        means = [mean_and_error(last[name].values[rows]) for rows in by_label.values()]
+        data |= with_errors("label", name, means, last[name].attrs)
     table = xr.Dataset(data, {"label": np.array(list(by_label), dtype=object)})
     differences = paired_differences(runs, reference, scored=scored)
     return table.merge(differences, combine_attrs="override").assign_attrs(

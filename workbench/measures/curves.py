@@ -1,6 +1,6 @@
 """Quantities by iteration, recorded or derived, and their curves over time or K, with standard errors and intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import zip_longest
@@ -38,6 +38,13 @@ def mean_and_error(values: ArrayLike) -> tuple:
     mean = values.mean(axis=0) if n else unknown
     error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else unknown
     return (mean, error) if values.ndim > 1 else (float(mean), float(error))
+
+
+def with_errors(dim: str, name: str, pairs: Iterable[tuple], attributes: dict) -> dict[str, tuple]:
+    """Return the columns ``name`` and ``name_se`` of a table, from (mean, standard error) of each entry along ``dim``."""
+    means, errors = map(list, zip(*pairs, strict=True))
+    of_errors = attributes | {"long_name": f"standard error of {name}"}
+    return {name: (dim, means, attributes), f"{name}_se": (dim, errors, of_errors)}
 
 
 def t_interval(values: np.ndarray) -> tuple[float, float]:
