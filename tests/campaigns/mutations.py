@@ -278,7 +278,7 @@ MUTATIONS = [
         "measures/topics.py",
         "documents[pairs[1]]",
         "documents[pairs[0]]",
-        "measures/test_coherence.py",
+        "measures/test_topics.py",
     ),
     Mutation(
         "empty documents counted",
@@ -286,7 +286,7 @@ MUTATIONS = [
         "measures/topics.py",
         "int(np.count_nonzero(corpus.document_tokens))",
         "corpus.n_documents",
-        "measures/test_coherence.py",
+        "measures/test_topics.py",
     ),
     Mutation(
         "tokens for documents",
@@ -294,7 +294,7 @@ MUTATIONS = [
         "measures/topics.py",
         "    incidence.data[:] = 1.0\n",
         "    incidence.data[:] = 2.0\n",
-        "measures/test_coherence.py",
+        "measures/test_topics.py",
     ),
     Mutation(
         "NPMI not normalised",
@@ -302,7 +302,7 @@ MUTATIONS = [
         "measures/topics.py",
         "np.log(np.outer(share, share)),\n        -log,",
         "np.log(np.outer(share, share)),\n        0 * log + 1,",
-        "measures/test_coherence.py",
+        "measures/test_topics.py",
     ),
     Mutation(
         "flow without counts",
@@ -334,7 +334,7 @@ MUTATIONS = [
         "measures/topics.py",
         "len(distinct) / words.size",
         "len(distinct) / len(words)",
-        "measures/test_coherence.py",
+        "measures/test_topics.py",
     ),
     Mutation(
         "smoothing reversed",
