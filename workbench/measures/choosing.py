@@ -216,13 +216,10 @@ def recommend_k(table: Runs, pending: Iterable[int] = ()) -> Recommendation:
             f"K = {k} is the smallest number of topics within one standard error ({error:.4f}) of the best: K = {best} "
             f"has the highest {score}, and K = {k} is {lower:.4f} lower."
         )
-    elif np.isfinite(table["difference_se"].values).all():
-        smaller = (
-            ", and no smaller number comes within one standard error of it" if k > ks[0] else ""
-        )
-        reason = f"K = {k} has the highest {score}{smaller}."
     else:
-        reason = f"K = {k} has the highest {score}."
+        is_known = k > ks[0] and np.isfinite(table["difference_se"].values).all()
+        smaller = ", and no smaller number comes within one standard error of it" * bool(is_known)
+        reason = f"K = {k} has the highest {score}{smaller}."
     return Recommendation(k, reason, tuple(_cautions(table, k, sorted(pending))))
 
 

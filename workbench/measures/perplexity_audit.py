@@ -442,14 +442,14 @@ def _of_training(
     bound = variational_bound(
         train, topics.of_words, variational_counts(train, topics.of_words, n_threads)
     )
-    entries = {"bound_of_training": AuditEntry(_perplexity(sum(bound), train), train.n_tokens)}
-    note = "the engine records no log p(words, z); engines that sample every token do, such as cgs"
-    entries["joint_of_training"] = AuditEntry(note=note)
+    joint = AuditEntry(
+        note="the engine records no log p(words, z); engines that sample every token do, such as cgs"
+    )
     if "log_joint" in run:
-        entries["joint_of_training"] = AuditEntry(
-            _perplexity(float(run["log_joint"].values[-1]), train), train.n_tokens
-        )
-    return entries
+        value = _perplexity(float(run["log_joint"].values[-1]), train)
+        joint = AuditEntry(value, train.n_tokens)
+    of_bound = AuditEntry(_perplexity(sum(bound), train), train.n_tokens)
+    return {"bound_of_training": of_bound, "joint_of_training": joint}
 
 
 def _perplexity(log_probability: float, documents: Corpus) -> float:
