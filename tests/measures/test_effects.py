@@ -161,7 +161,7 @@ def test_columns_are_those_of_the_run_and_of_a_table():
 
 def test_a_formula_of_columns_bends_numbers_of_many_values():
     columns = pd.DataFrame({"a b": ["x", "y"] * 10, "n": range(20), "few": [1, 2, 3, 4] * 5})
-    formula = formula_of(columns, ["a b", "n", "few"])
+    formula = formula_of(columns)
     assert formula == "~ `a b` + bs(`n`, df=3) + `few`"
     run = with_tokens(np.random.default_rng(0).integers(1, 9, (20, 2)))
     assert effects(run, formula, columns).sizes["term"] == 6
@@ -216,7 +216,7 @@ def test_a_formula_of_columns_bends_numbers_of_many_values():
         ),
         *(
             (
-                lambda name=name: formula_of(pd.DataFrame({name: ["x", "y"]}), [name]),
+                lambda name=name: formula_of(pd.DataFrame({name: ["x", "y"]})),
                 "a formula cannot name the column",
             )
             for name in ("a` + np.load('x') + `b", "1", "", "lambda", " ")

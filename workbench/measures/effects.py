@@ -9,7 +9,7 @@ independent draws for each document explain. Rubin's rules would count that part
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from keyword import iskeyword
 
@@ -109,7 +109,7 @@ def curve_beside(run: xr.Dataset, columns: pd.DataFrame, names: Sequence[str]) -
     known = {name: f"column_{at}" for at, name in enumerate(names)}
     renamed = columns[[*known]].rename(columns=known)
     try:
-        regression = _Regression(run, formula_of(renamed, renamed), renamed)
+        regression = _Regression(run, formula_of(renamed), renamed)
         return regression.curve("column_0", N_POINTS).assign_attrs(column=names[0])
     except MeasureError as error:
         said = re.sub("column_([0-9]+)", lambda found: names[int(found[1])], str(error))
@@ -281,22 +281,20 @@ def _draws(run: xr.Dataset, documents: np.ndarray, seed: int) -> Iterator[np.nda
         yield drawn / drawn.sum(axis=1, keepdims=True)
 
 
-def formula_of(columns: pd.DataFrame, names: Iterable[str]) -> str:
-    """Return the formula of some columns without interactions: numbers as cubic splines if they have over four values.
+def formula_of(columns: pd.DataFrame) -> str:
+    """Return the formula of all columns without interactions: numbers as cubic splines if they have over four values.
 
     Raises MeasureError for a name that a formula could not tell from the formula itself.
     """
-
-    def term(name: str) -> str:
+    terms = []
+    for name, values in columns.items():
         if not re.fullmatch("[^`0-9 ][^`]*", name) or iskeyword(name):
             raise MeasureError(
                 f"a formula cannot name the column {name!r}; rename it, such as to 'column'"
             )
-        known = columns[name].dropna()
-        bends = is_numeric(known) and known.nunique() > 4
-        return f"bs(`{name}`, df=3)" if bends else f"`{name}`"
-
-    return "~ " + " + ".join(map(term, names))
+        bends = is_numeric(values) and values.nunique() > 4
+        terms.append(f"bs(`{name}`, df=3)" if bends else f"`{name}`")
+    return "~ " + " + ".join(terms)
 
 
 def _not_negative(matrices: np.ndarray) -> np.ndarray:
