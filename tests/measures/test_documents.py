@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
-from comparisons import made_up, tiny_comparison, tiny_corpus, tiny_run
+from comparisons import tiny_comparison, tiny_corpus, tiny_run
+from measures.test_groups import with_tokens
 from scipy.stats import binomtest
 
 import workbench as wb
@@ -28,19 +29,9 @@ def training() -> wb.Corpus:
 
 def with_counts(n_dk) -> xr.Dataset:
     """Two topics of which documents have these tokens, with an alpha of 0.01."""
-    n_dk = np.array(n_dk, float)
-    raised = n_dk + 0.01
-    run = made_up("cgs", [1]).assign(
-        {
-            "n_dk": (("snapshot", "document", "topic"), n_dk[None]),
-            "theta": (("document", "topic"), raised / raised.sum(axis=1, keepdims=True)),
-            "n_kw": (("snapshot", "topic", "word"), n_dk.sum(axis=0)[None, :, None]),
-            "phi": (("topic", "word"), [[1.0], [1.0]]),
-        }
-    )
-    return run.assign_coords(
-        document=np.array([f"d{d}" for d in range(len(n_dk))], dtype=object), word=["w"]
-    )
+    raised = np.array(n_dk) + 0.01
+    theta = raised / raised.sum(axis=1, keepdims=True)
+    return with_tokens(n_dk).assign(theta=(("document", "topic"), theta))
 
 
 def test_representative_documents_rank_documents_of_one_token_low():

@@ -102,22 +102,24 @@ def made_up(
 ):
     """A run with these log-likelihoods at iterations 1, 2, …; its bound is that of all tokens."""
     algorithm, n = one(label), len(log_p)
-    data, bound = (
-        {"test_perplexity": np.exp(-np.array(log_p))},
-        np.zeros(n) if bound is None else np.array(bound),
-    )
-    data |= (
-        {}
+    of_all = n_tokens * (np.zeros(n) if bound is None else np.array(bound))
+    data = {
+        "test_perplexity": np.exp(-np.array(log_p)),
+        "collapsed_bound" if algorithm.engine == "cvb" else "bound": None
         if algorithm.samples
-        else {"collapsed_bound" if algorithm.engine == "cvb" else "bound": bound * n_tokens}
-    )
-    data |= {} if topics is None else {"n_active_topics": np.array(topics, float)}
-    data |= {} if steps is None else {"steps": np.array(steps, float)}
+        else of_all,
+        "n_active_topics": topics,
+        "steps": steps,
+    }
     run = xr.Dataset(
-        {name: ("iteration", values) for name, values in data.items()},
+        {
+            name: ("iteration", np.array(values, float))
+            for name, values in data.items()
+            if values is not None
+        }
+        | {"n_k": (("iteration", "topic"), np.full((n, 1), float(n_tokens)))},
         {"iteration": np.arange(1, n + 1)},
     )
-    run["n_k"] = (("iteration", "topic"), np.full((n, 1), float(n_tokens)))
     spec = RunSpec(corpus, "train", "test", algorithm.engine, {"n_topics": n_topics})
     return Measured(corpus, "", label, n_topics, seed, run.assign_attrs(spec=spec.to_json()))
 
