@@ -12,7 +12,8 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import IMPORTED, Engine, NoOptions, StepContext, WarmStart
-from workbench.engines.lda.fold_in import LearntTopics, cvb0_under, mixture_probability
+from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, theta_under
+from workbench.kernels.lda.fold_in import collapsed_theta
 from workbench.models.imported import PHI, THETA, Imported
 from workbench.models.model import ModelError
 
@@ -184,7 +185,8 @@ def fold_in(
             f"theta of other documents needs the Dirichlet prior of the topics, which {learnt.program} does not "
             "say; import the model again with alpha"
         )
-    return cvb0_under(np.maximum(learnt.phi, sys.float_info.min), learnt.alphas, documents, context)
+    phi = np.maximum(learnt.phi, sys.float_info.min)
+    return theta_under(collapsed_theta, phi, learnt.alphas, documents, context)
 
 
 def unseen(learnt: Learnt, theta: np.ndarray, pairs: Corpus) -> np.ndarray:

@@ -83,7 +83,8 @@ def by_cvb0(
     learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta = (alpha + n) / (A + N) (document, topic) by CVB0, converged to 1e-6 tokens; for `cvb` and `cvb0`."""
-    return _folded_in(collapsed_theta, learnt, documents, context)
+    phi, alphas = word_probabilities(*learnt), learnt.priors.alphas
+    return theta_under(collapsed_theta, phi, alphas, documents, context)
 
 
 def by_gibbs(
@@ -92,9 +93,10 @@ def by_gibbs(
     """Return theta (document, topic): the mean over 50 Gibbs sweeps, after 20 of burn-in; for `cgs` and the hybrids."""
     if context.numbers is not None:
         return _one_by_one(learnt, documents, context)
-    return _folded_in(
+    return theta_under(
         sampled_theta,
-        learnt,
+        word_probabilities(*learnt),
+        learnt.priors.alphas,
         documents,
         context,
         documents.tokens_before + context.first_token,
@@ -104,24 +106,10 @@ def by_gibbs(
     )
 
 
-def cvb0_under(
-    phi: np.ndarray, alpha: np.ndarray, documents: Corpus, context: StepContext
-) -> np.ndarray:
-    """Return theta (document, topic) by CVB0, given phi (word, topic) and alpha (topic,); see `by_cvb0`."""
-    return _under(collapsed_theta, phi, alpha, documents, context)
-
-
-def _folded_in(
-    kernel, learnt: LearntTopics, documents: Corpus, context: StepContext, *arguments
-) -> np.ndarray:
-    return _under(
-        kernel, word_probabilities(*learnt), learnt.priors.alphas, documents, context, *arguments
-    )
-
-
-def _under(
+def theta_under(
     kernel, phi: np.ndarray, alpha, documents: Corpus, context: StepContext, *arguments
 ) -> np.ndarray:
+    """Return theta (document, topic), which a kernel of `kernels.lda.fold_in` infers given phi (word, topic) and alpha."""
     theta = np.empty((documents.n_documents, len(alpha)))
 
     each_document(
