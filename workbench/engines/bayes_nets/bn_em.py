@@ -24,6 +24,7 @@ from workbench.engines.bayes_nets.cases import (
     prepared,
     trees_of,
 )
+from workbench.engines.bayes_nets.priors import counts
 from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.tables import Tables
@@ -89,11 +90,6 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
     return {"log_likelihood": float(ready.plan.weights @ of_cases)} | model.state_shares(
         state.counts
     )
-
-
-def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return the expected counts of all tables; normalised by row they are the estimated distributions."""
-    return {"n_cpt": state.counts}
 
 
 def predict(

@@ -35,11 +35,9 @@ from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.kernels.threads import each_slice
 from workbench.kernels.uniforms import FOLD_IN
 from workbench.models.model import ModelError
+from workbench.models.networks.estimates import FLOOR, row_means
 from workbench.models.networks.levels import WORD, level_priors, narrowed
 from workbench.models.networks.network import AUTHORS, DOCUMENT, Network
-
-FLOOR = 1e-10
-"""Smallest probability, before renormalisation, in point-estimated rows, where unseen words would have 0 (spec D.7)."""
 
 
 def check(network: Network) -> Network:
@@ -98,7 +96,7 @@ def row_shares(
     if len(n_rest):
         mean_rest(compiled.rest, rest, np.zeros(len(n_rest)), of_rest)
         for cells in compiled.points:
-            of_rest[cells] = floored(estimates(n_rest[cells]))
+            of_rest[cells] = floored(row_means(n_rest[cells], 0.0, "point"))
         of_rest[compiled.priors.known] = compiled.priors.rest[compiled.priors.known]
     ends = np.empty((len(n_own), paths.n_leaves))
     mean_ends(
@@ -112,19 +110,13 @@ def word_means(compiled: CompiledNetwork, n_wk: np.ndarray, n_k: np.ndarray) -> 
     if compiled.words_are_points:
         phi = np.zeros(n_wk.shape)
         live = compiled.live > 0
-        phi[:, live] = floored(estimates(n_wk[:, live].T)).T
+        phi[:, live] = floored(row_means(n_wk[:, live].T, 0.0, "point")).T
         return phi
     return (compiled.priors.beta + n_wk) * (compiled.live / (compiled.priors.beta_total + n_k))
 
 
-def estimates(counts: np.ndarray) -> np.ndarray:
-    """Return probabilities (row, value): the counts divided by row sums; uniform in rows without tokens."""
-    sizes = counts.sum(axis=1, keepdims=True)
-    return np.where(sizes > 0, counts, 1.0) / np.where(sizes > 0, sizes, counts.shape[1])
-
-
 def floored(table: np.ndarray) -> np.ndarray:
-    """Return probabilities (row, value), raised to at least `FLOOR` and renormalised."""
+    """Return probabilities (row, value), raised to at least `FLOOR`, as unseen words have 0, and renormalised (spec D.7)."""
     raised = np.maximum(table, FLOOR)
     return raised / raised.sum(axis=1, keepdims=True)
 
@@ -146,7 +138,7 @@ def corpus_numbers(
             compiled.rest, n_rest[None], sampled.n_rest, np.zeros(len(n_rest)), rest, log_rest
         )
         for cells in compiled.points:
-            rest[cells] = estimates(n_rest[cells])
+            rest[cells] = row_means(n_rest[cells], 0.0, "point")
         known = compiled.priors.known
         rest[known] = compiled.priors.rest[known]
         fixed = np.concatenate(

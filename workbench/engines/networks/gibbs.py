@@ -9,7 +9,6 @@ LDA as a network walks through the states of `cgs`. Priors that learn are maximi
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -71,11 +70,6 @@ class State(NamedTuple):
     alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
 
 
-@dataclass(frozen=True)
-class Options(Learning):
-    """Options for learning the priors."""
-
-
 def check(network: Network) -> Network:
     """Return the network unchanged; raise ModelError for point-estimated levels, and for word distributions by author.
 
@@ -103,7 +97,7 @@ def arrays(corpus: Corpus, paths: Paths) -> dict[str, Array]:
 def init(
     corpus: Corpus,
     model: Network,
-    options: Options,
+    options: Learning,
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
@@ -189,7 +183,7 @@ def initial_places(
 
 @over_parts
 def step(
-    corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
+    corpus: Corpus, model: Network, options: Learning, state: State, context: StepContext
 ) -> Generator:
     """Draw every token's path once, in canonical order; then update the priors if due."""
     n_moved = sweep(corpus, model, all_sampled(corpus), state, None, context)
@@ -253,7 +247,7 @@ def sweep(
 def watch(
     corpus: Corpus,
     model: Network,
-    options: Options,
+    options: Learning,
     state: State,
     context: StepContext | None = None,
 ) -> Generator:
@@ -309,7 +303,7 @@ def rows_of_documents(
     )
 
 
-def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
+def counts(corpus: Corpus, model: Network, options: Learning, state: State) -> dict:
     """Return the sampled counts of every level, and each token's row of the last level."""
     paths = paths_of(model)
     number = np.zeros(paths.n_leaves, np.uint16)
@@ -318,7 +312,7 @@ def counts(corpus: Corpus, model: Network, options: Options, state: State) -> di
     return of_levels | {"token_topics": number[rows_of_tokens(model, state)]}
 
 
-def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
+def memory(corpus: Corpus, model: Network, options: Learning) -> Memory:
     """Forecast the memory of a run in bytes: the counts and the path of each token."""
     paths = paths_of(model)
     look = (corpus.n_tokens + corpus.n_documents * paths.n_leaves) * 2 * DOUBLE
@@ -337,7 +331,7 @@ def engine(name: str = "network-gibbs") -> Engine:
         when="The reference for models beyond LDA, as author-topic, pachinko or a network of your own: it predicts better "
         "than network-vb, but needs long runs.",
         model=Network,
-        options=Options,
+        options=Learning,
         state=State,
         samples=lambda corpus, options: True,
         watches=("log_joint", "moved"),
