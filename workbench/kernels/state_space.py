@@ -14,7 +14,13 @@ import math
 
 import numpy as np
 
-from workbench.kernels.gaussian import draw_niw, factor, solve, solve_transposed
+from workbench.kernels.gaussian import (
+    draw_niw,
+    factor,
+    log_determinant,
+    solve,
+    solve_transposed,
+)
 from workbench.kernels.jit import aside, kernel
 from workbench.kernels.uniforms import absorb, gamma, normal, stream_of
 
@@ -88,10 +94,10 @@ def factor_states(
     for i in range(n):
         for j in range(n):
             first_weighted[i] += first_precision[i, j] * first_mean[j]
-    log_normaliser = _half_log_determinant(first_precision) - 0.5 * _dot(first_mean, first_weighted)
+    log_normaliser = 0.5 * log_determinant(first_precision) - 0.5 * _dot(first_mean, first_weighted)
     if n_times > 1:
         log_normaliser += (n_times - 1) * (
-            _half_log_determinant(noise_precision) - 0.5 * _dot(offset, weighted)
+            0.5 * log_determinant(noise_precision) - 0.5 * _dot(offset, weighted)
         )
     between = np.empty((n_times - 1, n, n))
     for t in range(n_times):
@@ -218,14 +224,4 @@ def _dot(a, b):
     total = 0.0
     for i in range(len(a)):
         total += a[i] * b[i]
-    return total
-
-
-@kernel
-def _half_log_determinant(matrix: np.ndarray):
-    """Return half the log determinant of a positive definite matrix."""
-    root, total = matrix.copy(), 0.0
-    factor(root)
-    for i in range(len(root)):
-        total += math.log(root[i, i])
     return total

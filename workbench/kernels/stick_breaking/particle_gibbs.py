@@ -177,13 +177,21 @@ def _anchor(log_weights: np.ndarray, reference, means, precision_root, anchored)
 
 
 @aside
-def _choose(stream: np.uint64, logs, n):
-    """Return (the advanced stream, an index below n drawn with weights exp(logs))."""
-    largest, total, chosen = -math.inf, 0.0, 0
+def _largest_and_sum(logs, n):
+    """Return the largest of the first n elements, and the sum of exp(logs_p - largest) over these."""
+    largest, total = -math.inf, 0.0
     for p in range(n):
         largest = max(largest, logs[p])
     for p in range(n):
         total += math.exp(logs[p] - largest)
+    return largest, total
+
+
+@aside
+def _choose(stream: np.uint64, logs, n):
+    """Return (the advanced stream, an index below n drawn with weights exp(logs))."""
+    largest, total = _largest_and_sum(logs, n)
+    chosen = 0
     stream, u = next_uniform(stream)
     u *= total
     for p in range(n):
@@ -202,11 +210,7 @@ def _parents_at(points, log_weights: np.ndarray, n, n_drawn: int, parents: np.nd
 
     points : ascending
     """
-    largest, total = -math.inf, 0.0
-    for p in range(n):
-        largest = max(largest, log_weights[p])
-    for p in range(n):
-        total += math.exp(log_weights[p] - largest)
+    largest, total = _largest_and_sum(log_weights, n)
     parent, reached = 0, math.exp(log_weights[0] - largest) / total
     for i in range(n_drawn):
         while reached <= points[i] and parent < n - 1:
@@ -434,9 +438,5 @@ def forecast(
 @aside
 def _log_sum(logs, n):
     """Return log sum_p exp(logs_p) over the first n elements."""
-    largest, total = -math.inf, 0.0
-    for p in range(n):
-        largest = max(largest, logs[p])
-    for p in range(n):
-        total += math.exp(logs[p] - largest)
+    largest, total = _largest_and_sum(logs, n)
     return largest + math.log(total)
