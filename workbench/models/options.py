@@ -46,16 +46,16 @@ def option(
         "high": high,
         "whole": whole,
         "infinite": infinite,
-    }
-    about |= {
         "otherwise": otherwise,
         "size": size,
         "label": label,
         "several": not choices,
         "example": "",
+        "late": late,
+        "before": default if before is None else before,
+        "former": former,
+        "live": live,
     }
-    about |= {"late": late, "before": default if before is None else before, "former": former}
-    about["live"] = live
     return field(default=default, metadata=about)
 
 

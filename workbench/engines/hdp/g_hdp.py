@@ -120,7 +120,16 @@ def draw_hyperparameters(
 ) -> Generator:
     """Draw tables, gamma, pi and alpha given the topics of all tokens (steps B to E); slots without a token become free."""
     state = with_slots_of_all(state)
-    state, sums = yield Meeting(state, tables_and_guests(corpus, state, context))
+    state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
+    tables = draw_tables(
+        corpus.indptr,
+        corpus.tokens_before,
+        state.n_dk,
+        state.alpha_total * state.weights,
+        context.key(HDP_TABLES),
+    )
+    sums = {"tables": tables, "guests": [corpus.document_tokens]}
+    state, sums = yield Meeting(state, sums)
     state = drawn_from(model, state, sums, context)
     used = int(np.count_nonzero(state.n_k)) if context.step else 0
     return state._replace(steps=state.steps + used), {}
@@ -190,19 +199,6 @@ def wider(array: np.ndarray, capacity: int) -> np.ndarray:
     grown = aligned_zeros((*array.shape[:-1], capacity), array.dtype)
     grown[..., : array.shape[-1]] = array
     return grown
-
-
-def tables_and_guests(corpus: Corpus, state: State, context: StepContext) -> dict:
-    """Return the drawn number of tables of each topic (step B), and the number of tokens of each document."""
-    state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
-    tables = draw_tables(
-        corpus.indptr,
-        corpus.tokens_before,
-        state.n_dk,
-        state.alpha_total * state.weights,
-        context.key(HDP_TABLES),
-    )
-    return {"tables": tables, "guests": [corpus.document_tokens]}
 
 
 def drawn_from(model: HDP, state: State, sums: dict, context: StepContext) -> State:

@@ -231,17 +231,16 @@ def retune(
 def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> Polya:
     """Return the Polya likelihood of a prior given counts: whole counts stored by value, real counts by power sums."""
     cells, sizes = sufficient_statistics
-    totals = document_sizes(corpus) if prior.name == "alpha" else topic_sizes(sizes, prior.n_topics)
+    totals = (
+        whole_sites([corpus.document_tokens])
+        if prior.name == "alpha"
+        else topic_sizes(sizes, prior.n_topics)
+    )
     if cells.mean is not None:
         return Polya(real_sites(*cells, prior.n_topics, prior.pooled), totals, prior.copies)
     n_chains, counts = len(cells.sampled), cells.sampled[..., : prior.n_topics]
     groups = [counts] if prior.pooled else np.moveaxis(counts, -1, 0)
     return Polya(whole_sites(groups, n_chains), totals, prior.copies, n_chains == 1)
-
-
-def document_sizes(corpus: Corpus):
-    """Return the numbers of tokens N_d of nonempty documents as `Sites` of the Polya likelihood."""
-    return whole_sites([corpus.document_tokens])
 
 
 def topic_sizes(sizes: Counts, n_topics: int):
@@ -265,7 +264,7 @@ def dirichlet(
     else:
         alike = prior.pooled and np.all(alpha == alpha[0])
         x, copies = (alpha[:1], prior.copies) if alike else (alpha, 1)
-        totals = document_sizes(corpus)
+        totals = whole_sites([corpus.document_tokens])
     n_rows, total = totals.weight.sum(), np.array([copies * x.sum()])
     rise, of_total = (
         slopes(*real_sites(*cells, prior.n_topics, len(x) == 1), x)[0],

@@ -238,6 +238,9 @@ class GaussianProcess(RawGaussianProcess):
         choices=("empirical", "paper-code"),
     )
 
+    psi_dim = "stick"
+    """Name of the second dimension of psi (document, …)."""
+
     def recorded(self, options) -> tuple[Variable, ...]:
         """Return the variables that a run records: the kernel's hyperparameters, psi, mu, and word probabilities."""
         return (
@@ -263,11 +266,6 @@ class GaussianProcess(RawGaussianProcess):
             DEVIATION,
         )
 
-    @property
-    def psi_dim(self) -> str:
-        """Name of the second dimension of psi (document, …)."""
-        return "stick"
-
 
 @dataclass(frozen=True)
 class LogisticNormalProcess(GaussianProcess):
@@ -279,7 +277,4 @@ class LogisticNormalProcess(GaussianProcess):
     Linderman, Johnson & Adams (2015), sec. 4; spec C.4.
     """
 
-    @property
-    def psi_dim(self) -> str:
-        """Name of the second dimension of psi (document, …)."""
-        return "word"
+    psi_dim = "word"

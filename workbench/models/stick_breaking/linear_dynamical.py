@@ -236,14 +236,13 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         """Return d (stick,), the sticks at hidden state 0."""
         return sticks_of(np.log(self.offset_probabilities(corpus)))
 
-    def n_rows(self, corpus: Corpus) -> int:
-        """Return the number of sticks, which is the number of rows of C and of d."""
-        return corpus.n_words - 1
-
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Return dimension → length of a run's Dataset; without ``corpus`` only of dimensions set by the model."""
-        rows = {} if corpus is None else {self.psi_dim: self.n_rows(corpus)}
-        return super().dims(corpus) | rows
+        if corpus is None:
+            return super().dims()
+        # all words but the last have a stick
+        n_rows = corpus.n_words - (self.psi_dim == "stick")
+        return super().dims(corpus) | {self.psi_dim: n_rows}
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """Return the variables that a run records: states, and parameters of the dynamics and emissions."""
@@ -305,10 +304,6 @@ class LogisticNormalSystem(LinearDynamicalSystem):
         """Return d (component,), the log word probabilities at hidden state 0."""
         return np.log(self.offset_probabilities(corpus))
 
-    def n_rows(self, corpus: Corpus) -> int:
-        """Return the number of words, which is the number of rows of C and of d."""
-        return corpus.n_words
-
 
 @dataclass(frozen=True)
 class GaussianDynamicalSystem(StateSpace):
@@ -347,16 +342,11 @@ class GaussianDynamicalSystem(StateSpace):
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """Return training word frequencies, and means and standard deviations of states over iterations."""
-        means = {
-            name: np.asarray(last[f"running_{each}"])
-            for name, each in (
-                ("states_mean", "states"),
-                ("states_deviation", "states_deviation"),
-            )
-        }
         return {
-            "offset": np.bincount(corpus.words, corpus.counts, corpus.n_words) / corpus.n_tokens
-        } | means
+            "offset": np.bincount(corpus.words, corpus.counts, corpus.n_words) / corpus.n_tokens,
+            "states_mean": np.asarray(last["running_states"]),
+            "states_deviation": np.asarray(last["running_states_deviation"]),
+        }
 
 
 @dataclass(frozen=True)
