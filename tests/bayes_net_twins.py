@@ -1,13 +1,12 @@
 """Bayesian networks from the oracles and at random, and plain twins of what is inferred in them: by enumeration."""
 
 import itertools
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 from scipy.special import gammaln
 from stepping import states
+from toys import read_oracles
 
 from workbench.engines.bayes_nets.cases import cases_within, prepared
 from workbench.engines.engine import StepContext
@@ -15,7 +14,7 @@ from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records
 
-ORACLES = json.loads((Path(__file__).parent / "oracles" / "bayes_nets.json").read_text())
+ORACLES = read_oracles("bayes_nets")
 
 
 def net_of(oracle, missing="imputed") -> tuple[BayesNet, Records]:

@@ -3,9 +3,7 @@
 Equations are those of the specification of the HDP. alpha and beta are totals, tau = 1/W.
 """
 
-import json
 from dataclasses import asdict
-from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -32,10 +30,6 @@ def hdp_of(chosen, n_topics=1) -> HDP:
         n_topics,
         **{name: getattr(chosen, name) for name in option_fields(HDP) if hasattr(chosen, name)},
     )
-
-
-def read_hdp_oracles() -> dict:
-    return json.loads((Path(__file__).parent / "oracles" / "hdp.json").read_text())
 
 
 # ---------------------------------------------------------------------- g-hdp: the direct assignment sampler

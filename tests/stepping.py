@@ -1,5 +1,7 @@
 """Steps of an engine, one after another, as the loop of a run takes them."""
 
+import numpy as np
+
 from workbench.engines.engine import StepContext
 
 
@@ -24,3 +26,13 @@ def stepped(engine, data, model, options, n_steps, seed=0, *, state=None, n_thre
     more |= {"state": state, "n_threads": n_threads}
     *_, last = state, *states(engine, data, model, options, n_steps, seed, **more)
     return last
+
+
+def copied(state):
+    """As a checkpoint keeps it: copies of arrays, and a number of all else."""
+    return type(state)(
+        *(
+            field.copy() if isinstance(field, np.ndarray) else np.asarray(field).item()
+            for field in state
+        )
+    )

@@ -18,8 +18,8 @@ def called(function):
     return numba.njit(lambda *arguments: function(*arguments), error_model="numpy")
 
 
-def read_oracles() -> dict:
-    return json.loads((Path(__file__).parent / "oracles" / "lda.json").read_text())
+def read_oracles(name: str = "lda") -> dict:
+    return json.loads((Path(__file__).parent / "oracles" / f"{name}.json").read_text())
 
 
 def corpus_of(pairs, n_documents=None, n_words=None) -> Corpus:

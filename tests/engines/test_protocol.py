@@ -6,10 +6,12 @@ A new engine is tested here by its line in the registry alone; the toy engine st
 import itertools
 from dataclasses import replace
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from pairwise import every_pair_of_choices, fewest_rows
+from stepping import copied, steps
 from toys import (
     CORPORA,
     LDA_ENGINES,
@@ -98,21 +100,9 @@ def model_of(engine, n_topics, prior=0.1):
 
 def states_of(engine, corpus, model, options, n_steps, seed=0, n_threads=1):
     """(state, info) after each step, as copies, since a step may reuse its arrays."""
-    state = engine.init(corpus, model, options, StepContext(seed, 0, n_threads))
-    for step in range(1, n_steps + 1):
-        state, info = engine.step(corpus, model, options, state, StepContext(seed, step, n_threads))
+    for state, info in steps(engine, corpus, model, options, n_steps, seed, n_threads=n_threads):
         info.pop("event", None)
         yield copied(state), info
-
-
-def copied(state):
-    """As a checkpoint keeps it: copies of arrays, and a number of all else."""
-    return type(state)(
-        *(
-            field.copy() if isinstance(field, np.ndarray) else np.asarray(field).item()
-            for field in state
-        )
-    )
 
 
 def same_bits(one, other):
@@ -339,18 +329,18 @@ def test_a_copied_state_goes_on_with_the_same_bits(corpus, engine):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pulse_that_raises_ends_a_step(name):
-    class Stop(Exception):
-        pass
-
-    def interrupt():
-        raise Stop
-
     engine = get_engine(name)
     corpus = data_for(engine, simulated())
     for model, options in every_choice(engine, corpus):
         state = engine.init(corpus, model, options, StepContext(0, 0))
-        with pytest.raises(Stop):
-            engine.step(corpus, model, options, state, StepContext(0, 1, 1, interrupt))
+        with pytest.raises(InterruptedError):
+            engine.step(
+                corpus,
+                model,
+                options,
+                state,
+                StepContext(0, 1, 1, Mock(side_effect=InterruptedError)),
+            )
 
 
 def test_the_toy_engine_is_one_file_and_one_line():

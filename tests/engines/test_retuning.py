@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import twins
 import xarray as xr
-from engines.lda.starts import assert_within_four_standard_errors
+from geweke import z_of
 from short_runs import CLOCKS, run_of, short_settings
+from stepping import states, stepped
 from toys import simulated, toy_a
 
 import workbench as wb
@@ -187,9 +188,7 @@ def test_tokens_that_stay_sampled_keep_their_topics_and_all_else_follows_the_cou
     engine, corpus, model = get_engine(name), simulated(), LDA(3, 0.2, 0.1)
     given = {"n_chains": n_chains} | ({"schedule": "sequential"} if name == "svb-cgs" else {})
     old, new = (make_options(engine, given | {"r": r}) for r in (before, after))
-    state = engine.init(corpus, model, old, StepContext(4, 0))
-    for step in (1, 2, 3):
-        state, _ = engine.step(corpus, model, old, state, StepContext(4, step))
+    state = stepped(engine, corpus, model, old, 3, seed=4)
     kept = np.repeat(corpus.counts, corpus.counts) <= min(before, after)
     topics = state.topics.copy()
     totals = [
@@ -226,22 +225,18 @@ def test_a_chain_whose_priors_were_turned_draws_from_the_posterior_of_the_new_on
     """Two tokens with the same topic: 4 standard errors of 50 batch means."""
     (corpus, model), engine = toy_a(), get_engine("cgs")
     options, turned = make_options(engine, {}), replace(model, alpha=2.0, beta=1.5)
-    state = engine.init(corpus, model, options, StepContext(3, 0))
-    for step in range(1, 50):
-        state, _ = engine.step(corpus, model, options, state, StepContext(3, step))
+    state = stepped(engine, corpus, model, options, 49, seed=3)
     context = StepContext(3, 50, changed={"alpha": model.alpha, "beta": model.beta})
     state, _ = engine.retune(corpus, turned, options, state, context)
-    samples = []
-    for step in range(50, 10_050):
-        state, _ = engine.step(corpus, turned, options, state, StepContext(3, step))
-        samples.append(state.topics[1:] == state.topics[0])
+    visited = states(engine, corpus, turned, options, 10_000, seed=3, state=state, first=50)
+    samples = [each.topics[1:] == each.topics[0] for each in visited]
     exact, old = (
-        (states.topics[:, 1:] == states.topics[:, :1]).T @ states.probability
-        for states in (
+        (known.topics[:, 1:] == known.topics[:, :1]).T @ known.probability
+        for known in (
             twins.enumerate_topics(corpus, each.alphas, each.beta) for each in (turned, model)
         )
     )
-    assert_within_four_standard_errors(samples, exact)
+    assert z_of(samples, exact, 50).max() < 4
     assert np.abs(exact - old).max() > 0.1  # far apart
 
 

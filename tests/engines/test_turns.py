@@ -20,7 +20,7 @@ from campaigns.truths import (
     draw_words,
     log_probabilities,
 )
-from kernels.stick_breaking.geweke import assert_same_expectations
+from geweke import assert_same_expectations
 from toys import corpus_of_table, dense
 
 from workbench.engines import get_engine

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import toys
+from stepping import stepped
 
 import workbench
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.models import LDA
 
@@ -88,9 +88,7 @@ def numbers_of(name: str, options: dict, n_topics: int) -> list[str]:
     """What an engine makes of a toy in three steps, to the last bit."""
     corpus, model = toys.simulated(), LDA(n_topics, 0.3, 0.2)
     engine, options = get_engine(name), make_options(get_engine(name), options)
-    state = engine.init(corpus, model, options, StepContext(3, 0))
-    for step in (1, 2, 3):
-        state, _ = engine.step(corpus, model, options, state, StepContext(3, step))
+    state = stepped(engine, corpus, model, options, 3, seed=3)
     watched = [
         float(value)
         for key, value in sorted(engine.watch(corpus, model, options, state).items())

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from engines.lda.starts import padded_rows
 from scipy.special import gammaln, polygamma, psi
-from toys import called, random_gamma, simulated
+from toys import called, random_gamma, read_oracles, simulated
 
 from workbench.kernels import count_moments
 from workbench.kernels.count_moments import (
@@ -53,7 +53,7 @@ def exact_distribution(q):
 
 @pytest.mark.parametrize("case", range(8))
 def test_moments_and_expectations_are_the_printed_ones(case):
-    printed = twin.read_hdp_oracles()["poisson_binomial"][case]
+    printed = read_oracles("hdp")["poisson_binomial"][case]
     moments, a, b = moments_of(printed["q"]), printed["a"], printed["b"]
     tolerance = TINY_CASES if printed["E"] < 1e-4 else ORACLE
     assert moments[:2] == pytest.approx((printed["E"], printed["V"]), rel=ORACLE)

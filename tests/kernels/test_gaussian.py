@@ -1,12 +1,10 @@
 """Gaussian draws in information form, and the normal-inverse-Wishart: against NumPy, SciPy and the oracle."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import key_of
+from geweke import key_of
 from scipy import stats
+from toys import read_oracles
 
 from workbench.kernels.gaussian import (
     draw_gaussian,
@@ -20,7 +18,7 @@ from workbench.kernels.gaussian import (
 from workbench.kernels.jit import kernel
 from workbench.kernels.uniforms import absorb, stream_of
 
-ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "stick_breaking.json").read_text())
+ORACLES = read_oracles("stick_breaking")
 
 
 @kernel

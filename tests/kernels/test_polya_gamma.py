@@ -1,11 +1,9 @@
 """Polya-gamma numbers: moments, Laplace transforms and distributions, against closed forms."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from toys import read_oracles
 
 from workbench.errors import InputError
 from workbench.kernels.jit import kernel
@@ -24,7 +22,7 @@ from workbench.kernels.polya_gamma import (
 )
 from workbench.kernels.uniforms import draw_key, stream_of
 
-ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "stick_breaking.json").read_text())
+ORACLES = read_oracles("stick_breaking")
 N = 200_000
 
 

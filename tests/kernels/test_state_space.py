@@ -1,12 +1,10 @@
 """States over time given their potentials, against the oracle and the joint Gaussian; the posterior of a linear system."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import key_of
+from geweke import key_of
 from scipy import stats
+from toys import read_oracles
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.state_space import (
@@ -19,7 +17,7 @@ from workbench.kernels.state_space import (
 )
 from workbench.kernels.uniforms import absorb, stream_of
 
-ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "stick_breaking.json").read_text())
+ORACLES = read_oracles("stick_breaking")
 N_DRAWS = 100_000
 Z = 4.5  # standard errors, of some dozens of statistics
 

@@ -1,12 +1,11 @@
 """Expectations of functions of a count: exact sums, printed values, and where each expansion is right."""
 
 import itertools
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import gammaln, psi
+from toys import read_oracles
 
 from workbench.measures import MeasureError
 from workbench.measures.count_expectations import (
@@ -17,9 +16,7 @@ from workbench.measures.count_expectations import (
     poisson_binomial,
 )
 
-ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "hdp.json").read_text())[
-    "poisson_binomial"
-]
+ORACLES = read_oracles("hdp")["poisson_binomial"]
 ROUNDING = 1e-12  # sums of some thousand probabilities
 Q = [0.3, 0.9, 0.05, 0.5]
 

@@ -11,7 +11,7 @@ from toys import simulated
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.bayes_nets import bn_cvb0, bn_gibbs, bn_hybrid, bn_vb
+from workbench.engines.bayes_nets import bn_gibbs, bn_hybrid, bn_vb
 from workbench.engines.bayes_nets.priors import Learning, learnt_alpha, polya
 from workbench.engines.engine import StepContext
 from workbench.measures.learning import hyperparameters
@@ -138,9 +138,3 @@ def test_a_run_records_its_priors_and_estimates_with_them(name):
     assert [(each.name, each.method) for each in hyperparameters(run)] == [
         ("prior_mean", "maximised")
     ]
-
-
-def test_cvb0_keeps_priors_as_given_unless_told():
-    net, records = random_net(3)
-    last = stepped(bn_cvb0, records, net, Learning(), 3)
-    assert last.alpha.tobytes() == net.tables.alpha.tobytes()

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 import twins
+from geweke import z_of
 from hdp_twins import (
     Assignment,
     chosen_hdp,
     g_hdp_sweep,
     hdp_log_joint,
     hdp_of,
-    read_hdp_oracles,
 )
 from stepping import states
-from toys import CORPORA, corpus_of, every_pair, simulated
+from toys import CORPORA, corpus_of, every_pair, read_oracles, simulated
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
@@ -62,16 +62,6 @@ def run(corpus, n_topics, chosen, n_sweeps, seed=0):
     return states(ENGINE, corpus, hdp_of(chosen, n_topics), chosen, n_sweeps, seed)
 
 
-def deviations(samples, exact, n_batches=40):
-    """(mean - exact) / standard error of batch means, of samples (sweep, quantity)."""
-    samples = np.asarray(samples, float)
-    batches = (
-        samples[len(samples) % n_batches :].reshape(n_batches, -1, samples.shape[1]).mean(axis=1)
-    )
-    error = batches.std(axis=0, ddof=1) / np.sqrt(n_batches)
-    return (batches.mean(axis=0) - exact) / np.maximum(error, 1e-12)
-
-
 # ---------------------------------------------------------------------- exact posteriors
 
 
@@ -82,7 +72,7 @@ def deviations(samples, exact, n_batches=40):
 @pytest.mark.parametrize("case", [0, 1])
 def test_the_chain_follows_the_exact_posterior(case, n_sweeps, tolerance):
     """P(K), E[alpha], E[gamma], E[tables] and which tokens are together, by enumeration of all partitions (spec 18)."""
-    toy = read_hdp_oracles()["hdp_toys"][case]
+    toy = read_oracles("hdp")["hdp_toys"][case]
     documents, words, exact = np.array(toy["doc"]), np.array(toy["word"]), toy["exact"]
     order, (first, second) = np.lexsort((words, documents)), np.triu_indices(len(words), 1)
     corpus = corpus_of(
@@ -109,7 +99,7 @@ def test_the_chain_follows_the_exact_posterior(case, n_sweeps, tolerance):
         exact["Etables"],
         *together,
     ]
-    assert np.abs(deviations(samples[100:], expected)).max() < tolerance
+    assert z_of(samples[100:], expected, 40).max() < tolerance
 
 
 # ---------------------------------------------------------------------- sweeps, counts, what is watched

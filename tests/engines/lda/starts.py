@@ -101,13 +101,6 @@ def assert_same_bits(one, other):
         assert np.array_equal(a, b, equal_nan=True), name
 
 
-def assert_within_four_standard_errors(samples, exact):
-    """Of batch means, 50 batches, for samples (draw, quantity)."""
-    batches = np.reshape(samples, (50, -1, len(exact))).mean(axis=1)
-    mean, error = batches.mean(axis=0), batches.std(axis=0, ddof=1) / np.sqrt(50)
-    assert np.all(np.abs(mean - exact) < 4 * error), (mean, exact, error)
-
-
 def uneven(n_topics: int) -> LDA:
     """Return a model whose topics have priors of their own."""
     return LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)

@@ -1,5 +1,7 @@
 """Unseen documents: against the exact posterior of theta, for every engine, on any number of threads."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 import twins
@@ -63,15 +65,12 @@ def test_threads_and_slices_change_no_bit(way, monkeypatch):
 def test_a_pulse_comes_between_slices_and_may_interrupt(way, monkeypatch):
     monkeypatch.setattr(slices, "SLICE_WORK", 2**12)
 
-    def interrupt():
-        raise InterruptedError
-
     with pytest.raises(InterruptedError):
         way(
             learnt(LDA(2), np.ones((2, 50))),
             None,
             simulated(60, 50, 40),
-            StepContext(3, 0, 1, interrupt),
+            StepContext(3, 0, 1, Mock(side_effect=InterruptedError)),
         )
 
 

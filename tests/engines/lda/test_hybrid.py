@@ -13,6 +13,7 @@ from engines.lda.starts import (
     uneven,
     uniforms_of,
 )
+from geweke import z_of
 from toys import doubled, every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
@@ -122,9 +123,7 @@ def test_draws_follow_the_exact_conditional_of_the_sampled_tokens(oracles, toy):
             StepContext(2, sweep),
         )
         drawn.append(state.topics[0, 3:6] == 0)
-    batches = np.reshape(drawn, (50, -1, 3)).mean(axis=1)
-    deviation = batches.mean(axis=0) - np.array(printed["qcg_marginals"])[:, 0]
-    assert np.all(np.abs(deviation) < 4 * batches.std(axis=0, ddof=1) / np.sqrt(50))
+    assert z_of(drawn, np.array(printed["qcg_marginals"])[:, 0], 50).max() < 4
 
 
 def test_many_chains_come_to_the_printed_optimum(oracles, toy):

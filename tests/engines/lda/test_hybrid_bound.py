@@ -1,5 +1,7 @@
 """The bound B of a hybrid: printed values, its order among the other bounds, and each way to it."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 import twins
@@ -328,8 +330,10 @@ def test_nothing_is_written_to_the_state_and_every_sweep_is_told(oracles):
 
 @pytest.mark.parametrize("method", [hybrid_bound.ais, hybrid_bound.bracket])
 def test_a_pulse_may_interrupt(method, oracles):
-    def interrupt():
-        raise InterruptedError
-
     with pytest.raises(InterruptedError):
-        method(*whole(*at_gamma0(oracles)), StepContext(0, 0, 1, interrupt), 5, 5)
+        method(
+            *whole(*at_gamma0(oracles)),
+            StepContext(0, 0, 1, Mock(side_effect=InterruptedError)),
+            5,
+            5,
+        )

@@ -14,6 +14,7 @@ from stepping import states
 from workbench.corpus import hold_out_tokens
 from workbench.engines import get_engine
 from workbench.engines.options import make_options
+from workbench.runs.scoring import perplexity
 
 SEEDS = (0, 1, 2)
 BURN_IN, N_ITERATIONS = 10, 300
@@ -34,11 +35,6 @@ RUNS = {
 }
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3000)]  # minutes
-
-
-def perplexity(pairs, probability):
-    """exp of the mean negative log probability per token (spec B.2)."""
-    return np.exp(-np.sum(pairs.counts * np.log(probability)) / pairs.n_tokens)
 
 
 def held_out_perplexities(train, test, engine_name, given, seed, n_iterations):

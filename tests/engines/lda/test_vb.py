@@ -154,15 +154,6 @@ def test_a_document_is_visited_until_it_rests_or_the_passes_are_used_up():
     assert corpus.n_pairs < rested["updates"] < 200 * corpus.n_pairs
 
 
-def test_restarted_documents_do_not_depend_on_where_they_were():
-    corpus, model = simulated(), LDA(3, 0.3, 0.2)
-    one, other = (vb_state(corpus, model, random_gamma(corpus, 3), even) for even in (True, False))
-    assert not np.array_equal(one.mean_dk, other.mean_dk)
-    options = vb.Options(init="dirichlet", restart_documents=True)
-    (one, _), (other, _) = step(corpus, model, options, one), step(corpus, model, options, other)
-    assert np.array_equal(one.mean_dk, other.mean_dk)
-
-
 def test_one_pass_and_many_may_take_turns():
     """They visit the pairs in other orders, and what one leaves for its next iteration is not for the other."""
     corpus, model = simulated(), LDA(3, 0.3, 0.2)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from engines.networks.states import (
     NETWORKS,
-    learning,
     level_rows,
     odd_corpus,
     places_of_paths,
@@ -21,7 +20,6 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import cvb
 from workbench.engines.networks import cvb0 as network_cvb0
-from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.cvb0 import begins_of
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.options import make_options
@@ -110,22 +108,6 @@ def test_recount_changes_nothing_but_rounding():
     network_cvb0.recount(corpus, network, state)
     for counts, afresh in zip(kept, state[:4], strict=True):
         np.testing.assert_allclose(counts, afresh, rtol=1e-10, atol=1e-11)
-
-
-def test_priors_that_learn_raise_the_bound():
-    plain, corpus = NETWORKS["pachinko"], simulated(30, 25, 20)
-    network = learning(plain)
-    options = make_options(ENGINE, {"learn_after": 5, "learn_every": 5})
-    held, learnt = (
-        steps(corpus, plain, begun(corpus, plain), 5),
-        steps(corpus, network, begun(corpus, network), 5, options),
-    )
-    assert np.array_equal(held.gamma, learnt.gamma)
-    assert np.array_equal(held.alphas, initial_alphas(plain))
-    assert (
-        ENGINE.watch(corpus, network, options, learnt)["bound"]
-        > ENGINE.watch(corpus, plain, options, held)["bound"] + 1
-    )
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])

@@ -5,15 +5,17 @@ from dataclasses import replace
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.networks.states import NETWORKS, with_authors
+from engines.networks.states import NETWORKS, learning, with_authors
 from stepping import stepped as last_state
 from stepping import steps
 from toys import CORPORA, every_pair, simulated
 
 from workbench.engines import get_engine
+from workbench.engines.networks.compiled import alphas_of, initial_alphas
 from workbench.engines.options import make_options
 from workbench.kernels import threads
 from workbench.models import LDA, ModelError
+from workbench.models.networks.network import Network, Rows
 
 GIVEN = {
     "network-vb": {"n_inner": 1},
@@ -137,3 +139,43 @@ def test_point_estimates_are_refused(name):
     points = replace(NETWORKS["lda"], levels=(levels[0], replace(levels[1], kind="point")))
     with pytest.raises(ModelError, match="level 'phi' is a point estimate"):
         get_engine(name).suits(points)
+
+
+@pytest.mark.parametrize("name", [*GIVEN, "network-vb-ml"])
+def test_rows_over_words_by_author_are_refused(name):
+    network = NETWORKS["author-topic"]
+    phi = replace(network.levels[-1], rows=(Rows(("author", "topic")),))
+    with pytest.raises(
+        ModelError,
+        match="rows over words by author, as level 'phi' has them, cannot be predicted from",
+    ):
+        get_engine(name).suits(Network("words", network.variables, (*network.levels[:-1], phi)))
+
+
+@pytest.mark.parametrize(
+    ("name", "held", "objective"),
+    [
+        ("network-cvb0", "gamma", "bound"),
+        ("network-gibbs", "places", "log_joint"),
+        ("network-hybrid", "places", "objective"),
+    ],
+)
+def test_priors_that_learn_raise_the_objective_and_others_stay(name, held, objective):
+    plain, corpus, engine = NETWORKS["pachinko"], simulated(30, 25, 20), get_engine(name)
+    network, options = (
+        learning(plain),
+        [make_options(engine, GIVEN[name] | {"learn_after": n, "learn_every": 5}) for n in (5, 9)],
+    )
+    learnt, early, still = (
+        last_state(engine, corpus, *each, 5, seed=7)
+        for each in ((network, options[0]), (network, options[1]), (plain, options[0]))
+    )
+    for each in (early, still):
+        np.testing.assert_array_equal(getattr(each, held), getattr(learnt, held))
+        np.testing.assert_array_equal(each.alphas, initial_alphas(plain))
+    told, before = (engine.watch(corpus, network, options[0], state) for state in (learnt, early))
+    assert told[objective] > before[objective] + 1
+    alphas = alphas_of(network, learnt.alphas)
+    assert alphas["theta1"].shape == (2, 3)
+    assert not np.array_equal(alphas["theta1"][0], alphas["theta1"][1])
+    assert np.array_equal(np.squeeze(told["alpha_phi"]), alphas["phi"][0, 0])

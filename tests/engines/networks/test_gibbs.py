@@ -1,21 +1,18 @@
 """Gibbs sampling of networks: enumeration, plain twins, LDA, reference values, what is odd."""
 
-import json
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.networks.states import learning, paths_in, places_of_paths, with_authors
-from stepping import stepped
-from toys import corpus_of, simulated
+from engines.networks.states import paths_in, places_of_paths, with_authors
+from stepping import copied, states, stepped
+from toys import corpus_of, read_oracles, simulated
 
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import cgs
 from workbench.engines.networks import gibbs as network_gibbs
-from workbench.engines.networks.compiled import alphas_of
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.options import make_options
 from workbench.models import LDA, ModelError
@@ -35,19 +32,6 @@ UNEVEN, GROUPED = (0.6, 0.35), ((0.5, 0.9), (0.8, 0.3))
 SIX = twins.toy()
 FOUR = twins.toy(((0, 0, 1), (2,)))
 THREE = twins.toy(((0, 1), (2,)))
-
-
-def words_by_author() -> Network:
-    """Authors with words of their own: rows of the last level by author and topic."""
-    return Network(
-        "words-by-author",
-        (Variable("author", 3, ("a0", "a1", "a2")), Variable("topic", 2)),
-        (
-            Level("authors", "author", (Rows((DOCUMENT,)),), kind="observed", table=AUTHORS),
-            Level("theta", "topic", (Rows(("author",)),), prior=UNEVEN),
-            Level("phi", WORD, (Rows(("author", "topic")),), prior=0.4),
-        ),
-    )
 
 
 def topics_by_document() -> Network:
@@ -103,7 +87,7 @@ def chain(network, corpus, n_sweeps, seed=0, options=PLAIN):
 
 
 def test_the_toys_of_the_twins_are_those_of_the_reference_values():
-    printed = json.loads((Path(__file__).parents[2] / "oracles" / "networks.json").read_text())
+    printed = read_oracles("networks")
     for name, toy in {
         "mix_atm": "author-topic",
         "mix_pam": "pachinko",
@@ -116,10 +100,6 @@ def test_the_toys_of_the_twins_are_those_of_the_reference_values():
         )
 
 
-def copied(state):
-    return type(state)(*(array.copy() for array in state))
-
-
 # ---------------------------------------------------------------------- what is drawn
 
 
@@ -128,13 +108,9 @@ def copied(state):
 def test_chains_follow_the_exact_posterior(name):
     network, corpus = TOYS[name]
     exact, n_sweeps, n_batches = twins.exact(network, corpus), 6000, 30
-    state, seen = (
-        chain(network, corpus, 20, seed=3),
-        np.empty((n_sweeps, corpus.n_tokens), np.int32),
-    )
-    for step in range(n_sweeps):
-        state, _ = ENGINE.step(corpus, network, PLAIN, state, StepContext(5, step))
-        seen[step] = state.places
+    begun = chain(network, corpus, 20, seed=3)
+    visited = states(ENGINE, corpus, network, PLAIN, n_sweeps, seed=5, state=begun, first=0)
+    seen = np.array([state.places.copy() for state in visited])
     for i, (d, w, _) in enumerate(twins.tokens_of(corpus)):
         places = places_of_paths(network, corpus, d, w)
         visits = (seen[:, i, None] == places).reshape(n_batches, -1, len(places)).mean(axis=1)
@@ -242,24 +218,6 @@ def test_a_document_may_lack_authors_only_where_it_lacks_tokens():
         chain(network, replace(corpus, authors=((), ("a0",), ("a1",))), 1)
 
 
-def test_priors_that_learn_raise_the_joint_and_others_stay():
-    plain, corpus = twins.pachinko(2, 3), with_authors(simulated())
-    network = learning(plain)
-    options = make_options(ENGINE, {"learn_after": 5, "learn_every": 5})
-    before = chain(network, corpus, 4, options=options)
-    held = chain(plain, corpus, 5, options=options)
-    after, _ = ENGINE.step(corpus, network, options, copied(before), StepContext(0, 5))
-    assert np.array_equal(held.places, after.places)
-    assert np.array_equal(held.alphas, before.alphas)
-    joints = [ENGINE.watch(corpus, network, PLAIN, state)["log_joint"] for state in (held, after)]
-    assert joints[1] > joints[0]
-    learnt = alphas_of(network, after.alphas)
-    assert learnt["theta1"].shape == (2, 3)
-    assert not np.array_equal(learnt["theta1"][0], learnt["theta1"][1])
-    told = ENGINE.watch(corpus, network, PLAIN, after)
-    assert np.array_equal(np.squeeze(told["alpha_phi"]), learnt["phi"][0, 0])
-
-
 def test_rows_over_words_stand_where_the_network_numbers_them():
     network, corpus = twins.hpam2(2, 3), simulated()
     state = chain(network, corpus, 2)
@@ -267,11 +225,3 @@ def test_rows_over_words_stand_where_the_network_numbers_them():
         ENGINE.counts(corpus, network, PLAIN, state)["n_kw"],
         state.n_wk[:, paths_of(network).leaf_places].T,
     )
-
-
-def test_rows_over_words_by_author_are_refused_at_the_door():
-    with pytest.raises(
-        ModelError,
-        match="rows over words by author, as level 'phi' has them, cannot be predicted from",
-    ):
-        ENGINE.suits(words_by_author())

@@ -18,6 +18,7 @@ from engines.networks.states import (
     with_authors,
 )
 from scipy.special import logsumexp, xlogy
+from stepping import copied
 from stepping import steps as engine_steps
 from toys import every_pair, simulated
 
@@ -25,7 +26,6 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import hybrid as network_hybrid
-from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.hybrid import chain_of, mean_part, totals
 from workbench.engines.options import make_options
 from workbench.kernels.uniforms import TOPICS
@@ -108,10 +108,6 @@ def sampled_counts(network, corpus, state, s, r, but=None) -> Counter:
                 twins.added(counts, chosen[i])
         token += count
     return counts
-
-
-def copied(state):
-    return type(state)(*(each.copy() if isinstance(each, np.ndarray) else each for each in state))
 
 
 @pytest.mark.parametrize("n_chains", [1, 3])
@@ -209,19 +205,6 @@ def test_sampled_counts_stay_those_of_the_paths_of_tokens(network):
         counts = sampled_counts(network, corpus, state, s, 1)
         for level, expected in rows_of_counts(network, corpus, counts):
             assert np.array_equal(level_rows(network, chain_of(state, s), level), expected)
-
-
-def test_priors_learn_from_all_chains_uphill():
-    network, corpus = learning(NETWORKS["pachinko"]), simulated(30, 25, 20)
-    still, options = (options_of(n_chains=2, learn_after=after, learn_every=5) for after in (9, 5))
-    held, _ = steps(corpus, network, 5, still)
-    learnt, _ = steps(corpus, network, 5, options)
-    assert np.array_equal(held.places, learnt.places)
-    assert np.array_equal(held.alphas, initial_alphas(network))
-    before, after = (
-        ENGINE.watch(corpus, network, options, state)["objective"] for state in (held, learnt)
-    )
-    assert after > before + 1
 
 
 @some_networks

@@ -1,8 +1,6 @@
 """Variational Bayes for networks: reference values, plain twins, LDA, bounds that never fall, what is odd."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import network_twins as twins
 import numpy as np
@@ -18,7 +16,7 @@ from engines.networks.states import (
 )
 from scipy.special import gammaln, psi, xlogy
 from stepping import stepped
-from toys import simulated
+from toys import read_oracles, simulated
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
@@ -32,19 +30,13 @@ from workbench.engines.networks.compiled import (
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.options import make_options
 from workbench.models import LDA, ModelError
-from workbench.models.networks.network import WORD, Level, Network, Rows, Variable
+from workbench.models.networks.network import WORD
 
 PRINTED = 1e-8  # of reference values; exp(psi) is right to 3e-10
 SAME = 1e-10
 ENGINE, ML = network_vb.engine("network-vb"), network_vb.engine("network-vb-ml")
 START = {"init": "dirichlet"}
 ONE_PASS = make_options(ENGINE, {"n_inner": 1, "learn_after": 3, "learn_every": 3} | START)
-
-
-@pytest.fixture(scope="session")
-def printed() -> dict:
-    """Exact values of networks; see tests/oracles."""
-    return json.loads((Path(__file__).parents[2] / "oracles" / "networks.json").read_text())
 
 
 def steps(engine, corpus, network, state, n, options=ONE_PASS, first=1):
@@ -118,9 +110,9 @@ PRINTED_NETWORKS = {
 
 
 @pytest.mark.parametrize("name", PRINTED_NETWORKS)
-def test_sweeps_from_printed_rows_give_the_printed_responsibilities_and_bounds(name, printed):
-    network, values = PRINTED_NETWORKS[name], printed[name]["vb"]
-    corpus = toy_of(printed[name]["tokens"])
+def test_sweeps_from_printed_rows_give_the_printed_responsibilities_and_bounds(name):
+    network, printed = PRINTED_NETWORKS[name], read_oracles("networks")[name]
+    corpus, values = toy_of(printed["tokens"]), printed["vb"]
     state, done = state_of_rows(network, corpus, values["xi0"]), 0
     for sweeps in (1, 2, 5):
         state, done = steps(ENGINE, corpus, network, state, sweeps - 1 - done), sweeps
@@ -134,7 +126,7 @@ def test_sweeps_from_printed_rows_give_the_printed_responsibilities_and_bounds(n
         )
     state = steps(ENGINE, corpus, network, state, 3000)
     assert bound_of(ENGINE, corpus, network, state) == pytest.approx(values["F_final"], rel=PRINTED)
-    assert values["F_final"] < printed[name]["exact"]["log_evidence"]
+    assert values["F_final"] < printed["exact"]["log_evidence"]
     xi = rows_of_state(network, corpus, state)
     responsible = twins.responsibilities(network, corpus, xi)
     # of a fixed point
@@ -251,37 +243,13 @@ def test_predictions_are_those_of_mean_rows_path_by_path_and_sum_to_one(network)
         assert found[document].sum() == pytest.approx(1.0)
 
 
-def test_a_document_with_tokens_and_without_author_is_named():
-    corpus = odd_corpus()
-    corpus = corpus.with_pairs(
-        corpus.indptr, corpus.words, corpus.counts, authors=((), ("a2",), ("a1",), (), ("a0",))
-    )
-    with pytest.raises(
-        ModelError, match="1 documents have tokens and no author, the first of them 'document 0'"
-    ):
-        begun(ENGINE, corpus, NETWORKS["author-topic"])
-
-
-def test_estimates_by_document_and_rows_over_words_by_author_are_refused():
+def test_estimates_by_document_are_refused():
     network = twins.lda(2)
     theta = replace(network.levels[0], kind="point")
     with pytest.raises(
         ModelError, match="level 'theta' has rows by document, which cannot be point estimates"
     ):
         begun(ENGINE, odd_corpus(), replace(network, levels=(theta, network.levels[1])))
-    authors = Network(
-        "authors",
-        (Variable("author", 3, ("a0", "a1", "a2")),),
-        (
-            Level("authors", "author", (Rows(("document",)),), kind="observed", table="authors"),
-            Level("phi", WORD, (Rows(("author",)),)),
-        ),
-    )
-    with pytest.raises(
-        ModelError,
-        match="rows over words by author, as level 'phi' has them, cannot be predicted from",
-    ):
-        begun(ENGINE, odd_corpus(), authors)
 
 
 def test_a_level_learns_one_number_or_one_for_each_value_and_group():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import z_of
+from geweke import z_of
 from stepping import stepped
 
 import workbench as wb

@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import assert_same_expectations
+from geweke import assert_same_expectations
 from scipy import stats
 
 import workbench as wb

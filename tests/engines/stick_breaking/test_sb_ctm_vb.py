@@ -5,6 +5,7 @@ import pytest
 from kernels.stick_breaking.plain_variational import plain_fit
 from scipy import stats
 from scipy.special import digamma
+from stepping import copied, steps
 from toys import corpus_of, simulated
 
 import workbench as wb
@@ -24,13 +25,8 @@ ENGINE = get_engine("sb-ctm-vb")
 def states(corpus, model, options, n, seed=0):
     """(state, bound) after each of n iterations; states share no array."""
     options = make_options(ENGINE, options)
-    state = ENGINE.init(corpus, model, options, StepContext(seed, 0))
-    for step in range(1, n + 1):
-        state, _ = ENGINE.step(corpus, model, options, state, StepContext(seed, step))
-        copy = type(state)(
-            *(np.copy(field) if isinstance(field, np.ndarray) else field for field in state)
-        )
-        yield copy, ENGINE.watch(corpus, model, options, copy)["bound"]
+    for state, _ in steps(ENGINE, corpus, model, options, n, seed):
+        yield copied(state), ENGINE.watch(corpus, model, options, state)["bound"]
 
 
 @pytest.mark.parametrize(

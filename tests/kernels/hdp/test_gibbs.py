@@ -9,9 +9,8 @@ from hdp_twins import (
     g_hdp_tables,
     hdp_conditional,
     hdp_log_joint,
-    read_hdp_oracles,
 )
-from toys import CORPORA, corpus_of, random_topics, simulated, toy_three_topics
+from toys import CORPORA, corpus_of, random_topics, read_oracles, simulated, toy_three_topics
 
 from workbench.engines.engine import StepContext
 from workbench.kernels.hdp import gibbs as hdp_gibbs
@@ -259,7 +258,7 @@ def test_tables_meet_their_twin():
 @pytest.mark.parametrize("case", range(4))
 def test_tables_follow_the_exact_law(case):
     """Chi square over 20,000 restaurants; cells that expect fewer than 10 are one cell."""
-    exact, n = read_hdp_oracles()["antoniak"][case], 20_000
+    exact, n = read_oracles("hdp")["antoniak"][case], 20_000
     guests = exact["n"]
     corpus, n_dk = corpus_of([(0, 0, guests)]), np.array([[guests]], np.int32)
     found = np.zeros(guests + 1)

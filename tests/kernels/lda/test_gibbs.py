@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 import twins
+from geweke import z_of
 from toys import CORPORA, corpus_of, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines.engine import StepContext
@@ -202,12 +203,6 @@ def test_a_mean_part_of_zero_and_a_variance_of_zero_change_no_bit():
 # ---------------------------------------------------------------------- the posterior, by enumeration
 
 
-def batch_means(samples, n_batches=50):
-    """Mean and standard error of correlated samples (sweep, quantity)."""
-    batches = samples.reshape(n_batches, -1, samples.shape[1]).mean(axis=1)
-    return batches.mean(axis=0), batches.std(axis=0, ddof=1) / np.sqrt(n_batches)
-
-
 def quantities(corpus, model, topics):
     """Topic indicators of every token, sameness of every two tokens, and the predictive table, of (state, token) topics."""
     first, second = np.triu_indices(corpus.n_tokens, 1)
@@ -226,13 +221,12 @@ def exact_quantities(corpus, model):
 
 def largest_deviation(draw_topics, corpus, model, n_sweeps):
     """The largest |mean - exact| / standard error over tokens, pairs of tokens and predictive probabilities."""
-    expected = exact_quantities(corpus, model)
     arrays, visited = arrays_of(corpus, np.zeros(corpus.n_tokens), model.n_topics), []
     for step in range(100 + n_sweeps):  # 100 sweeps from the same start until it is forgotten
         sweep(draw_topics, corpus, model, arrays, StepContext(11, step).key(GIBBS))
         visited.append(arrays[0].copy())
-    mean, error = batch_means(quantities(corpus, model, np.array(visited[100:])))
-    return np.max(np.abs(mean - expected) / np.maximum(error, 1e-12))
+    found = quantities(corpus, model, np.array(visited[100:]))
+    return z_of(found, exact_quantities(corpus, model), 50).max()
 
 
 @cache

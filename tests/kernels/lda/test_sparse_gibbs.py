@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import twins
-from kernels.lda.test_gibbs import arrays_of, batch_means, quantities, uniforms_of
+from geweke import z_of
+from kernels.lda.test_gibbs import arrays_of, exact_quantities, quantities, uniforms_of
 from toys import CORPORA, corpus_of, random_topics, simulated, toy_a, toy_three_topics
 
 import workbench as wb
@@ -166,16 +167,14 @@ def test_counts_that_an_entry_cannot_hold_are_drawn_by_documents():
 
 def largest_deviation(corpus, model, n_sweeps, options):
     """The largest |mean - exact| / standard error over tokens, pairs of tokens and predictives; the options take turns."""
-    exact = twins.enumerate_topics(corpus, model.alphas, model.beta)
-    expected = exact.probability @ quantities(corpus, model, exact.topics)
     state, visited = state_of(corpus, model, np.zeros(corpus.n_tokens)), []
     for step in range(100 + n_sweeps):  # 100 sweeps from the same start until it is forgotten
         state, _ = ENGINE.step(
             corpus, model, options[step % len(options)], state, StepContext(11, step)
         )
         visited.append(state.topics.copy())
-    mean, error = batch_means(quantities(corpus, model, np.array(visited[100:])))
-    return np.max(np.abs(mean - expected) / np.maximum(error, 1e-12))
+    found = quantities(corpus, model, np.array(visited[100:]))
+    return z_of(found, exact_quantities(corpus, model), 50).max()
 
 
 def four_tokens():

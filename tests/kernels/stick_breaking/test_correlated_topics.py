@@ -1,24 +1,19 @@
-"""Gibbs sampling of correlated topics: sticks against quadrature, theta of unseen documents."""
-
-import json
-from pathlib import Path
+"""Gibbs sampling of correlated topics: sticks against quadrature; theta of unseen documents is in `test_logistic_normal.py`."""
 
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import (
-    z_of,
-)
+from geweke import z_of
+from toys import read_oracles
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.correlated_topics import (
     count_words_again,
     draw_sticks,
-    sampled_theta,
 )
 from workbench.kernels.stick_breaking.sticks import probabilities
 from workbench.kernels.uniforms import absorb, draw_key
 
-ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())
+ORACLES = read_oracles("stick_breaking")
 
 
 @kernel
@@ -61,45 +56,3 @@ def test_words_are_counted_again_as_tokens_have_topics():
         0, 3, np.array([0, 2, 2, 3]), np.array([0, 3, 1]), np.array([1, 2, 2]), topics, n_wk
     )
     assert n_wk[:, :3].tolist() == [[0, 2, 1], [0, 0, 0], [1, 0, 1]] and not n_wk[:, 3:].any()
-
-
-def test_theta_of_unseen_documents_is_its_posterior_mean():
-    """One token and two topics: theta_1 is the mean of sigma(psi) under N(mu, s) times the token's probability."""
-    mu, variance, phi = np.array([0.4]), 1.7, np.array([[0.9, 0.2], [0.1, 0.8]])
-    theta, precision = np.empty((3, 2)), np.array([[1 / variance]])
-    indptr, words, counts, before = (
-        np.array([0, 1, 2, 2]),
-        np.array([0, 1], np.int32),
-        np.ones(2, np.int32),
-        np.arange(3),
-    )
-    key = np.uint64(draw_key(0, 1, 0, 0))
-    sampled_theta(
-        0,
-        3,
-        indptr,
-        words,
-        counts,
-        before,
-        phi,
-        precision,
-        mu,
-        precision @ mu,
-        50,
-        200_000,
-        key,
-        theta,
-    )
-    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
-    share = 1 / (1 + np.exp(-(mu + np.sqrt(variance) * nodes)))
-    for d, p in enumerate(
-        (
-            share * phi[0, 0] + (1 - share) * phi[0, 1],
-            share * phi[1, 0] + (1 - share) * phi[1, 1],
-            1.0,
-        )
-    ):
-        assert theta[d, 0] == pytest.approx(
-            (weights * p * share).sum() / (weights * p).sum(), abs=4e-3
-        )
-    assert theta.sum(axis=1) == pytest.approx(1.0, abs=1e-9)

@@ -1,12 +1,11 @@
 """Gaussian processes given Polya-gamma numbers, by exact means and covariances; the fit of their kernel."""
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from toys import read_oracles
 
 from workbench.kernels.stick_breaking import gaussian_process
 from workbench.kernels.stick_breaking.gaussian_process import (
@@ -24,7 +23,7 @@ from workbench.kernels.stick_breaking.gaussian_process import (
 )
 from workbench.kernels.uniforms import draw_key
 
-ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())
+ORACLES = read_oracles("stick_breaking")
 ALGEBRA = 1e-10
 HYPER = Kernel(8.0, 3.0, 1.3, 0.5)
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import z_of
+from geweke import z_of
 from scipy.special import expit, log_expit
 
 from workbench.engines.engine import StepContext

@@ -1,23 +1,19 @@
 """Hidden Markov models: filter, messages and predictions against sums over all paths."""
 
 import itertools
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import key_of
-from toys import dense
+from geweke import key_of
+from toys import dense, read_oracles
 
 from workbench.corpus import Corpus
 from workbench.corpus.splits import hold_out_tokens
 from workbench.engines.stick_breaking import hmm
 from workbench.kernels.stick_breaking.hidden_markov import draw_states
 
-ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())[
-    "hmm_T3"
-]
+ORACLE = read_oracles("stick_breaking")["hmm_T3"]
 
 
 def corpus_of(table, sequence) -> Corpus:

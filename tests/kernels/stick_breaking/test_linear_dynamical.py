@@ -1,13 +1,11 @@
 """Linear dynamical systems of counts: potentials, states and rows of C, against plain twins and quadrature."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import z_of
+from geweke import z_of
 from scipy.linalg import lapack
 from scipy.special import logsumexp
+from toys import read_oracles
 
 from workbench.kernels.gaussian import log_determinant
 from workbench.kernels.jit import kernel
@@ -28,7 +26,7 @@ from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_pa
 from workbench.kernels.stick_breaking.sticks import kappa, log_multinomial, remaining
 from workbench.kernels.uniforms import absorb, draw_key
 
-ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())
+ORACLES = read_oracles("stick_breaking")
 Z = 4.5  # standard errors, of some dozens of statistics
 TWINS = 1e-12  # relative: rounding of some hundred sums
 

@@ -1,18 +1,15 @@
 """Gibbs sampling of logistic-normal topics: components against quadrature, theta of unseen documents."""
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import (
-    z_of,
-)
+from geweke import z_of
 from scipy.special import softmax
-from toys import called
+from toys import called, read_oracles
 
 from workbench.kernels.jit import kernel
+from workbench.kernels.stick_breaking.correlated_topics import sampled_theta as of_sticks
 from workbench.kernels.stick_breaking.logistic_normal import (
     conditional,
     draw_components,
@@ -23,7 +20,7 @@ from workbench.kernels.stick_breaking.logistic_normal import (
 )
 from workbench.kernels.uniforms import absorb, draw_key
 
-ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())
+ORACLES = read_oracles("stick_breaking")
 
 
 @kernel
@@ -136,25 +133,33 @@ def test_the_only_component_is_drawn_from_its_prior():
     assert z_of((chain - 1.5) ** 2, [0.25]).max() < 4.5
 
 
-def test_theta_of_unseen_documents_is_its_posterior_mean():
-    """One token and two topics, or none: theta is the mean of the softmax under N(mu, Sigma) times the token's probability."""
-    mu, covariance, phi = (
-        np.array([0.4, -0.1]),
-        np.array([[1.7, 0.5], [0.5, 0.9]]),
-        np.array([[0.9, 0.2], [0.1, 0.8]]),
-    )
+@pytest.mark.parametrize(
+    ("sampled", "law", "mean", "variance"),
+    [
+        (of_sticks, (np.array([[1 / 1.7]]), np.array([0.4]), np.array([0.4 / 1.7])), 0.4, 1.7),
+        (
+            sampled_theta,
+            (padded_rows(np.linalg.inv([[1.7, 0.5], [0.5, 0.9]])), np.array([0.4, -0.1])),
+            0.5,
+            1.7 + 0.9 - 2 * 0.5,
+        ),
+    ],
+    ids=["sticks", "components"],
+)
+def test_theta_of_unseen_documents_is_its_posterior_mean(sampled, law, mean, variance):
+    """One token and two topics, or none: theta is the mean of sigma(psi), or of the softmax, under N(mu, Sigma) times the
+    token's probability; softmax of two is sigma of their difference, whose mean and variance these are."""
     indptr, words, counts, before = (
         np.array([0, 1, 2, 2]),
         np.array([0, 1], np.int32),
         np.ones(2, np.int32),
         np.arange(3),
     )
-    theta, key = np.empty((3, 2)), np.uint64(draw_key(0, 1, 0, 0))
-    rows = padded_rows(np.linalg.inv(covariance))
-    sampled_theta(0, 3, indptr, words, counts, before, phi, rows, mu, 50, 200_000, key, theta)
+    phi, theta = np.array([[0.9, 0.2], [0.1, 0.8]]), np.empty((3, 2))
+    key = np.uint64(draw_key(0, 1, 0, 0))
+    sampled(0, 3, indptr, words, counts, before, phi, *law, 50, 200_000, key, theta)
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
-    # softmax of two is sigma of their difference
-    share = 1 / (1 + np.exp(-(0.5 + np.sqrt(1.7 + 0.9 - 2 * 0.5) * nodes)))
+    share = 1 / (1 + np.exp(-(mean + np.sqrt(variance) * nodes)))
     for d, p in enumerate(
         (
             share * phi[0, 0] + (1 - share) * phi[0, 1],

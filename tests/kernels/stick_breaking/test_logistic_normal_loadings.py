@@ -1,7 +1,7 @@
 """Loadings of the logistic-normal system by elliptical slice sampling."""
 
 import numpy as np
-from kernels.stick_breaking.geweke import key_of, z_of
+from geweke import key_of, z_of
 from scipy.special import log_softmax, logsumexp
 
 from workbench.kernels.jit import kernel

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import key_of, z_of
+from geweke import key_of, z_of
 from scipy import stats
 from scipy.special import log_softmax
 from toys import called

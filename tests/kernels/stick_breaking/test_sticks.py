@@ -1,16 +1,14 @@
 """The stick-breaking map, its inverse, Jacobian and densities: against the oracle, SciPy and finite differences."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from toys import read_oracles
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking import sticks as sb
 
-ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())
+ORACLES = read_oracles("stick_breaking")
 MAP = {name: np.array(values) for name, values in ORACLES["sb_map"].items()}
 
 

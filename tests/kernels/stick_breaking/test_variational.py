@@ -1,13 +1,10 @@
 """Variational inference of correlated topics: the update of a document against plain numpy, and as a maximum of its bound."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from kernels.stick_breaking.plain_variational import bound_of, plain_fit
 from scipy.special import expit, logsumexp
-from toys import called
+from toys import called, read_oracles
 
 from workbench.kernels.gaussian import inverse, log_determinant
 from workbench.kernels.simd.vectors import aligned_zeros, padded
@@ -20,9 +17,7 @@ from workbench.kernels.stick_breaking.variational import (
     fit_documents,
 )
 
-ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())[
-    "vb_local"
-]
+ORACLE = read_oracles("stick_breaking")["vb_local"]
 NODES_OF = {"local": (NO_NODES, NO_NODES), "paper": (NODES, NODE_WEIGHTS)}
 
 
