@@ -8,7 +8,6 @@ from itertools import islice
 
 import numpy as np
 import xarray as xr
-from scipy.stats import rankdata
 
 from workbench.corpus.corpus import AnyCorpus
 from workbench.engines import get_engine
@@ -515,6 +514,8 @@ def rank_histograms(draws: xr.Dataset) -> xr.DataArray:
     if not numbers:
         raise MeasureError("the chains recorded no number that varies between draws")
     name = next((name for name in RANKED if name in numbers), numbers[0])
+    from scipy.stats import rankdata  # as slow to import as all else of measures
+
     ranks = rankdata(draws[name].values, method="average") - 0.5
     bins = np.minimum(
         (ranks.reshape(draws[name].shape) * BINS / draws[name].size).astype(int), BINS - 1
