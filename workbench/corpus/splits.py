@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import numpy as np
@@ -430,7 +430,9 @@ def split_shards(
         writers = []
         for part in PARTS:
             (partial / part).mkdir()
-            writers.append(stack.enter_context(ShardWriter(partial / part, corpus.n_words)))
+            writers.append(
+                stack.enter_context(closing(ShardWriter(partial / part, corpus.n_words)))
+            )
             writers[-1].take(corpus.folder, corpus.fields, list(corpus.input_names))
         held: list[Documents] = []
 

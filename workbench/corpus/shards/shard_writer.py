@@ -1,6 +1,5 @@
 """Write the folder of a sharded corpus piece by piece; `workbench.corpus.shards.sharded` describes its files."""
 
-import json
 import os
 import shutil
 from contextlib import ExitStack
@@ -9,8 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import INT32_MAX, MOST_TOKENS
-from workbench.data.reading import hash_of
-from workbench.data.saving import checksum
 from workbench.data.stored_texts import GrowingArray, TextsWriter, text_files
 from workbench.errors import DataError
 
@@ -46,12 +43,6 @@ class ShardWriter:
         self._word_tokens = np.zeros(n_words, np.int64)
         self.bounds, self.first_pairs, self.first_tokens = [0], [0], [0]
         self.n_documents = self._n_pairs = self.n_tokens = 0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.close()
 
     def close(self) -> None:
         """Write what is buffered and close the files."""
@@ -106,7 +97,7 @@ class ShardWriter:
         self._taken = list(fields), list(input_names)
 
     def finish(self, name: str, held_out_rows: str | None, reading: dict | None) -> dict:
-        """Write the remaining files; return the manifest, still without hashes, for `seal` to complete and write."""
+        """Write the remaining files; return the manifest, still without hashes, for `sharded.finish` to complete and write."""
         self._end()
         self._array("word_tokens", np.int64).add(self._word_tokens)
         self.close()
@@ -180,15 +171,6 @@ class ShardWriter:
             self.bounds.append(self.n_documents)
             self.first_pairs.append(self._n_pairs)
             self.first_tokens.append(self.n_tokens)
-
-
-def seal(folder: Path, manifest: dict, content_hash: str) -> None:
-    """Write the manifest of a finished folder, with the hash of every file."""
-    files = {file.name: [file.stat().st_size, hash_of(file)] for file in sorted(folder.iterdir())}
-    manifest = manifest | {"content_hash": content_hash, "files": files}
-    (folder / MANIFEST).write_text(
-        json.dumps(manifest | {"checksum": checksum(manifest)}, indent=1)
-    )
 
 
 def link(source: Path, target: Path) -> None:

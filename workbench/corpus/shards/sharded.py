@@ -17,11 +17,11 @@ records that it is in several shards. The ``table`` of a `Corpus` (texts as they
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -37,7 +37,6 @@ from workbench.corpus.shards.shard_writer import (
     VERSION,
     ShardWriter,
     link,
-    seal,
     shard_stem,
 )
 from workbench.data.arrays import sealed
@@ -97,6 +96,12 @@ class ShardedCorpus(AnyCorpus):
         A sequence that reads one word at a time; equal to a tuple of the same words.
     titles, authors, labels, times, sequence : (document,)
         As in a `Corpus`, but sequences that read one entry at a time; None for missing fields, except default titles.
+    fields : list of str
+        Names of the stored ones of these fields, vocabulary included.
+    n_documents, n_tokens : int
+        Number of documents, empty ones included, and of tokens, the sum of all counts.
+    n_pairs, n_entries : int
+        Number of document-word pairs, distinct words of a document, which are the entries that have a weight.
     bounds : (shard + 1,) int64
         The first document of each shard, and one after the last.
     first_pairs, first_tokens : (shard + 1,) int64
@@ -119,6 +124,10 @@ class ShardedCorpus(AnyCorpus):
             sealed(np.asarray(manifest[name], np.int64))
             for name in ("bounds", "first_pairs", "first_tokens")
         )
+        self.n_documents, self.n_pairs, self.n_tokens = (
+            int(ends[-1]) for ends in (self.bounds, self.first_pairs, self.first_tokens)
+        )
+        self.n_entries, self.fields = self.n_pairs, manifest["fields"]
 
     # ------------------------------------------------------------------ ways in
 
@@ -155,7 +164,10 @@ class ShardedCorpus(AnyCorpus):
         first = next(parts, None)
         if first is None:
             raise DataError("a sharded corpus needs at least one part; none came")
-        with new_folder(Path(folder)) as partial, ShardWriter(partial, first.n_words) as writer:
+        with (
+            new_folder(Path(folder)) as partial,
+            closing(ShardWriter(partial, first.n_words)) as writer,
+        ):
             writer.texts("vocabulary").add(first.vocabulary)
             for part in chain([first], parts):
                 _check_part(first, part)
@@ -234,11 +246,6 @@ class ShardedCorpus(AnyCorpus):
                 self._check_range(*documents[1:])
                 yield documents
                 first = last
-
-    @property
-    def fields(self) -> list[str]:
-        """Names of the stored text fields, among vocabulary, titles, authors, labels, times and sequence."""
-        return self._manifest["fields"]
 
     def in_memory(self) -> Corpus:
         """Return the whole corpus as one validated `Corpus`; raise an error if it does not fit into memory."""
@@ -321,21 +328,6 @@ class ShardedCorpus(AnyCorpus):
     # ------------------------------------------------------------------ sizes
 
     @property
-    def n_documents(self) -> int:
-        """Number of documents, empty ones included."""
-        return int(self.bounds[-1])
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of document-word pairs: distinct words of a document, summed over documents."""
-        return int(self.first_pairs[-1])
-
-    @property
-    def n_tokens(self) -> int:
-        """Number of tokens: the sum of all counts."""
-        return int(self.first_tokens[-1])
-
-    @property
     def inputs(self) -> np.ndarray | None:
         """The inputs (document, input) float64, a new array at each access; None without inputs."""
         return (
@@ -343,11 +335,6 @@ class ShardedCorpus(AnyCorpus):
             if self.input_names
             else None
         )
-
-    @property
-    def n_entries(self) -> int:
-        """Number of entries that have a weight: document-word pairs."""
-        return self.n_pairs
 
     @property
     def memory_bytes(self) -> int:
@@ -491,8 +478,16 @@ def finish(
     reading: dict | None = None,
 ) -> None:
     """Write the remaining files of a corpus and its manifest, with the hashes of the content and of every file."""
-    manifest = writer.finish(name, held_out_rows, reading)
-    seal(writer.folder, manifest, ShardedCorpus(writer.folder, manifest).computed_hash())
+    folder, manifest = writer.folder, writer.finish(name, held_out_rows, reading)
+    manifest |= {
+        "content_hash": ShardedCorpus(folder, manifest).computed_hash(),
+        "files": {
+            file.name: [file.stat().st_size, hash_of(file)] for file in sorted(folder.iterdir())
+        },
+    }
+    (folder / MANIFEST).write_text(
+        json.dumps(manifest | {"checksum": checksum(manifest)}, indent=1)
+    )
 
 
 def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
@@ -534,7 +529,7 @@ def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
         writer.add(piece.indptr, piece.words, piece.counts)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _reading(folder: Path, name: str) -> Iterator[BinaryIO]:
     """Yield an opened file of the folder; errors in reading it are raised as DataError."""
     try:

@@ -201,7 +201,7 @@ def _write(
         )
         words, n_documents, rest = read_all(request, stream, pairs, fields)
         n_documents = rest.pop("n_documents", n_documents)
-        with ShardWriter(place, len(words.vocabulary)) as writer:
+        with closing(ShardWriter(place, len(words.vocabulary))) as writer:
             writer.texts("vocabulary").add(words.vocabulary)
             fields.finish(writer, rest)
             for last, indptr, ids, counts in _documents(pairs, n_documents, words.numbers):
