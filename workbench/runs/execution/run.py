@@ -292,14 +292,16 @@ def warn_of_other_kernels(runs: list[Run]) -> None:
 
 def extend(path: Path, n_iterations: int | None) -> None:
     """Set the last iteration of a run to ``n_iterations``; do nothing for None."""
-    if n_iterations is not None and not (spec := read_spec(path)).length:
+    if n_iterations is None:
+        return
+    spec = read_spec(path)
+    if not spec.length:
         raise StoreError(
             f"run '{path.name}' is a model imported from {spec.model['program']}, which cannot be resumed; fit an engine "
             "with start= it instead"
         )
-    if n_iterations is not None:
-        read_spec(path).refuse_missing()
-        set_end(path, SpecError.whole("iterations", n_iterations, 1, CAPACITY))
+    spec.refuse_missing()
+    set_end(path, SpecError.whole("iterations", n_iterations, 1, CAPACITY))
 
 
 def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> list[Run]:

@@ -57,7 +57,7 @@ from workbench.runs.loop import Control
 from workbench.runs.progress import bar
 from workbench.runs.recorded import priors_of
 from workbench.runs.settings import named
-from workbench.runs.spec import RunSpec, SpecError, make_spec
+from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.archive import counts_hash, get_corpus
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.places import default_store
@@ -160,15 +160,14 @@ def update(
     def begun(train: Corpus, batch_size: int) -> Stream:
         """Return the documents as a stream over the run's vocabulary; raise DataError if they are not iterable."""
         whose = f"whose vocabulary is that of {spec.name}"
-        stream = Stream(
+        source = FileDocuments(documents) if isinstance(documents, AnyCorpus) else documents
+        return Stream(
             lambda: counted_over(
                 train.vocabulary, documents, spec.counted, vocabulary, of_text, whose
             ),
             batch_size,
+            reading=source.reading if isinstance(source, FileDocuments) else None,
         )
-        source = FileDocuments(documents) if isinstance(documents, AnyCorpus) else documents
-        stream.reading = source.reading if isinstance(source, FileDocuments) else None
-        return stream
 
     return update_by(before, begun, total_documents, name, n_threads, progress)
 
@@ -202,13 +201,20 @@ def update_by(
 
     def planned(n_kw: np.ndarray, visited: Visited | None = None) -> Planned:
         """Return the new run as a `Planned`, with a warm start from the topics ``n_kw``."""
-        begun, start = _start(spec, iteration, n_kw, visited)
-        if visited is not None and stream.reading and stream.reading["files"]:
-            start["stream"]["reading"] = stream.reading
-        alphas, new_options = (
-            priors.alphas.tolist(),
-            spec.options | {option.name: option.default for option in fields(Learning)},
-        )
+        warm_start, alphas = WarmStart(n_kw, None), priors.alphas.tolist()
+        start = {
+            "name": spec.name,
+            "hash": spec.hash,
+            "iteration": iteration,
+            "counts": counts_hash(warm_start),
+            "n_topics": len(n_kw),
+            "dropped": 0.0,
+        }
+        if visited is not None:
+            of_files = stream.reading and stream.reading["files"]
+            record = {"reading": stream.reading} if of_files else {}
+            start["stream"] = visited._asdict() | record
+        new_options = spec.options | {option.name: option.default for option in fields(Learning)}
         new_options |= {
             "hold_topics": True,
             "batches_before": options.batches_before + (visited.n_batches if visited else 0),
@@ -223,7 +229,7 @@ def update_by(
             test=test,
             options=new_options,
             split=spec.split,
-            start=(begun, start),
+            start=(warm_start, start),
             n_iterations=1,
             seed=spec.seed,
             burn_in=spec.burn_in,
@@ -319,6 +325,7 @@ class Stream:
     counted : function that returns the documents from the first on, called for each pass
     batch_size : number of documents of a batch, all of the same pass
     n_passes : int
+    reading : the record of how the documents of an update are read, if they have one
 
     Attributes
     ----------
@@ -326,19 +333,20 @@ class Stream:
     place : `Place` at the end of the last batch
     n_expected : approximate number of further documents, None if unknown
     n_fitted : numbers of documents and tokens of the first batch, if a run was fitted to it
-    reading : the record of how the documents of an update are read, if they have one
     """
 
+    n_expected: int | None = None
+    n_fitted = 0, 0
+
     def __init__(
-        self, counted: Callable[[], Iterator[Counted]], batch_size: int, n_passes: int = 1
+        self,
+        counted: Callable[[], Iterator[Counted]],
+        batch_size: int,
+        n_passes: int = 1,
+        reading: dict | None = None,
     ):
-        self.n_passes, self.place, self.n_expected, self.n_fitted = (
-            n_passes,
-            Place(1, 0, 0, 0),
-            None,
-            (0, 0),
-        )
-        self._counted, self._size, self.reading = counted, batch_size, None
+        self.n_passes, self.place, self.reading = n_passes, Place(1, 0, 0, 0), reading
+        self._counted, self._size = counted, batch_size
         self.batches = self._all(counted())
 
     def _all(self, documents: Iterator[Counted]) -> Iterator[list[Counted]]:
@@ -478,24 +486,6 @@ def _documents(n: int) -> str:
     return "1 document" if n == 1 else f"{n:,} documents"
 
 
-def _start(
-    before: RunSpec, iteration: int, n_kw: np.ndarray, visited: Visited | None
-) -> tuple[WarmStart, dict]:
-    """Return the warm start of the new run and the record of it; ``visited`` is None before the stream is read."""
-    warm_start = WarmStart(n_kw, None)
-    start = {
-        "name": before.name,
-        "hash": before.hash,
-        "iteration": iteration,
-        "counts": counts_hash(warm_start),
-        "n_topics": len(n_kw),
-        "dropped": 0.0,
-    }
-    if visited is not None:
-        start["stream"] = visited._asdict()
-    return warm_start, start
-
-
 def fit_stream(
     documents: Documents,
     vocabulary: Iterable[str] | Mapping | str | os.PathLike | None = None,
@@ -568,42 +558,37 @@ def fit_stream(
         name: repeatable(value) if name in LISTS else value for name, value in of_text.items()
     }
     if isinstance(documents, FileDocuments):
-        of_text, vocabulary = (
-            documents.of_text | of_text,
-            documents.vocabulary if vocabulary is None else vocabulary,
-        )
+        of_text = documents.of_text | of_text
+        vocabulary = documents.vocabulary if vocabulary is None else vocabulary
     words = None if vocabulary is None else tuple(words_by_id(vocabulary, 0))
-    data = (
-        data_from(documents, STREAMING, **_of_ids(documents, words), **of_text)
-        if is_whole(documents)
-        else None
-    )
-    words = tuple(data.vocabulary) if words is None and data is not None else words
+    if is_whole(documents):
+        documents = data_from(documents, STREAMING, **_of_ids(documents, words), **of_text)
+        words = tuple(documents.vocabulary) if words is None else words
     if not words:
         raise DataError(
             "a stream needs its vocabulary before the first document; give it with vocabulary=, a list of words, "
             "as that of a corpus of some of the documents (corpus.vocabulary)"
         )
-    total = _total(documents if data is None else data, total_documents)
+    total = _total(documents, total_documents)
     all_options = {"total_documents": total} | options
     size = split_options(get_engine(STREAMING), all_options)[1].batch_size
 
     def counted() -> Iterator[Counted]:
-        if data is None:
-            return counted_over(words, documents, None, words, of_text, "whose vocabulary is fixed")
-        return counted_alike(words, data)
+        if isinstance(documents, AnyCorpus):
+            return counted_alike(words, documents)
+        return counted_over(words, documents, None, words, of_text, "whose vocabulary is fixed")
 
     stream = Stream(counted, size, n_passes)
     first = next(stream.batches, None)
     if first is None:
         raise stream.none_known("the vocabulary")
-    titles = tuple(f"document {d}" for d in range(len(first)))
+    has_name = isinstance(documents, AnyCorpus | FileDocuments)
     corpus = Corpus(
         *as_arrays(first),
         words,
-        titles,
-        name=_name(documents if data is None else data),
-        reading=_reading(documents if data is None else data, of_text),
+        tuple(f"document {d}" for d in range(len(first))),
+        name=documents.name if has_name else "stream",
+        reading=_reading(documents, of_text),
     )
     stream.n_fitted = corpus.n_documents, corpus.n_tokens
     stream.n_expected = n_passes * total - len(first) if total_documents is None else None
@@ -621,7 +606,7 @@ def fit_stream(
             n_threads=n_threads,
             name=name,
         )
-        table = getattr(data, "table", None)
+        table = getattr(documents, "table", None)
         return Planned(
             replace(spec, counted=dict(table.counted) if table else as_written(of_text) or None),
             corpus,
@@ -667,11 +652,6 @@ def _reading(documents: object, of_text: dict) -> dict:
     record = getattr(documents, "reading", None) or {"options": written(of_text)}
     apart = (*ORIGINS, "sha256", "content")
     return {name: value for name, value in record.items() if name not in apart}
-
-
-def _name(documents: object) -> str:
-    """Return a name for the corpus of the first batch: the name of the documents if they have one, else "stream"."""
-    return documents.name if isinstance(documents, AnyCorpus | FileDocuments) else "stream"
 
 
 def _of_ids(documents: object, words: tuple | None) -> dict:
