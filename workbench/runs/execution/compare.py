@@ -314,10 +314,11 @@ def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
     if client is None:
         yield Workers(jobs, jobs)
         return
-    from workbench.runs.execution.cluster.sweeping import n_places, ready_cluster
+    from workbench.runs.execution.cluster.sweeping import ready_cluster
 
     with ready_cluster(client, store, jobs) as connected:
-        yield Workers(n_places(connected), 0, connected, n_places(connected))
+        n_threads = sum(connected.nthreads().values())  # each computes one run at a time
+        yield Workers(n_threads, 0, connected, n_threads)
 
 
 def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:

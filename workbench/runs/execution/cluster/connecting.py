@@ -70,16 +70,21 @@ def await_worker(client: Client) -> None:
     try:
         client.wait_for_workers(1, timeout=WORKERS_WITHIN)
     except TimeoutError:
+        address = client.scheduler.address if client.scheduler else "that was given"
         raise ClusterError(
-            f"no worker came to the scheduler {_address(client)} within {WORKERS_WITHIN:.0f} s; start one with: "
-            f"dask worker {_address(client)}"
+            f"no worker came to the scheduler {address} within {WORKERS_WITHIN:.0f} s; start one with: dask worker {address}"
         ) from None
 
 
 @contextlib.contextmanager
 def _made(scheduler) -> Iterator[Client]:
     """Yield a client of the scheduler, existing or new, without waiting for a worker."""
-    distributed = _distributed()
+    try:
+        import distributed
+    except ImportError as error:
+        raise ClusterError(
+            not_installed("runs on a cluster", "distributed", "scale"), field="scheduler"
+        ) from error
     if isinstance(scheduler, distributed.Client):
         if scheduler.asynchronous:
             raise ClusterError(
@@ -118,21 +123,6 @@ def losses() -> tuple[type[Exception], ...]:
     return KilledWorker, CancelledError, FuturesCancelledError, CommClosedError
 
 
-def _distributed():
-    """Import and return the package `distributed`; raise ClusterError, with how to install it, if it is missing."""
-    try:
-        import distributed
-    except ImportError as error:
-        raise ClusterError(
-            not_installed("runs on a cluster", "distributed", "scale"), field="scheduler"
-        ) from error
-    return distributed
-
-
-def _address(client: Client) -> str:
-    return client.scheduler.address if client.scheduler else "that was given"
-
-
 def _check_scheduler(address: str) -> None:
     """Raise ClusterError if the address is invalid or no scheduler answers there.
 
@@ -158,20 +148,12 @@ def _check_scheduler(address: str) -> None:
 
 async def _identity(address: str) -> dict:
     """Return what the Dask process at an address reports about itself, such as its type, as a dict."""
-    from distributed.core import connect
+    from distributed.core import rpc
     from distributed.security import Security
 
-    async def ask() -> dict:
-        comm = await connect(
-            address, timeout=SCHEDULER_WITHIN, **Security().get_connection_args("client")
-        )
-        try:
-            await comm.write({"op": "identity", "reply": True})
-            return await comm.read()
-        finally:
-            comm.abort()
-
-    return await asyncio.wait_for(ask(), SCHEDULER_WITHIN + 2)
+    given = Security().get_connection_args("client")
+    async with rpc(address, timeout=SCHEDULER_WITHIN, connection_args=given) as process:
+        return await asyncio.wait_for(process.identity(), SCHEDULER_WITHIN + 2)
 
 
 def check_workers(client: Client) -> dict[str, About]:

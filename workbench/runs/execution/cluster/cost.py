@@ -27,13 +27,6 @@ TINY = 9
 """Words in the small corpus from whose state the bytes per word are computed."""
 
 
-class Network(NamedTuple):
-    """Network traffic of one iteration in bytes: the total, and the bytes that computation waits for."""
-
-    n_bytes: float  # bytes to and from all workers together
-    waited: float  # bytes for which computation has to wait
-
-
 class Moved(NamedTuple):
     """The network traffic of one phase of an iteration: the bytes of counts, and whether the parts wait for each other."""
 
@@ -56,19 +49,19 @@ def moved_by(planned: Planned) -> list[Moved]:
     return phases
 
 
-def network_of(phases: list[Moved], n_workers: int) -> Network:
-    """Return the network traffic of one iteration on ``n_workers`` workers.
+def network_of(phases: list[Moved], n_workers: int) -> tuple[float, float]:
+    """Return the bytes to and from ``n_workers`` workers together in one iteration, and those that computation waits for.
 
     Before a phase the shared arrays are sent to each worker, along a binary tree of workers. Sums of parts in parallel are sent
     up such a tree; counts of parts in turn are sent from worker to worker. The client receives the result.
     """
     if not n_workers:
-        return Network(0.0, 0.0)
+        return 0.0, 0.0
     levels, n_bytes, waited = int(np.ceil(np.log2(n_workers))), 0.0, 0.0
     for in_turn, of_words in phases:
         n_bytes += 2 * n_workers * of_words
         waited += (2 + levels + (n_workers - 1 if in_turn else levels)) * of_words
-    return Network(n_bytes, waited)
+    return n_bytes, waited
 
 
 def cost_of(client: Client, planned: Planned) -> str:
@@ -82,7 +75,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         return "no worker is left on the cluster, so the cost of an iteration is not known"
     n_workers = min(len(threads), n_parts)
     phases = moved_by(planned)
-    moved = network_of(phases, n_workers).n_bytes
+    moved, _ = network_of(phases, n_workers)
     text = f"{n_workers} worker{'s' * (n_workers > 1)}, {moved / 1e9:.2g} GB over the network in an iteration"
     if train.n_tokens * (spec.n_topics or 1) * spec.n_iterations < LONG:
         return text
@@ -110,7 +103,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         """Return the seconds that an iteration on n workers spends computing, and those it spends waiting for the network."""
         waiting = any(phase.in_turn for phase in phases)
         n_busy = 1 if waiting else min(n * threads[home], n_parts)
-        return computed / n_busy, network_of(phases, n).waited * per_byte
+        return computed / n_busy, network_of(phases, n)[1] * per_byte
 
     text += f", about {format_duration(sum(seconds(n_workers)))} each"
     too_many = next((n for n in range(1, n_parts + 1) if np.less(*seconds(n))), None)

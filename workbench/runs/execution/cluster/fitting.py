@@ -17,6 +17,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from workbench.data.available_memory import available_memory
 from workbench.engines.engine import (
     DOUBLE,
     State,
@@ -43,9 +44,7 @@ from workbench.runs.execution.cluster.on_worker import (
     finish,
     forget,
     forget_others,
-    free_memory,
     in_turn,
-    is_returned,
     make_part,
     owned,
     workers_there,
@@ -141,7 +140,7 @@ class OnWorkers:
 
     def _returned(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
         """Return the result of a phase if the first part completed it alone; None if sums over parts are needed."""
-        (returned,) = self._wait([self._at(home, is_returned, result)], interrupt)
+        (returned,) = self._wait([self._at(home, isinstance, result, Returned)], interrupt)
         return self._wait([result], interrupt)[0] if returned else None
 
     def finish(self, shared: dict, sums: dict):
@@ -281,16 +280,16 @@ class OnWorkers:
 
     def _check_room(self, places: list[Place]) -> None:
         """Raise ClusterError if a worker has too little memory for the parts assigned to it."""
-        spec, free = self._setting.spec, ask_workers(self._client, free_memory)
+        spec, free = self._setting.spec, ask_workers(self._client, available_memory)
         for home in self._workers:
             places_of_home = [
                 place for number, place in enumerate(places) if self._homes[number] == home
             ]
             needed = bytes_of(self._setting, places_of_home)
-            if needed > free[home]:
+            if needed > free[home].n_bytes:
                 raise ClusterError(
                     f"worker {home} would need about {format_size(needed)} of memory for its part of {spec.name}, and "
-                    f"{format_size(free[home])} are free there; start more workers, or take fewer topics"
+                    f"{format_size(free[home].n_bytes)} are free there; start more workers, or take fewer topics"
                 )
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from workbench.data.available_memory import available_memory
 from workbench.engines.engine import State, WarmStart, never_interrupted
 from workbench.errors import DataError
 from workbench.runs.execution.cluster.connecting import ClusterError
@@ -13,11 +12,6 @@ PARTS: dict[tuple[str, int], Part] = {}
 """The parts on this worker, by (key of the run, number of the part); the key is ``CLIENT/…``, with the id of the client."""
 KEPT: dict[str, tuple[Call, dict]] = {}
 """By key of a run: its present call, and the values that are computed once for all its parts on this worker."""
-
-
-def free_memory() -> int:
-    """Return the bytes of free memory on this machine; called on every worker."""
-    return available_memory().n_bytes
 
 
 def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
@@ -105,11 +99,6 @@ def finish(key: str, shared: dict, sums: dict):
 
     value = part.finish({name: private_copy(array) for name, array in shared.items()}, sums)
     return with_state(value, part.engine.state, without)
-
-
-def is_returned(result: Met | Returned) -> bool:
-    """Return whether the first part completed the phase alone, without sums over parts."""
-    return isinstance(result, Returned)
 
 
 def added_up(a: Met, b: Met) -> Met:

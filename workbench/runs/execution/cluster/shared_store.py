@@ -79,12 +79,7 @@ def look_at_probe(path: str) -> Seen:
         wrote = reply.name
     except OSError:
         wrote = ""
-    return Seen(machine(), token, wrote, sees_lock(str(probe / LOCK)), time.time())
-
-
-def sees_lock(path: str) -> bool:
-    """Return whether this worker sees a lock that the client holds in the store."""
-    return bool(is_held(Path(path)))
+    return Seen(machine(), token, wrote, bool(is_held(probe / LOCK)), time.time())
 
 
 def _check_seen(

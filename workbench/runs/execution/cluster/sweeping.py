@@ -25,7 +25,7 @@ from workbench.runs.execution.cluster.connecting import (
     checked,
     client_of,
 )
-from workbench.runs.execution.cluster.shared_store import ADVICE, check_shared, sees_lock
+from workbench.runs.execution.cluster.shared_store import ADVICE, check_shared
 from workbench.runs.execution.control import ending_cleanly
 from workbench.runs.execution.queue import BEAT_EVERY, is_queued, new_lock, set_waiting
 from workbench.runs.execution.run import ENDED, Run, warn_of_other_kernels
@@ -82,7 +82,7 @@ def compute(path: str, client_has: About, queue: str) -> str:
 
     worker, path = get_worker(), Path(path)
     checked(about_process(), worker.address, client_has)
-    if not sees_lock(queue):
+    if not is_held(Path(queue)):
         raise ClusterError(
             f"worker {worker.address} on {machine()} does not see the lock of this sweep in the store {path.parent}; "
             f"{ADVICE}, then start the same command again"
@@ -112,21 +112,14 @@ def _outcome_of_child(path: Path, lock: Lock, worker: Worker) -> str:
     child = start_process(
         "worker", path, lock.fd, ATTACHED, log=path / "worker.log", lock=lock, stdin=subprocess.PIPE
     )
-    with _ended_at_last(child):
+    try:
         while child.poll() is None and worker.status.name in WORKER_LIVES:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(LOOK_AT_CHILD_EVERY)
-    return read_status(path)["state"] if is_run(path) else REMOVED
-
-
-@contextlib.contextmanager
-def _ended_at_last(child: subprocess.Popen):
-    """End the child process, by closing its standard input, when the block ends."""
-    try:
-        yield
     finally:
-        child.stdin.close()
+        child.stdin.close()  # so it ends
         child.wait()
+    return read_status(path)["state"] if is_run(path) else REMOVED
 
 
 def _lock_of(path: Path) -> Lock | None:
@@ -354,11 +347,6 @@ def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
         check_workers(client)
         check_shared(client, store)
         yield client
-
-
-def n_places(client: Client) -> int:
-    """Return how many runs are computed at a time: the number of threads of all workers."""
-    return sum(client.nthreads().values())
 
 
 def leave(runs: list[Run], client: Client) -> None:
