@@ -1,7 +1,9 @@
 import pytest
+from runs_in_shards import drawn_corpus
 
 import workbench as wb
-from workbench.corpus import hold_out_tokens
+from workbench.corpus import ShardedCorpus, hold_out_tokens
+from workbench.corpus.shards import shard_writer
 from workbench.models import LDA
 from workbench.runs.execution.worker import carry_on
 
@@ -27,6 +29,26 @@ def store(tmp_path):
 def forty_documents():
     """(train, test) of 40 documents of 60 tokens."""
     return hold_out_tokens(LDA(4, 0.3, 0.2).simulate(40, 30, 60, seed=3)[0], 0.1, 0)
+
+
+@pytest.fixture(scope="session")
+def pair():
+    """Training and test corpus of `drawn_corpus`, whole."""
+    return hold_out_tokens(drawn_corpus(), 0.2, 1)
+
+
+@pytest.fixture(scope="session")
+def in_shards(pair, tmp_path_factory):
+    """The same two in folders, in five shards or more."""
+    folder = tmp_path_factory.mktemp("shards")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(shard_writer, "SHARD_PAIRS", 64)
+        train, test = (
+            ShardedCorpus.write(corpus, folder / name)
+            for corpus, name in zip(pair, ("train", "test"), strict=True)
+        )
+    assert train.n_parts >= 5
+    return train, test
 
 
 @pytest.fixture

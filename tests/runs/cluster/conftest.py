@@ -13,9 +13,8 @@ from workbench.runs.execution.sweep import lay_out
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
     """A scheduler that the tests of a file share."""
-    made = Cluster(tmp_path_factory.mktemp("dask"))
-    yield made
-    made.close()
+    with contextlib.closing(Cluster(tmp_path_factory.mktemp("dask"))) as made:
+        yield made
 
 
 @pytest.fixture
@@ -31,10 +30,20 @@ def cluster(scheduler):
 @pytest.fixture(scope="module")
 def one_worker(tmp_path_factory):
     """A cluster of one worker with one thread, which tests share that kill nothing of it."""
-    made = Cluster(tmp_path_factory.mktemp("dask"))
-    made.add_worker()
-    yield made
-    made.close()
+    with contextlib.closing(Cluster(tmp_path_factory.mktemp("dask"))) as made:
+        made.add_worker()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def three_workers(tmp_path_factory):
+    """A client of three workers, of which tests kill nothing: sums over them go up a tree that is not even."""
+    with contextlib.closing(Cluster(tmp_path_factory.mktemp("dask"))) as made:
+        for _ in range(3):
+            made.add_worker("--no-nanny")
+        with Client(made.address, set_as_default=False) as client:
+            client.wait_for_workers(3, 120)
+            yield client
 
 
 @pytest.fixture

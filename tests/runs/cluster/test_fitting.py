@@ -1,6 +1,5 @@
 """One run shared by the workers of a cluster: the bits of a run in one process, whatever is killed."""
 
-import contextlib
 import itertools
 import os
 import subprocess
@@ -9,15 +8,11 @@ import threading
 
 import numpy as np
 import pytest
-from clusters import Cluster, kill, until
-from distributed import Client
-from runs.parts.conftest import differing, drawn_corpus
+from clusters import kill, until
+from runs_in_shards import differing, drawn_corpus, fitted
 
 import workbench as wb
-from workbench.corpus import ShardedCorpus
-from workbench.corpus.shards import shard_writer as writing
-from workbench.corpus.splits import hold_out_tokens
-from workbench.data.available_memory import GIB, AvailableMemory
+from workbench.data.available_memory import GIB
 from workbench.engines.engine import Largest
 from workbench.engines.lda import cvb
 from workbench.errors import InputError
@@ -46,68 +41,31 @@ ENGINES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def in_shards(tmp_path_factory):
-    """Training and test corpus in five shards or more."""
-    folder, before = tmp_path_factory.mktemp("shards"), writing.SHARD_PAIRS
-    writing.SHARD_PAIRS = 64
-    try:
-        pair = hold_out_tokens(drawn_corpus(), 0.2, 1)
-        yield tuple(
-            ShardedCorpus.write(corpus, folder / name)
-            for corpus, name in zip(pair, ("train", "test"), strict=True)
-        )
-    finally:
-        writing.SHARD_PAIRS = before
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    """A client of a cluster of three workers: sums go up a tree that is not even."""
-    cluster = Cluster(tmp_path_factory.mktemp("dask"))
-    for _ in range(3):
-        cluster.add_worker("--no-nanny")
-    with contextlib.closing(cluster), Client(cluster.address, set_as_default=False) as client:
-        client.wait_for_workers(3, 120)
-        yield client
-
-
-def fitted(corpora, engine, options, n_iterations=6, **more):
-    train, test = corpora
-    more |= {"model": "lda"} if engine.startswith("network") else {}
-    return wb.fit(
-        train,
-        engine,
-        4,
-        test=test,
-        options=options,
-        n_iterations=n_iterations,
-        burn_in=2,
-        progress=False,
-        **more,
-    )
-
-
 @pytest.mark.parametrize(("engine", "options"), ENGINES)
-def test_three_workers_have_the_bits_of_one_process(in_shards, shared, engine, options):
-    here = fitted(in_shards, engine, options)
-    assert differing(here, fitted(in_shards, engine, options, client=shared)) == []
+def test_three_workers_have_the_bits_of_one_process(in_shards, three_workers, engine, options):
+    here = fitted(*in_shards, engine, options)
+    assert differing(here, fitted(*in_shards, engine, options, client=three_workers)) == []
 
 
-def test_settings_are_turned_on_the_workers_as_in_one_process(in_shards, shared):
+def test_settings_are_turned_on_the_workers_as_in_one_process(in_shards, three_workers):
     turned = {"interventions": [(2, {"r": 2, "alpha": 0.5}), (4, {"r": "inf"}), (5, {"beta": 0.3})]}
-    here = fitted(in_shards, "svb-cgs", {"n_chains": 2}, **turned)
-    there = fitted(in_shards, "svb-cgs", {"n_chains": 2}, client=shared, **turned)
+    here = fitted(*in_shards, "svb-cgs", {"n_chains": 2}, **turned)
+    there = fitted(*in_shards, "svb-cgs", {"n_chains": 2}, client=three_workers, **turned)
     assert not differing(here, there)
     assert here["r"].values.tolist() == [1, 2, 2, np.inf, np.inf, np.inf]
 
 
-def test_a_run_of_a_cluster_goes_on_in_one_process_and_the_other_way(in_shards, shared, tmp_path):
-    straight = fitted(in_shards, "cgs", {"partition": 3}, 9)
-    run = fitted(in_shards, "cgs", {"partition": 3}, 3, client=shared, store=tmp_path).attrs["name"]
+def test_a_run_of_a_cluster_goes_on_in_one_process_and_the_other_way(
+    in_shards, three_workers, tmp_path
+):
+    straight = fitted(*in_shards, "cgs", {"partition": 3}, 9)
+    run = fitted(
+        *in_shards, "cgs", {"partition": 3}, 3, client=three_workers, store=tmp_path
+    ).attrs["name"]
     wb.resume(run, 6, store=tmp_path, progress=False)
     assert (
-        differing(straight, wb.resume(run, 9, store=tmp_path, progress=False, client=shared)) == []
+        differing(straight, wb.resume(run, 9, store=tmp_path, progress=False, client=three_workers))
+        == []
     )
 
 
@@ -122,15 +80,15 @@ def test_recounts_are_those_of_one_process(in_shards, one_worker, client_to, mon
     monkeypatch.setattr(cvb, "RECOUNT_EVERY", 3)
     client.run(recount_every, 3)
     whole, shared = (
-        fitted(in_shards, "cvb", {"partition": 2}, 4, **more) for more in ({}, {"client": client})
+        fitted(*in_shards, "cvb", {"partition": 2}, 4, **more) for more in ({}, {"client": client})
     )
     client.run(recount_every, 50)
     assert differing(whole, shared) == []
 
 
-def test_cpu_seconds_are_those_of_the_workers_too(in_shards, shared):
-    assert float(fitted(in_shards, "svb", {}, 3, client=shared)["cpu_time"][-1]) > 0.0
-    assert all(not parts for parts in shared.run(lambda: [*on_worker.PARTS]).values()), (
+def test_cpu_seconds_are_those_of_the_workers_too(in_shards, three_workers):
+    assert float(fitted(*in_shards, "svb", {}, 3, client=three_workers)["cpu_time"][-1]) > 0.0
+    assert all(not parts for parts in three_workers.run(lambda: [*on_worker.PARTS]).values()), (
         "parts were left behind"
     )
 
@@ -157,7 +115,7 @@ def only_run(store) -> Run:
 def test_workers_and_a_nanny_that_are_killed_also_while_arrays_are_sent_cost_no_bit(
     in_shards, cluster, client_to, tmp_path, frequent_checkpoints, monkeypatch
 ):
-    straight = fitted(in_shards, "cvb0", {"partition": 3}, **LONG)
+    straight = fitted(*in_shards, "cvb0", {"partition": 3}, **LONG)
     for _ in range(2):
         cluster.add_worker()
     client = client_to(cluster.address)
@@ -187,7 +145,7 @@ def test_workers_and_a_nanny_that_are_killed_also_while_arrays_are_sent_cost_no_
     thread = threading.Thread(target=disturb)
     thread.start()
     shared = fitted(
-        in_shards, "cvb0", {"partition": 3}, client=client, store=tmp_path / "runs", **LONG
+        *in_shards, "cvb0", {"partition": 3}, client=client, store=tmp_path / "runs", **LONG
     )
     thread.join()
     assert killed == ["worker that is sent arrays"] * 2 + ["worker", "nanny"]
@@ -198,7 +156,7 @@ def test_workers_and_a_nanny_that_are_killed_also_while_arrays_are_sent_cost_no_
 def test_where_the_scheduler_is_gone_the_run_says_so_and_goes_on_under_another(
     in_shards, cluster, client_to, tmp_path, frequent_checkpoints
 ):
-    straight = fitted(in_shards, "svb", {}, **LONG)
+    straight = fitted(*in_shards, "svb", {}, **LONG)
     cluster.add_worker()
 
     def disturb():
@@ -212,7 +170,7 @@ def test_where_the_scheduler_is_gone_the_run_says_so_and_goes_on_under_another(
         ClusterError,
         match="the scheduler is gone; start one again, and then continue with: workbench resume",
     ):
-        fitted(in_shards, "svb", {}, client=cluster.address, store=tmp_path / "runs", **LONG)
+        fitted(*in_shards, "svb", {}, client=cluster.address, store=tmp_path / "runs", **LONG)
     thread.join()
     assert only_run(tmp_path / "runs").state == "failed"
     cluster.lose_scheduler()
@@ -236,7 +194,7 @@ wb.fit(ShardedCorpus.open(train), "svb", 4, test=ShardedCorpus.open(test), n_ite
 def test_a_client_that_is_killed_leaves_a_run_that_goes_on_and_workers_that_forget(
     in_shards, cluster, client_to, tmp_path
 ):
-    straight = fitted(in_shards, "svb", {}, **LONG)
+    straight = fitted(*in_shards, "svb", {}, **LONG)
     cluster.add_worker()
     arguments = [
         *(str(corpus.folder) for corpus in in_shards),
@@ -259,12 +217,12 @@ def test_a_client_that_is_killed_leaves_a_run_that_goes_on_and_workers_that_forg
 
 def test_a_stop_ends_the_run_and_it_can_go_on(in_shards, one_worker, tmp_path):
     each = LONG | {"record_every": 1}  # a stop leaves a row of its own
-    straight = fitted(in_shards, "svb", {}, **each)
+    straight = fitted(*in_shards, "svb", {}, **each)
     began = threading.Thread(
         target=lambda: (until(lambda: past(only_run(tmp_path), 5)), only_run(tmp_path).stop())
     )
     began.start()
-    stopped = fitted(in_shards, "svb", {}, client=one_worker.address, store=tmp_path, **each)
+    stopped = fitted(*in_shards, "svb", {}, client=one_worker.address, store=tmp_path, **each)
     began.join()
     assert stopped.attrs["state"] == "stopped" and int(stopped["iteration"][-1]) < 60
     assert differing(straight, wb.resume(only_run(tmp_path), progress=False)) == []
@@ -292,7 +250,7 @@ def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_
         ClusterError,
         match="would need about .* GB of memory for its part of .* and .* are free there",
     ):
-        fitted(in_shards, "svb", {}, client=client)
+        fitted(*in_shards, "svb", {}, client=client)
     monkeypatch.undo()
     monkeypatch.setattr(
         "workbench.runs.parts.laying_out.sent", lambda corpus: str(tmp_path / "elsewhere")
@@ -301,12 +259,7 @@ def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_
     with pytest.raises(
         ClusterError, match="a worker cannot read the corpus .*; keep it where all machines see it"
     ):
-        fitted(in_shards, "svb", {}, client=client)
-
-
-def test_what_a_worker_has_free_is_what_the_machine_says(monkeypatch):
-    monkeypatch.setattr(on_worker, "available_memory", lambda: AvailableMemory(123, ""))
-    assert on_worker.free_memory() == 123
+        fitted(*in_shards, "svb", {}, client=client)
 
 
 def test_a_sum_leaves_what_it_adds_as_it_is():
@@ -327,7 +280,7 @@ def test_workers_that_a_cache_of_the_client_has_forgotten_are_not_lost(
     # as Dask's timer may leave it
     monkeypatch.setattr(client, "scheduler_info", lambda **more: {"workers": {}})
     monkeypatch.setattr(fitting, "LOOK_EVERY", 0.001)
-    assert fitted(in_shards, "svb", {}, client=client).attrs["state"] == "finished"
+    assert fitted(*in_shards, "svb", {}, client=client).attrs["state"] == "finished"
 
 
 @pytest.fixture
@@ -357,7 +310,7 @@ def test_a_run_whose_parts_are_lost_again_and_again_is_given_up(
             "have too little memory, then continue with: workbench resume "
         ),
     ):
-        fitted(in_shards, "svb", {}, 20, store=tmp_path)
+        fitted(*in_shards, "svb", {}, 20, store=tmp_path)
     assert capsys.readouterr().err.count("continues from its last checkpoint") >= running.LOSSES - 1
     assert only_run(tmp_path).state == "interrupted"
 
@@ -367,4 +320,4 @@ def test_without_a_store_a_loss_ends_the_run_with_what_would_have_kept_it(in_sha
         InputError,
         match="^worker tcp://there:1 was lost, and this run with it; with store it continues from",
     ):
-        fitted(in_shards, "svb", {}, 20)
+        fitted(*in_shards, "svb", {}, 20)

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from clusters import Cluster, kill, until
+from clusters import kill, until
 from distributed import Client
 from runs.test_infer_slices import strangers
 from same_bits import same_bits
@@ -27,34 +27,22 @@ def small(monkeypatch):
     monkeypatch.setattr("workbench.runs.afterwards.infer.PAIRS", 12)
 
 
-@pytest.fixture(scope="module")
-def two_workers(tmp_path_factory):
-    """The client of a cluster of two workers."""
-    made = Cluster(tmp_path_factory.mktemp("dask"))
-    for _ in range(2):
-        made.add_worker("--no-nanny")
-    with Client(made.address, set_as_default=False) as client:
-        client.wait_for_workers(2, 120)
-        yield client
-    made.close()
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_workers_infer_the_bits_of_one_process(name, two_workers):
+def test_workers_infer_the_bits_of_one_process(name, three_workers):
     run, documents = run_of(name), strangers(short_settings(name)[0])
     here, there = (
         wb.infer(run, documents, seed=2, client=client, progress=False)
-        for client in (None, two_workers)
+        for client in (None, three_workers)
     )
     same_bits(here, there)
     assert here.attrs == there.attrs
 
 
-def test_a_file_is_written_as_results_come(two_workers, tmp_path):
+def test_a_file_is_written_as_results_come(three_workers, tmp_path):
     run, documents = run_of("cgs"), strangers(short_settings("cgs")[0])
     told = [
         wb.infer_to_file(run, documents, tmp_path / name, client=client, progress=False)
-        for name, client in (("here.csv", None), ("there.csv", two_workers))
+        for name, client in (("here.csv", None), ("there.csv", three_workers))
     ]
     assert told[0] | {"path": ""} == told[1] | {"path": ""}
     assert (tmp_path / "here.csv").read_bytes() == (tmp_path / "there.csv").read_bytes()
@@ -64,20 +52,9 @@ def test_texts_are_inferred_by_a_command_on_workers_of_its_own(tmp_path):
     texts = [f"sun beach sand number {n} snow ski"[: 10 + n % 20] for n in range(50)]
     wb.fit(texts, "cgs", 2, n_iterations=5, store=tmp_path / "runs", name="talk", progress=False)
     (tmp_path / "new.csv").write_text("text\n" + "\n".join(texts))
-    preload = "import workbench.runs.afterwards.infer as s; s.PAIRS = 9; from workbench.cli import entry; entry()"
-    command = [
-        sys.executable,
-        "-c",
-        MAIN.format(preload=preload),
-        "infer",
-        "talk",
-        "new.csv",
-        "--store",
-        "runs",
-    ]
     for out, more in (("here.csv", ()), ("there.csv", ("--scheduler", "local"))):
         done = subprocess.run(
-            [*command, "--out", out, *more],
+            command_to(out, *more),
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -94,7 +71,14 @@ def test_texts_are_inferred_by_a_command_on_workers_of_its_own(tmp_path):
     ]
 
 
-MAIN = "if __name__ == '__main__':\n    {preload}"
+MAIN = """if __name__ == '__main__':
+    import workbench.runs.afterwards.infer as s; s.PAIRS = 9; from workbench.cli import entry; entry()"""
+
+
+def command_to(out, *more) -> list[str]:
+    """The command that infers the texts of new.csv by the run talk, in slices of at most nine pairs."""
+    given = ["infer", "talk", "new.csv", "--store", "runs", "--out", out, *more]
+    return [sys.executable, "-c", MAIN, *given]
 
 
 def tasks():
@@ -122,7 +106,7 @@ def tasks():
 plus, slow_plus, refusing = tasks()
 
 
-def test_few_pieces_are_under_way_and_results_are_in_their_order(two_workers):
+def test_few_pieces_are_under_way_and_results_are_in_their_order(three_workers):
     taken, found = [], []
 
     def pieces():
@@ -130,20 +114,20 @@ def test_few_pieces_are_under_way_and_results_are_in_their_order(two_workers):
             taken.append(piece)
             yield piece
 
-    for result in results_of(two_workers, plus, (1000,), pieces()):
+    for result in results_of(three_workers, plus, (1000,), pieces()):
         found.append(result)
-        assert len(taken) - len(found) < 2 * inferring.AT_A_TIME + 1
+        assert len(taken) - len(found) < 3 * inferring.AT_A_TIME + 1
     assert found == [1000 + piece for piece in range(100)]
-    assert [*results_of(two_workers, plus, (0,), [])] == []
+    assert [*results_of(three_workers, plus, (0,), [])] == []
 
 
-def test_what_all_need_is_sent_once_and_without_a_warning_of_its_size(two_workers, monkeypatch):
+def test_what_all_need_is_sent_once_and_without_a_warning_of_its_size(three_workers, monkeypatch):
     sent, submit = [], Client.submit
     monkeypatch.setattr(
         Client, "submit", lambda *given, **more: sent.append(given[2:]) or submit(*given, **more)
     )
     numbers = np.zeros(2_000_000)
-    results = results_of(two_workers, lambda numbers, piece: len(numbers), (numbers,), range(20))
+    results = results_of(three_workers, lambda numbers, piece: len(numbers), (numbers,), range(20))
     assert [*results] == [len(numbers)] * 20
     assert [any(isinstance(value, inferring._Shared) for value in given) for given in sent] == [
         True,
@@ -151,16 +135,16 @@ def test_what_all_need_is_sent_once_and_without_a_warning_of_its_size(two_worker
     ]
 
 
-def test_tasks_are_cancelled_where_nobody_wants_more_results(two_workers):
-    results = results_of(two_workers, slow_plus, (0,), range(1000))
+def test_tasks_are_cancelled_where_nobody_wants_more_results(three_workers):
+    results = results_of(three_workers, slow_plus, (0,), range(1000))
     assert next(results) == 0
     results.close()
-    until(lambda: not any(two_workers.processing().values()))
+    until(lambda: not any(three_workers.processing().values()))
 
 
-def test_a_sentence_of_a_task_comes_to_the_client(two_workers):
+def test_a_sentence_of_a_task_comes_to_the_client(three_workers):
     with pytest.raises(DataError, match="the third is wrong"):
-        [*results_of(two_workers, refusing, (0,), range(5))]
+        [*results_of(three_workers, refusing, (0,), range(5))]
 
 
 @pytest.mark.parametrize(("n_workers", "n_pieces"), [(2, 24), (1, 12)])
@@ -218,22 +202,8 @@ def test_ctrl_c_leaves_no_file(cluster, tmp_path):
     )
     assert run.attrs["name"] == "talk"
     (tmp_path / "new.csv").write_text("text\n" + "\n".join(["sun beach sand snow ski"] * 30_000))
-    preload = "import workbench.runs.afterwards.infer as s; s.PAIRS = 9; from workbench.cli import entry; entry()"
     with subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            MAIN.format(preload=preload),
-            "infer",
-            "talk",
-            "new.csv",
-            "--store",
-            "runs",
-            "--out",
-            "a.csv",
-            "--scheduler",
-            cluster.address,
-        ],
+        command_to("a.csv", "--scheduler", cluster.address),
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,11 +1,11 @@
 """What a worker does with a run before it computes it: a run that has ended, or that is somebody else's, is left alone."""
 
 import threading
-import time
 from types import SimpleNamespace
 
 import distributed
 import pytest
+from clusters import until
 
 import workbench as wb
 from workbench.runs.execution.cluster import sweeping
@@ -165,8 +165,5 @@ def test_the_process_of_a_run_ends_with_its_worker_which_gives_the_run_back(
 
 
 def close_when_begun(run: Run, worker) -> None:
-    for _ in range(6000):
-        if run.status()["iteration"] > 0:
-            break
-        time.sleep(0.01)
+    until(lambda: run.status()["iteration"] > 0)
     worker.status.name = "closing"

@@ -6,7 +6,7 @@ import tempfile
 
 import numpy as np
 import pytest
-from runs.parts.conftest import KEPT, TIMES, differing, drawn_corpus, last
+from runs_in_shards import KEPT, TIMES, differing, drawn_corpus, fitted, last
 
 import workbench as wb
 from workbench.corpus import Corpus, ShardedCorpus
@@ -73,22 +73,6 @@ BESIDE = [
 """Sampled or updated side by side: parts see each other's counts a step late, so it is a run of its own."""
 ROUNDING = 1e-9
 """Relative: sums of the same numbers in another order, carried through a few sweeps and through `vb`'s tolerance."""
-
-
-def fitted(corpus, test, engine: str, options: dict, n_iterations: int = 6, **more):
-    size = {"model": "lda"} if engine.startswith("network") else {}
-    return wb.fit(
-        corpus,
-        engine,
-        4,
-        test=test,
-        options=options,
-        n_iterations=n_iterations,
-        burn_in=2,
-        progress=False,
-        **size,
-        **more,
-    )
 
 
 @pytest.mark.parametrize(("engine", "options"), EXACT)

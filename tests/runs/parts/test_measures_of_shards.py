@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 import xarray as xr
-from runs.parts.conftest import drawn_corpus
-from runs.parts.test_in_parts import fitted
+from runs_in_shards import drawn_corpus, fitted
 
 import workbench as wb
 from workbench.corpus import ShardedCorpus
@@ -135,16 +134,16 @@ def test_rows_of_a_checkpoint_that_are_gone_are_refused_unless_a_later_one_is_th
     in_shards, tmp_path, monkeypatch
 ):
     fitted(*in_shards, "cgs", {"partition": 2}, store=tmp_path, name="run")
-    rows = stored._rows
+    rows = stored.rows_in
     asked = []
 
-    def replaced_meanwhile(path, start):
+    def replaced_meanwhile(path, kind):
         if not asked:  # the run writes its next checkpoint just now
             asked.append(path)
             wb.resume("run", 9, store=tmp_path, progress=False)
-        return rows(path, start)
+        return rows(path, kind)
 
-    monkeypatch.setattr(stored, "_rows", replaced_meanwhile)
+    monkeypatch.setattr(stored, "rows_in", replaced_meanwhile)
     assert score_documents("run", tmp_path).iteration == 9
     (tmp_path / "run" / "parts-9" / "1.npz").write_bytes(b"damaged")
     sentence = "rows of the last checkpoint of run 'run' cannot be read .*; `workbench resume run` makes new ones"

@@ -5,9 +5,8 @@ from math import inf
 
 import numpy as np
 import pytest
-from runs.parts.conftest import differing
+from runs_in_shards import differing, fitted
 
-import workbench as wb
 from workbench.runs.execution import memory_check
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
@@ -17,7 +16,7 @@ from workbench.runs.store.turning import ask, pending
 from workbench.runs.store.writer import create_run
 
 TURNS = [(3, {"r": 0}), (5, {"r": 2, "alpha": 0.4}), (7, {"r": inf}), (9, {"r": 1, "beta": 0.3})]
-SETTINGS = {"n_topics": 4, "n_iterations": 10, "burn_in": 1, "snapshot_every": 1, "progress": False}
+SETTINGS = {"n_iterations": 10, "burn_in": 1, "snapshot_every": 1}
 HYBRIDS = [
     ("svb-cgs", {}),
     ("svb-cgs", {"n_chains": 2}),
@@ -29,12 +28,6 @@ HYBRIDS = [
 ]
 
 
-def fitted(corpora, engine, options, **more):
-    train, test = corpora
-    more |= {"model": "lda"} if engine.startswith("network") else {}
-    return wb.fit(train, engine, test=test, options=options, **SETTINGS | more)
-
-
 @pytest.mark.parametrize(
     ("engine", "options"),
     [pytest.param(*each, marks=[pytest.mark.slow] * (at > 0)) for at, each in enumerate(HYBRIDS)],
@@ -42,7 +35,8 @@ def fitted(corpora, engine, options, **more):
 def test_counts_are_kept_where_r_is_turned_and_rows_in_files_are_those_in_memory(
     in_shards, engine, options, monkeypatch, tmp_path
 ):
-    held = fitted(in_shards, engine, options, interventions=TURNS)
+    settings = SETTINGS | {"interventions": TURNS}
+    held = fitted(*in_shards, engine, options, **settings)
     for name in ("n_kw", "n_dk"):
         counts = held[name].values
         np.testing.assert_allclose(counts.sum(axis=(1, 2)), in_shards[0].n_tokens, rtol=1e-9)
@@ -51,7 +45,7 @@ def test_counts_are_kept_where_r_is_turned_and_rows_in_files_are_those_in_memory
         memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0)
     )
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert differing(held, fitted(in_shards, engine, options, interventions=TURNS)) == []
+    assert differing(held, fitted(*in_shards, engine, options, **settings)) == []
 
 
 @pytest.mark.parametrize(
@@ -71,7 +65,8 @@ def test_a_corpus_in_shards_is_turned_as_the_whole_one(pair, in_shards, engine, 
     if "-" in engine:
         options, turns = options | {"r": inf}, [*turns, (5, {"r": 0, "alpha": 0.6})]
     whole, parts = (
-        fitted(corpora, engine, options, interventions=turns) for corpora in (pair, in_shards)
+        fitted(*corpora, engine, options, interventions=turns, **SETTINGS)
+        for corpora in (pair, in_shards)
     )
     perplexities = [name for name in whole if name.startswith("test_perplexity")]
     for name in ("n_kw", "n_dk", *perplexities):
@@ -85,9 +80,8 @@ def test_a_run_in_shards_is_turned_and_resumed_from_a_checkpoint_in_the_middle(
     monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.0)
     monkeypatch.setattr(writer, "CHECKPOINT_SHARE", 1e9)
     (train, test), size = in_shards, "r" if engine == "svb-cgs" else "budget_r"
-    about = {name: value for name, value in SETTINGS.items() if name != "progress"}
     options = {} if engine == "svb-cgs" else {"refresh": 2}
-    spec = make_spec(train, engine, test=test, options=options, **about)
+    spec = make_spec(train, engine, 4, test=test, options=options, **SETTINGS)
     path = create_run(tmp_path / "runs", spec, train, test)
     monkeypatch.setattr(
         "workbench.runs.execution.control.StoreControl.asked",
@@ -110,6 +104,6 @@ def test_a_run_in_shards_is_turned_and_resumed_from_a_checkpoint_in_the_middle(
     carry_on(path, killed_at(None))
     run = Run(path)
     assert [made.iteration for made in run.spec.interventions] == [3, 6, 8]
-    replay = fitted(in_shards, engine, options, interventions=run)
+    replay = fitted(*in_shards, engine, options, interventions=run, **SETTINGS)
     assert differing(run.dataset(), replay) == []
     np.testing.assert_allclose(replay["n_kw"].sum(("topic", "word")), train.n_tokens, rtol=1e-9)

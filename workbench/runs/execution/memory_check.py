@@ -150,11 +150,9 @@ def laid_out(
         return
     held = crew is not Here or predict_whole(planned).total <= available_memory().n_bytes
     scratch = None if held else folder or tempfile.gettempdir()
-    data = LaidOut(spec, train, test if spec.test else None, scratch, crew)
-    try:
+    test = test if spec.test else None
+    with contextlib.closing(LaidOut(spec, train, test, scratch, crew)) as data:
         yield data
-    finally:
-        data.close()
 
 
 def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:

@@ -123,9 +123,6 @@ class Whole:
     def load(self, folder: Path) -> None:
         """Do nothing, since the document arrays are in the state."""
 
-    def close(self) -> None:
-        """Do nothing, since there are no files."""
-
 
 class LaidOut:
     """A training and a test corpus in parts, together with the crew that computes on them.

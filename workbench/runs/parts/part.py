@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ import numpy as np
 
 from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.shards.sharded import ShardedCorpus
-from workbench.data.arrays import sealed
 from workbench.data.saving import read_arrays, write_arrays
 from workbench.engines.engine import Engine, Phase, State, StepContext, WarmStart, row_fields
 from workbench.kernels.log_likelihood import log_likelihood
@@ -77,43 +76,11 @@ class OwnRows:
     def _mapped(self, name: str) -> np.ndarray:
         return np.asarray(np.load(self._folder / f"{name}.npy", mmap_mode="r+"))
 
-    def load(self, arrays: dict[str, np.ndarray]) -> None:
-        """Store arrays read from a checkpoint, copied so that they are aligned for kernels."""
-        self.put(
-            {name: array if self._folder else aligned_copy(array) for name, array in arrays.items()}
-        )
 
-
-class Derived:
-    """A cache of arrays computed from the documents of a part, in memory or in files."""
-
-    def __init__(self, folder: Path | None):
-        self._folder, self._held = folder, {}
-
-    def get(self, name: str, make: Callable[[], NamedTuple]) -> NamedTuple:
-        """Return the arrays of that name, computed by ``make`` at the first call; arrays in files are mapped, read-only."""
-        if name not in self._held:
-            values = make()
-            if self._folder is None:
-                self._held[name] = values
-                return values
-            self._folder.mkdir(parents=True, exist_ok=True)
-            for field, value in values._asdict().items():
-                np.save(self._folder / f"{name}-{field}.npy", value)
-            self._held[name] = type(values)
-        kind = self._held[name]
-        return (
-            kind(*map(partial(self._mapped, name), kind._fields))
-            if isinstance(kind, type)
-            else kind
-        )
-
-    def _mapped(self, name: str, field: str) -> np.ndarray:
-        path = self._folder / f"{name}-{field}.npy"
-        try:
-            return np.asarray(np.load(path, mmap_mode="r"))
-        except ValueError:  # an empty file cannot be mapped
-            return sealed(np.load(path))
+def rows_in(path: Path, kind: str) -> dict[str, np.ndarray]:
+    """Return one kind of arrays of a part's file in a checkpoint ("own" or "average"), by name and aligned for kernels."""
+    arrays = read_arrays(path, f"{kind}_", mend="")
+    return {name.removeprefix(f"{kind}_"): aligned_copy(array) for name, array in arrays.items()}
 
 
 class Place(NamedTuple):
@@ -153,7 +120,7 @@ class Part:
         self.engine, self._model, self._options = setting.spec.parts(opened(setting.train))
         self.own, self.average = OwnRows(folder), OwnRows(folder and folder / "average")
         self._held: dict = {}
-        self._derived = Derived(folder and folder / "derived")
+        self._derived: dict[str, tuple[type, OwnRows]] = {}
         self._waiting: Generator | None = None
         self._changed: dict = {}
 
@@ -165,7 +132,7 @@ class Part:
         self._setting = self._setting._replace(spec=spec, samples=samples)
         self.engine, self._model, self._options = spec.parts(opened(self._setting.train))
         if changed:  # what was derived for the old settings is not for these
-            self._derived = Derived(self._folder and self._folder / "derived")
+            self._derived = {}
         self._changed = dict(changed)
 
     def average_anew(self) -> None:
@@ -211,9 +178,18 @@ class Part:
             samples=samples,
             warm=spec.start is not None,
             changed=self._changed,
-            derived=self._derived.get,
+            derived=self._derived_arrays,
             once=once,
         )
+
+    def _derived_arrays(self, name: str, make: Callable[[], NamedTuple]) -> NamedTuple:
+        """Return the arrays of that name, computed by ``make`` from the part's documents at the first call."""
+        if name not in self._derived:
+            values, rows = make(), OwnRows(self._folder and self._folder / "derived" / name)
+            rows.put({field: np.asarray(value) for field, value in values._asdict().items()})
+            self._derived[name] = type(values), rows
+        kind, rows = self._derived[name]
+        return kind(**rows.get())
 
     # ------------------------------------------------------------------ functions of the engine
 
@@ -320,16 +296,9 @@ class Part:
 
     def load(self, folder: str) -> None:
         """Read the part's document arrays and running average from the file that `save` wrote."""
-        arrays = read_arrays(Path(folder) / f"{self.number}.npz")
+        path = Path(folder) / f"{self.number}.npz"
         for kind in ("own", "average"):
-            start = f"{kind}_"
-            getattr(self, kind).load(
-                {
-                    name.removeprefix(start): array
-                    for name, array in arrays.items()
-                    if name.startswith(start)
-                }
-            )
+            getattr(self, kind).put(rows_in(path, kind))
 
 
 class Call(NamedTuple):

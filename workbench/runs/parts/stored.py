@@ -1,17 +1,14 @@
 """Read the parts of a run over a corpus in shards at its last checkpoint, one part in memory at a time."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.data.saving import read_arrays
 from workbench.errors import DataError
-from workbench.kernels.simd.vectors import aligned_copy
 from workbench.runs.parts.laying_out import places_of
-from workbench.runs.parts.part import Place
+from workbench.runs.parts.part import Place, rows_in
 from workbench.runs.recorded import Position
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import corpora_of, last_position, parts_folder, read_checkpoint
@@ -61,13 +58,7 @@ def _parts(run, position: Position) -> Iterator[StoredPart]:
     train, test = corpora_of(run.path.parent, run.spec)
     folder = parts_folder(run.path / "checkpoint.npz", position.iteration)
     for number, place in enumerate(places_of(train)):
-        rows, average = (_rows(folder / f"{number}.npz", f"{kind}_") for kind in ("own", "average"))
+        rows, average = (rows_in(folder / f"{number}.npz", kind) for kind in ("own", "average"))
         corpora = train.rows(place.first, place.last), test and test.rows(place.first, place.last)
         state = position.state._replace(**rows)
         yield StoredPart(place, *corpora, state, average.get("probability"))
-
-
-def _rows(path: Path, start: str) -> dict[str, np.ndarray]:
-    """Read a part's arrays whose names begin with ``start``; return them aligned, keyed by the rest of the name."""
-    arrays = read_arrays(path, start, mend="")
-    return {name.removeprefix(start): aligned_copy(array) for name, array in arrays.items()}

@@ -1,11 +1,9 @@
-"""A small corpus in several shards, with held-out tokens in as many."""
+"""Runs over a small corpus, whole or in several shards; `runs/conftest.py` has it as fixtures."""
 
 import numpy as np
-import pytest
 
-from workbench.corpus import Corpus, ShardedCorpus
-from workbench.corpus.shards import shard_writer as writing
-from workbench.corpus.splits import hold_out_tokens
+import workbench as wb
+from workbench.corpus import Corpus
 
 TIMES = ("elapsed", "cpu_time")
 KEPT = ("n_kw", "n_dk", "token_topics", "theta", "phi")
@@ -30,24 +28,11 @@ def drawn_corpus(n_documents: int = 60, n_words: int = 12, seed: int = 3) -> Cor
     )
 
 
-@pytest.fixture(scope="session")
-def pair():
-    """Training and test corpus, whole."""
-    return hold_out_tokens(drawn_corpus(), 0.2, 1)
-
-
-@pytest.fixture(scope="session")
-def in_shards(pair, tmp_path_factory):
-    """The same two in folders, in five shards or more."""
-    folder = tmp_path_factory.mktemp("shards")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(writing, "SHARD_PAIRS", 64)
-        train, test = (
-            ShardedCorpus.write(corpus, folder / name)
-            for corpus, name in zip(pair, ("train", "test"), strict=True)
-        )
-    assert train.n_parts >= 5
-    return train, test
+def fitted(train, test, engine: str, options: dict, n_iterations: int = 6, **more):
+    """A run of an engine with four topics; a network is that of LDA."""
+    more = {"burn_in": 2, "progress": False} | more
+    more |= {"model": "lda"} if engine.startswith("network") else {}
+    return wb.fit(train, engine, 4, test=test, options=options, n_iterations=n_iterations, **more)
 
 
 def last(array) -> np.ndarray:
