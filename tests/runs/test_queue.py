@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from clusters import until
 
 from workbench.runs.execution import queue, worker
 from workbench.runs.execution.run import Run
@@ -76,11 +77,7 @@ def queued(monkeypatch, locks):
 
 
 def until_state(path, state):
-    for _ in range(1000):
-        if read_json(path / "status.json").get("state") == state:
-            return
-        threading.Event().wait(0.01)
-    raise AssertionError(f"{path.name} is never {state}")
+    until(lambda: read_json(path / "status.json").get("state") == state, 10)
 
 
 def test_a_queue_starts_as_many_runs_as_there_are_places(paths, launched, queued):

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from clusters import until
 
 import workbench as wb
 from workbench.runs.execution import worker
@@ -15,14 +16,6 @@ from workbench.runs.spec import make_spec
 from workbench.runs.store.writer import create_run
 
 pytestmark = pytest.mark.slow
-
-
-def until(condition, seconds=60):
-    """Waits for the condition; fails when it does not come true."""
-    began = time.monotonic()
-    while not condition():
-        assert time.monotonic() - began < seconds, "it did not come true in time"
-        time.sleep(0.05)
 
 
 @pytest.fixture
