@@ -2,17 +2,15 @@ import pytest
 from runs_in_shards import drawn_corpus
 
 import workbench as wb
-from workbench.corpus import ShardedCorpus, hold_out_tokens
 from workbench.corpus.shards import shard_writer
-from workbench.models import LDA
 from workbench.runs.execution.worker import carry_on
 
 
 @pytest.fixture(scope="session")
 def thirty_documents():
     """(train, test): 30 documents of 40 tokens over 50 words, a tenth held out."""
-    corpus, _ = LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)
-    return hold_out_tokens(corpus, fraction=0.1, seed=0)
+    corpus, _ = wb.LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)
+    return wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
 
 
 @pytest.fixture(scope="session")
@@ -28,13 +26,13 @@ def store(tmp_path):
 @pytest.fixture(scope="session")
 def forty_documents():
     """(train, test) of 40 documents of 60 tokens."""
-    return hold_out_tokens(LDA(4, 0.3, 0.2).simulate(40, 30, 60, seed=3)[0], 0.1, 0)
+    return wb.hold_out_tokens(wb.LDA(4, 0.3, 0.2).simulate(40, 30, 60, seed=3)[0], 0.1, 0)
 
 
 @pytest.fixture(scope="session")
 def pair():
     """Training and test corpus of `drawn_corpus`, whole."""
-    return hold_out_tokens(drawn_corpus(), 0.2, 1)
+    return wb.hold_out_tokens(drawn_corpus(), 0.2, 1)
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +42,7 @@ def in_shards(pair, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(shard_writer, "SHARD_PAIRS", 64)
         train, test = (
-            ShardedCorpus.write(corpus, folder / name)
+            wb.ShardedCorpus.write(corpus, folder / name)
             for corpus, name in zip(pair, ("train", "test"), strict=True)
         )
     assert train.n_parts >= 5

@@ -17,9 +17,7 @@ import pytest
 from data_files import put
 
 import workbench as wb
-from workbench.corpus import ShardedCorpus, read_corpus
 from workbench.errors import ALONE, DataError, Named
-from workbench.records import Records, read_records
 from workbench.runs.execution import bounded_matching, bounded_reading
 from workbench.runs.execution.bounded_matching import find_spans
 from workbench.runs.execution.bounded_reading import columns_bounded, read_bounded
@@ -52,20 +50,22 @@ def refused(*arguments, **options) -> DataError:
 def test_bounded_reading_returns_what_reading_here_does(tmp_path):
     path = put(tmp_path, "a.csv", "body,title,x,s\nibis heron,one,1.5,a\noil paint,two,2,a\n")
     options = {"text": "body", "inputs": "x", "sequence": "s", "stop_words": None}
-    found, here = read_bounded(path, **options), read_corpus(path, **options)
+    found, here = read_bounded(path, **options), wb.read_corpus(path, **options)
     assert (found.content_hash, found.name) == (here.content_hash, "a")
     assert (
         read_bounded("bars:side=3:n_documents=5").content_hash
         == wb.load_corpus("bars:side=3:n_documents=5").content_hash
     )
     path = put(tmp_path, "r.csv", "a,b,n\nx,u,1\nNA,u,2\ny,,1\n")
-    found = read_bounded(path, Records, missing="NA", multiplicity="n")
-    assert found.content_hash == read_records(path, missing="NA", multiplicity="n").content_hash
+    found = read_bounded(path, wb.Records, missing="NA", multiplicity="n")
+    assert found.content_hash == wb.read_records(path, missing="NA", multiplicity="n").content_hash
 
 
 @pytest.mark.slow
 def test_a_corpus_in_shards_is_not_handed_over(tmp_path):
-    ShardedCorpus.write(read_corpus(put(tmp_path, "it.csv", "text\nan ibis\n")), tmp_path / "it")
+    wb.ShardedCorpus.write(
+        wb.read_corpus(put(tmp_path, "it.csv", "text\nan ibis\n")), tmp_path / "it"
+    )
     with pytest.raises(
         DataError, match="'it' is kept in shards, and it is not handed over to a page: use Python"
     ):

@@ -13,7 +13,6 @@ from toys import simulated
 import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.lda.partition import by_words
-from workbench.models import LDA, VARIABLES
 from workbench.runs import loop
 from workbench.runs.execution.run import extend
 from workbench.runs.spec import SpecError, make_spec
@@ -52,7 +51,7 @@ def test_the_kernels_of_both_orders_are_there_before_the_clock_runs():
             seen.append(by_words(corpus, state, options.scan)),
         )
     )
-    loop.load_kernels(engine, LDA(500), engine.options())
+    loop.load_kernels(engine, wb.LDA(500), engine.options())
     assert seen == [True, False]
 
 
@@ -117,7 +116,10 @@ def test_every_variable_is_named_and_has_its_dims(train, test):
             progress=False,
         )
         for name, variable in ds.data_vars.items():
-            assert variable.dims == VARIABLES[name].dims and variable.attrs == VARIABLES[name].attrs
+            assert (
+                variable.dims == wb.VARIABLES[name].dims
+                and variable.attrs == wb.VARIABLES[name].attrs
+            )
         assert ds.iteration.values.tolist() == list(range(1, 13))
         assert ds.snapshot_iteration.values.tolist() == [5, 10, 12]
         assert ds.word.values.tolist() == list(train.vocabulary)

@@ -11,11 +11,9 @@ from runs.test_update import last, tokens_of
 from stepping import stepped
 
 import workbench as wb
-from workbench.corpus import ShardedCorpus
 from workbench.corpus.shards import shard_writer
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import online_vb
-from workbench.models import LDA
 from workbench.runs.afterwards.examine import examine
 from workbench.runs.store.layout import StoreError
 
@@ -25,7 +23,7 @@ OPTIONS = {"batch_size": 8, "tau0": 5.0}
 @pytest.fixture(scope="module")
 def corpus():
     """60 documents over 50 words, one of them empty."""
-    drawn = LDA(3, 0.2, 0.2).simulate(60, 50, 30, seed=1)[0]
+    drawn = wb.LDA(3, 0.2, 0.2).simulate(60, 50, 30, seed=1)[0]
     kept = np.where(drawn.documents == 20, 0, drawn.counts)
     return wb.Corpus.from_pairs(
         drawn.documents, drawn.words, kept, drawn.vocabulary, 60, name="drawn"
@@ -40,10 +38,10 @@ def streamed(documents, store, vocabulary=None, **given):
 def test_streamed_is_read_whatever_documents_come_as(corpus, store, tmp_path, monkeypatch):
     """n_wk bit for bit: lists of tokens, mappings, texts, ids, a table, a matrix, a corpus, and one in shards."""
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
-    shards = ShardedCorpus.write(corpus, tmp_path / "shards")
+    shards = wb.ShardedCorpus.write(corpus, tmp_path / "shards")
     assert shards.n_parts > 5
     monkeypatch.setattr(
-        ShardedCorpus, "in_memory", lambda self: pytest.fail("all of it was taken into memory")
+        wb.ShardedCorpus, "in_memory", lambda self: pytest.fail("all of it was taken into memory")
     )
     bags = [
         list(zip(corpus.words[a:b].tolist(), corpus.counts[a:b].tolist(), strict=True))
@@ -107,13 +105,13 @@ def test_passes_of_a_stream_are_passes_of_the_corpus_read_with_the_same_batches(
 
     Within rounding: a stream adds up the tokens of a topic anew behind its first batch.
     """
-    drawn = LDA(3, 0.2, 0.2).simulate(56, 50, 30, seed=1)[0]
+    drawn = wb.LDA(3, 0.2, 0.2).simulate(56, 50, 30, seed=1)[0]
     run, options = streamed(drawn, store, passes=n_passes), online_vb.Options(**OPTIONS)
     monkeypatch.setattr(online_vb, "batches_of", lambda *_: np.split(np.arange(56), 7))
-    state = online_vb.init(drawn, LDA(3), options, StepContext(0, 0))
-    begun = online_vb.init(drawn.of_documents(np.arange(8)), LDA(3), options, StepContext(0, 0))
+    state = online_vb.init(drawn, wb.LDA(3), options, StepContext(0, 0))
+    begun = online_vb.init(drawn.of_documents(np.arange(8)), wb.LDA(3), options, StepContext(0, 0))
     state.mean_wk[:], state.mean_k[:] = begun.mean_wk, begun.mean_k
-    state = stepped(online_vb, drawn, LDA(3), options, n_passes, state=state)
+    state = stepped(online_vb, drawn, wb.LDA(3), options, n_passes, state=state)
     np.testing.assert_allclose(last(run, "n_kw"), state.mean_wk[:, :3].T, rtol=1e-9, atol=1e-9)
     assert run.spec.options["batches_before"] == 7 * n_passes
 
@@ -305,7 +303,7 @@ def test_fit_says_that_a_corpus_in_shards_can_be_streamed(corpus, tmp_path, monk
         wb.SpecError,
         match="online-vb needs its corpus in memory, .* visit it once with fit_stream, or",
     ):
-        wb.fit(ShardedCorpus.write(corpus, tmp_path / "shards"), "online-vb", 3)
+        wb.fit(wb.ShardedCorpus.write(corpus, tmp_path / "shards"), "online-vb", 3)
 
 
 REFUSED = {

@@ -97,11 +97,11 @@ def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(halves, path):
     first = sorted((path / DATA / "n_kw" / "c" / "0").rglob("*"))
     (gone,) = [file for file in first if file.is_file() and file.parent.name == "0"]
     gone.unlink()
-    n_topics = Run(path).progress().sizes["topic"]
+    n_topics = wb.Run(path).progress().sizes["topic"]
     carry_on(path)
-    assert Run(path).progress().sizes["topic"] > n_topics and not gone.exists()
+    assert wb.Run(path).progress().sizes["topic"] > n_topics and not gone.exists()
     with pytest.raises(StoreError, match="is damaged: the chunk data.zarr/n_kw/0/0/0 is gone"):
-        Run(path).dataset()["n_kw"].load()
+        wb.Run(path).dataset()["n_kw"].load()
 
 
 def test_a_reader_that_was_there_before_sees_the_run_grow(halves, path, monkeypatch):

@@ -22,10 +22,8 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.errors import InputError
-from workbench.models import LDA
 from workbench.models.options import OptionError
 from workbench.runs.execution.control import StoreControl
-from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.interventions import Intervention, interventions_of
 from workbench.runs.parts.laying_out import Whole
@@ -58,7 +56,7 @@ def made(store, corpora, engine="svb-cgs", **more) -> Path:
     return create_run(store, make_spec(train, engine, test=test, **SETTINGS | more), train, test)
 
 
-def computed(path, asks, kill_at=None) -> Run:
+def computed(path, asks, kill_at=None) -> wb.Run:
     """The run of a folder after some requests were made behind iterations; killed behind one of them."""
 
     def on_iteration(position, scores):
@@ -71,10 +69,10 @@ def computed(path, asks, kill_at=None) -> Run:
         carry_on(path, on_iteration)
     except Killed:
         assert kill_at
-    return Run(path)
+    return wb.Run(path)
 
 
-def replayed(run: Run, corpora, **more):
+def replayed(run: wb.Run, corpora, **more):
     """The run again in memory, from its log."""
     train, test = corpora
     return wb.fit(
@@ -87,13 +85,13 @@ def replayed(run: Run, corpora, **more):
     )
 
 
-def assert_replays(run: Run, corpora, **more):
+def assert_replays(run: wb.Run, corpora, **more):
     again = replayed(run, corpora, **more)
     same_bits(run.dataset(), again)
     assert run.dataset().attrs["spec_hash"] == again.attrs["spec_hash"] == run.spec.hash
 
 
-def turns(run: Run) -> list:
+def turns(run: wb.Run) -> list:
     return [(each.iteration, each.changes) for each in run.spec.interventions]
 
 
@@ -129,12 +127,12 @@ def test_a_worker_at_work_sees_a_request_within_moments(thirty_documents, store)
         elif asked_at:
             assert time.monotonic() - asked_at[0] < 20
             if not pending(path):
-                Run(path).stop()
+                wb.Run(path).stop()
 
     carry_on(path, on_iteration)
-    ((iteration, changes),) = turns(Run(path))
+    ((iteration, changes),) = turns(wb.Run(path))
     assert changes == {"alpha": 0.4} and iteration > 5
-    ds = Run(path).dataset()
+    ds = wb.Run(path).dataset()
     assert iteration in ds["iteration"].values, "the first row with them is recorded at once"
 
 
@@ -178,11 +176,11 @@ def test_all_who_ask_at_once_are_heard_while_the_worker_takes(thirty_documents, 
     while any(thread.is_alive() for thread in threads):
         take(path, next(iterations))
     take(path, next(iterations))
-    made_of_them = turns(Run(path))
+    made_of_them = turns(wb.Run(path))
     assert sorted(changes["beta"] for _, changes in made_of_them) == values
     assert sorted(made_of_them, key=lambda each: each[0]) == made_of_them
     ask(path, {"r": 2})
-    assert Run(path).interventions["iteration"].isna().tolist() == [False] * 12 + [True]
+    assert wb.Run(path).interventions["iteration"].isna().tolist() == [False] * 12 + [True]
 
 
 def test_a_run_turns_with_the_uniforms_of_the_step_that_follows(thirty_documents):
@@ -190,7 +188,7 @@ def test_a_run_turns_with_the_uniforms_of_the_step_that_follows(thirty_documents
     ds = wb.fit(
         train, "svb-cgs", test=test, progress=False, interventions=[(4, {"r": 3})], **SETTINGS
     )
-    model, old, new = LDA(3), *(make_options(engine, {"r": r}) for r in (1, 3))
+    model, old, new = wb.LDA(3), *(make_options(engine, {"r": r}) for r in (1, 3))
     state = engine.init(train, model, old, StepContext(0, 0))
     for step in range(1, 7):
         if step == 4:
@@ -233,8 +231,8 @@ def test_a_run_killed_in_the_very_step_of_an_intervention_keeps_it(
     with monkeypatch.context() as patch:
         patch.setattr(Whole, "step", killed)
         computed(path, {3: [{"r": 0}]}, kill_at=4)
-    assert Run(path).dataset().sizes["iteration"] == 3
-    assert turns(Run(path)) == [(4, {"r": 0.0})]
+    assert wb.Run(path).dataset().sizes["iteration"] == 3
+    assert turns(wb.Run(path)) == [(4, {"r": 0.0})]
     ask(path, {"beta": 0.3})
     run = computed(path, {})
     assert turns(run) == [(4, {"r": 0.0}), (4, {"beta": 0.3})]
@@ -247,7 +245,7 @@ def test_what_is_asked_of_a_killed_run_takes_effect_after_what_it_had_committed(
     path = made(store, thirty_documents)
     computed(path, {2: [{"r": 0}]}, kill_at=8)
     assert not (path / "checkpoint.npz").exists(), "it begins anew"
-    Run(path).retune(r=2)
+    wb.Run(path).retune(r=2)
     run = computed(path, {})
     assert turns(run) == [(3, {"r": 0.0}), (9, {"r": 2.0})]
     assert_replays(run, thirty_documents)
@@ -277,7 +275,7 @@ def test_kills_at_any_moment_of_turning_change_no_bit(seed, thirty_documents, st
     ) as killer:
         while killer.poll() is None:
             time.sleep(dice.uniform(0.0, 0.12))
-            states.add(Run(path).state)
+            states.add(wb.Run(path).state)
             if n_asked < 20 and states & {"running", "interrupted"}:
                 name = dice.choice([*values])
                 ask(path, {name: dice.choice(values[name])})
@@ -286,7 +284,7 @@ def test_kills_at_any_moment_of_turning_change_no_bit(seed, thirty_documents, st
         assert killer.stdout.read().split() == ["killed"] * 5
     assert n_asked == 20 and {"running", "interrupted"} <= states
     carry_on(path)
-    run = Run(path)
+    run = wb.Run(path)
     # on a busy machine requests of one kill can take effect together
     least = 3 if seed == 5 else 0
     assert len(turns(run)) == 20 and len({iteration for iteration, _ in turns(run)}) > least
@@ -510,12 +508,12 @@ def test_a_damaged_log_is_told_and_does_not_end_the_heartbeat(thirty_documents, 
         if seen:
             time.sleep(0.01)
             if time.monotonic() - seen[0] > 0.3:
-                Run(path).stop()
+                wb.Run(path).stop()
 
     carry_on(path, on_iteration)
-    assert Run(path).state == "stopped"
+    assert wb.Run(path).state == "stopped"
     with pytest.raises(StoreError, match=r"interventions\.json"):
-        Run(path).dataset()
+        wb.Run(path).dataset()
 
 
 # ---------------------------------------------------------------------- bad input
@@ -553,7 +551,7 @@ def test_a_setting_that_cannot_be_turned_is_refused_in_one_sentence(
 ):
     path = made(store, thirty_documents)
     with pytest.raises(InputError) as error:
-        Run(path).retune(**changes)
+        wb.Run(path).retune(**changes)
     assert str(error.value) == sentence
     with pytest.raises(InputError) as error:
         made(store, thirty_documents, interventions=[(3, changes)])
@@ -575,7 +573,7 @@ def test_a_finished_run_is_not_turned(thirty_documents, store):
     path = made(store, thirty_documents)
     carry_on(path)
     with pytest.raises(StoreError) as error:
-        Run(path).retune(r=2)
+        wb.Run(path).retune(r=2)
     assert str(error.value) == (
         f"run '{path.name}' has finished at iteration 12, so nothing of it can be turned; "
         "resume it with more iterations first, or fit another run from it with start="

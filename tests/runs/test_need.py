@@ -10,16 +10,13 @@ import pytest
 from toys import corpus_of, data_for, dated, placed, sequenced
 
 import workbench as wb
-from workbench.corpus import Corpus
 from workbench.data.available_memory import AvailableMemory
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
-from workbench.records import Records
 from workbench.runs.execution import memory_check as need
-from workbench.runs.execution.fit import resume
 from workbench.runs.execution.memory_check import (
     PROCESS,
     Planned,
@@ -29,7 +26,6 @@ from workbench.runs.execution.memory_check import (
     predict_memory,
     unfinished,
 )
-from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.status import FAILED, FINISHED
@@ -48,7 +44,7 @@ CHOICES = [(name, options) for name in ENGINES for options in ({}, *VARIANTS.get
 
 
 @pytest.fixture(scope="module")
-def wide() -> Corpus:
+def wide() -> wb.Corpus:
     """300 documents over 400 words: enough for arrays of topics to be small beside those of rows."""
     corpus = wb.load_corpus(
         "zipf", n_documents=300, n_words=400, tokens_per_document=30, n_topics=5
@@ -64,14 +60,14 @@ def model_of(engine, n_topics: int):
 
 
 @pytest.fixture(scope="module")
-def large() -> Corpus:
+def large() -> wb.Corpus:
     """A corpus that is never run: a million pairs, of which no engine with 100 topics has room in 1 GB but the lightest."""
     n_documents, each = 20_000, 50
     words = (np.arange(n_documents)[:, None] * 7 + np.arange(each) * 200) % 10_000
     words.sort(axis=1)
     indptr = np.arange(n_documents + 1) * each
     texts = tuple(map(str, range(n_documents)))
-    return Corpus(
+    return wb.Corpus(
         indptr, words.ravel(), np.full(words.size, 2), texts[:10_000], texts, name="large"
     )
 
@@ -91,7 +87,7 @@ def test_the_bytes_of_a_state_are_those_told(name, options, wide):
         model_of(engine, 20),
         make_options(engine, options),
     )
-    model = model.for_data(data) if engine.model.data is Records else model
+    model = model.for_data(data) if engine.model.data is wb.Records else model
     state = engine.init(data, model, chosen, StepContext(0, 0))
     found = sum(array.nbytes for array in state if isinstance(array, np.ndarray))
     memory = engine.memory(data, model, chosen)
@@ -330,14 +326,14 @@ def test_a_run_that_no_longer_fits_fails_with_the_sentence_and_goes_on_later(
     )
     monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
     with pytest.raises(SpecError, match="cgs with K=3 needs about"):
-        resume(Run(path), progress=False)
+        wb.resume(wb.Run(path), progress=False)
     assert (
-        Run(path).state == FAILED
-        and "WORKBENCH_MEMORY allows 1 MB" in Run(path).status()["message"]
+        wb.Run(path).state == FAILED
+        and "WORKBENCH_MEMORY allows 1 MB" in wb.Run(path).status()["message"]
     )
     monkeypatch.delenv("WORKBENCH_MEMORY")
     carry_on(path)
-    assert Run(path).state == FINISHED
+    assert wb.Run(path).state == FINISHED
 
 
 def test_runs_that_are_finished_need_nothing(train, test, tmp_path, monkeypatch):
@@ -354,7 +350,7 @@ def test_runs_that_are_finished_need_nothing(train, test, tmp_path, monkeypatch)
     assert again["test_perplexity"].identical(first["test_perplexity"])
     with pytest.raises(SpecError, match="needs about"):
         wb.compare(train, **settings | {"n_iterations": 5})
-    assert Run(tmp_path / str(first["run"].values[0])).status()["n_iterations"] == 4
+    assert wb.Run(tmp_path / str(first["run"].values[0])).status()["n_iterations"] == 4
 
 
 def test_a_run_whose_rule_has_ended_it_needs_nothing(train, tmp_path):
@@ -367,10 +363,10 @@ def test_a_run_whose_rule_has_ended_it_needs_nothing(train, tmp_path):
 
 def test_the_corpora_at_hand_give_the_bits_of_those_read(train, test, tmp_path):
     spec = make_spec(train, "cgs", test=test, n_topics=3, n_iterations=6)
-    runs = [Run(create_run(tmp_path / name, spec, train, test)) for name in ("read", "at hand")]
+    runs = [wb.Run(create_run(tmp_path / name, spec, train, test)) for name in ("read", "at hand")]
     read, at_hand = (
-        resume(runs[0], progress=False),
-        resume(runs[1], progress=False, corpora=(train, test)),
+        wb.resume(runs[0], progress=False),
+        wb.resume(runs[1], progress=False, corpora=(train, test)),
     )
     for name in ("test_perplexity", "train_perplexity", "n_dk", "phi", "word", "document"):
         assert read[name].identical(at_hand[name])

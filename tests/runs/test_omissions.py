@@ -7,12 +7,10 @@ from toys import sequenced, simulated
 
 import workbench as wb
 from workbench.cli import main
-from workbench.corpus import Corpus, CorpusError
 from workbench.engines.engine import WarmStart
 from workbench.models.options import OptionError
 from workbench.report.commands import commands
 from workbench.runs.execution.omissions import apart, omissions_of
-from workbench.runs.execution.run import open_runs
 from workbench.runs.reading import is_again
 from workbench.runs.store.archive import get_table, get_warm_start
 
@@ -20,11 +18,11 @@ TEXTS = ["apple pear said", "horse said sheep sheep", "apple horse", "said"] * 3
 
 
 @pytest.fixture
-def texts() -> Corpus:
-    return Corpus.from_texts(TEXTS, titles=[f"text {d}" for d in range(len(TEXTS))])
+def texts() -> wb.Corpus:
+    return wb.Corpus.from_texts(TEXTS, titles=[f"text {d}" for d in range(len(TEXTS))])
 
 
-def drawn(corpus: Corpus, n_topics: int = 3) -> WarmStart:
+def drawn(corpus: wb.Corpus, n_topics: int = 3) -> WarmStart:
     """Counts of tokens with topics drawn at random, every fifth without one."""
     topics = np.random.default_rng(0).integers(0, n_topics, corpus.n_tokens)
     topics[::5] = -1
@@ -34,7 +32,7 @@ def drawn(corpus: Corpus, n_topics: int = 3) -> WarmStart:
 def test_the_corpus_is_what_it_would_be_without_the_words_and_documents(texts):
     left = omissions_of(["omit said", "omit-document 3 0"], texts).of_corpus(texts)
     kept = [text.replace("said", "") for d, text in enumerate(TEXTS) if d not in (0, 3)]
-    wanted = Corpus.from_texts(
+    wanted = wb.Corpus.from_texts(
         kept, titles=[f"text {d}" for d in range(len(TEXTS)) if d not in (0, 3)]
     )
     assert left.vocabulary == tuple(word for word in texts.vocabulary if word != "said")
@@ -42,7 +40,7 @@ def test_the_corpus_is_what_it_would_be_without_the_words_and_documents(texts):
     np.testing.assert_array_equal(left.to_scipy().toarray(), _in_order(wanted, left.vocabulary))
 
 
-def _in_order(corpus: Corpus, vocabulary: tuple) -> np.ndarray:
+def _in_order(corpus: wb.Corpus, vocabulary: tuple) -> np.ndarray:
     """The counts (document, word) of a corpus, with the words in the order of a vocabulary."""
     return corpus.to_scipy().toarray()[:, [corpus.vocabulary.index(word) for word in vocabulary]]
 
@@ -93,7 +91,7 @@ def test_a_run_continues_without_them_and_says_so(engine, start, tmp_path):
     assert commands([run.spec]) == [
         f"workbench branch {parent.name} '{edits[0]}' 'omit-document 0 4'"
     ]
-    assert parent.branch(*edits).path == run.path and len(open_runs(tmp_path)) == 2
+    assert parent.branch(*edits).path == run.path and len(wb.open_runs(tmp_path)) == 2
 
 
 def test_texts_follow_their_documents_and_the_data_no_longer_come_from_their_file(start, tmp_path):
@@ -137,7 +135,7 @@ def test_a_wrong_omission_gets_a_sentence(edits, said, texts):
 
 
 def test_all_words_cannot_be_left_out(texts):
-    with pytest.raises(CorpusError, match="no token of .* would be left"):
+    with pytest.raises(wb.CorpusError, match="no token of .* would be left"):
         omissions_of([f"omit {','.join(texts.vocabulary)}"], texts).of_corpus(texts)
 
 
@@ -150,7 +148,7 @@ def test_documents_of_a_sequence_stay_together():
 
 def test_words_with_blanks_and_commas_are_told_apart():
     words = ["new york", "new", "york", "said", "a,b"]
-    corpus = Corpus.from_tokens([words, words[::-1]])
+    corpus = wb.Corpus.from_tokens([words, words[::-1]])
 
     def left_out(edit: str) -> set[str]:
         kept = omissions_of([edit], corpus).words
@@ -160,12 +158,12 @@ def test_words_with_blanks_and_commas_are_told_apart():
     assert left_out("omit new york, said") == {"new york", "said"}
     assert left_out("omit new said") == left_out("omit new,said") == {"new", "said"}
     assert left_out("omit a,b said") == {"a,b", "said"}
-    numbers = Corpus.from_tokens([["1,000"]] * 3)
+    numbers = wb.Corpus.from_tokens([["1,000"]] * 3)
     assert omissions_of(["omit-document 1,2"], numbers).documents.tolist() == [True, False, False]
 
 
 def test_without_a_token_to_learn_from_or_to_score_nothing_is_made(start, tmp_path):
-    texts = Corpus.from_tokens([["a", "b"], ["a"], ["c"], []])
+    texts = wb.Corpus.from_tokens([["a", "b"], ["a"], ["c"], []])
     test = texts.with_pairs([0, 1, 1, 1, 1], [0], [1])
     parent = start(texts, "cgs", test=test, n_topics=2, n_iterations=2, store=tmp_path)
     for edit, said in {
@@ -173,16 +171,16 @@ def test_without_a_token_to_learn_from_or_to_score_nothing_is_made(start, tmp_pa
         "omit-document 0": "of what is held out no token",
         "omit a b c": "no token",
     }.items():
-        with pytest.raises(CorpusError, match=f"{said} of .* would be left; leave out fewer"):
+        with pytest.raises(wb.CorpusError, match=f"{said} of .* would be left; leave out fewer"):
             parent.branch(edit)
-    with pytest.raises(CorpusError, match="would be left"):
+    with pytest.raises(wb.CorpusError, match="would be left"):
         parent.branch("omit-document 0 1 2")
-    assert len(open_runs(tmp_path)) == 1
+    assert len(wb.open_runs(tmp_path)) == 1
 
 
 def test_a_word_with_an_equals_sign_is_left_out_in_a_terminal(start, tmp_path):
-    corpus = Corpus.from_tokens([["x=y", "said"], ["said", "b"]])
+    corpus = wb.Corpus.from_tokens([["x=y", "said"], ["said", "b"]])
     parent = start(corpus, "cgs", n_topics=2, n_iterations=2, store=tmp_path)
     assert main(["branch", parent.name, "omit x=y", "alpha=0.3", "--store", str(tmp_path)]) == 0
-    (run,) = (run for run in open_runs(tmp_path) if run.name != parent.name)
+    (run,) = (run for run in wb.open_runs(tmp_path) if run.name != parent.name)
     assert run.spec.start["edits"] == ["omit x=y", "alpha=0.3"] and run.spec.model["alpha"] == 0.3

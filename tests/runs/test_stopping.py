@@ -94,7 +94,9 @@ def test_asked_again_the_run_is_reopened_and_not_extended(train, test, tmp_path)
         wb.fit(train, "svb", test=test, progress=False, store=tmp_path, **SETTLES) for _ in range(2)
     )
     assert first.identical(again)
-    assert Run(tmp_path / first.attrs["name"]).status()["n_iterations"] == first.sizes["iteration"]
+    assert (
+        wb.Run(tmp_path / first.attrs["name"]).status()["n_iterations"] == first.sizes["iteration"]
+    )
 
 
 def test_without_the_rule_or_with_another_it_goes_on(train, test, tmp_path):
@@ -135,7 +137,7 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(train, test, tm
         compute_until(path, (train, test), until)
     assert Run(path).dataset().sizes["iteration"] == expected.sizes["iteration"] - 1
     carry_on(path)
-    ds = Run(path).dataset()
+    ds = wb.Run(path).dataset()
     assert ds.sizes["iteration"] == expected.sizes["iteration"] and ds.attrs["state"] == FINISHED
 
 
@@ -151,7 +153,7 @@ def test_a_run_that_was_killed_before_it_could_say_so_has_ended_where_it_settled
         with pytest.raises(KeyboardInterrupt):
             carry_on(path)
     carry_on(path)
-    ds = Run(path).dataset()
+    ds = wb.Run(path).dataset()
     assert ds.sizes["iteration"] == expected.sizes["iteration"] and ds.attrs["state"] == FINISHED
 
 

@@ -12,14 +12,12 @@ from same_process import working_here
 from toys import simulated
 
 import workbench as wb
-from workbench.corpus import CorpusError
 from workbench.measures import each_run, numbers_by_k, recommend_k
 from workbench.models.options import OptionError
 from workbench.runs.execution import forecast as outlook_module
 from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.run import make_runs
 from workbench.runs.execution.sweep import failures, lay_out, run_cells, tabulate
-from workbench.runs.spec import RunSpec, SpecError
 
 QUIET = {"progress": False, "n_iterations": 12}
 
@@ -194,7 +192,7 @@ def test_a_run_that_its_rule_ended_is_whole_in_the_table(here, tmp_path):
     )
     reached = np.isfinite(joined["bound"]).sum("iteration").values
     assert [
-        RunSpec.from_json(spec).n_iterations for spec in joined["spec"].values
+        wb.RunSpec.from_json(spec).n_iterations for spec in joined["spec"].values
     ] == reached.tolist()
     assert max(reached) < 200 and reached[1] == reached[2]  # two spellings of one value are one run
 
@@ -204,7 +202,7 @@ def test_a_run_that_its_rule_ended_is_whole_in_the_table(here, tmp_path):
 
 def begun_from(swept):
     """(number of topics, seed) → (number of topics, seed) of the run that it began from, or None."""
-    specs = [RunSpec.from_json(spec) for spec in swept["spec"].values]
+    specs = [wb.RunSpec.from_json(spec) for spec in swept["spec"].values]
     by_name = {spec.name: (spec.model["n_topics"], spec.seed) for spec in specs}
     return {by_name[spec.name]: spec.start and by_name[spec.start["name"]] for spec in specs}
 
@@ -228,14 +226,14 @@ def test_a_warm_sweep_goes_from_few_topics_to_many_seed_by_seed(here, store):
     )
     assert (
         larger.sizes["topic"] == 3
-        and RunSpec.from_json(larger.attrs["spec"]).start["iteration"] == 12
+        and wb.RunSpec.from_json(larger.attrs["spec"]).start["iteration"] == 12
     )
 
 
 def test_other_keys_of_the_grid_keep_to_themselves(here, store):
     grid = {"engine": ["svb", "cgs"], "n_topics": [2, 3], "split_seed": [0, 1]}
     swept = wb.sweep(simulated(), grid, warm=True, store=store, **QUIET)
-    specs = {spec.name: spec for spec in map(RunSpec.from_json, swept["spec"].values)}
+    specs = {spec.name: spec for spec in map(wb.RunSpec.from_json, swept["spec"].values)}
     warm = [spec for spec in specs.values() if spec.start]
     assert len(specs) == 8 and len(warm) == 4
     for spec in warm:
@@ -375,52 +373,57 @@ def test_alpha_goes_to_the_engines_that_have_it():
 
 
 WRONG = [
-    ({}, {}, SpecError, "a grid is a dict of lists, as {'n_topics': [10, 20]}; got {}"),
+    ({}, {}, wb.SpecError, "a grid is a dict of lists, as {'n_topics': [10, 20]}; got {}"),
     (
         {"n_topic": [2]},
         {},
-        SpecError,
+        wb.SpecError,
         "no key 'n_topic' for a grid of svb-cgs; did you mean 'n_topics'?",
     ),
     (
         {"zzz": [2]},
         {"engine": "cgs"},
-        SpecError,
+        wb.SpecError,
         "no key 'zzz' for a grid of cgs; there are engine, n_topics, alpha",
     ),
-    ({"r": [1]}, {"engine": "cgs"}, SpecError, "no key 'r' for a grid of cgs"),
-    ({"r": []}, {}, SpecError, "'r' has no value in the grid; give it at least one"),
+    ({"r": [1]}, {"engine": "cgs"}, wb.SpecError, "no key 'r' for a grid of cgs"),
+    ({"r": []}, {}, wb.SpecError, "'r' has no value in the grid; give it at least one"),
     (
         {"topics": [2], "n_topics": [3]},
         {},
-        SpecError,
+        wb.SpecError,
         "the grid has 'n_topics' twice; put its values into one list",
     ),
     (
         {"n_topics": [2]},
         {"n_topics": 3},
-        SpecError,
+        wb.SpecError,
         "'n_topics' is both in the grid and a separate argument; leave one out",
     ),
     (
         {"r": [1]},
         {"options": {"r": 2}},
-        SpecError,
+        wb.SpecError,
         "'r' is both in the grid and a separate argument",
     ),
-    ({"seed": [1]}, {"seeds": 2}, SpecError, "'seed' is both in the grid and a separate argument"),
-    ({"r": [1]}, {"seeds": 0}, SpecError, "seeds must be a whole number of at least 1; got 0"),
-    ({"r": [1]}, {"n_topic": 3}, SpecError, "no setting 'n_topic'; did you mean 'n_topics'?"),
+    (
+        {"seed": [1]},
+        {"seeds": 2},
+        wb.SpecError,
+        "'seed' is both in the grid and a separate argument",
+    ),
+    ({"r": [1]}, {"seeds": 0}, wb.SpecError, "seeds must be a whole number of at least 1; got 0"),
+    ({"r": [1]}, {"n_topic": 3}, wb.SpecError, "no setting 'n_topic'; did you mean 'n_topics'?"),
     (
         {"holdout_per": ["word"]},
         {},
-        CorpusError,
+        wb.CorpusError,
         "per must be one of corpus, document, half; got 'word'",
     ),
     (
         {"alpha": [0.1]},
         {"engine": "cv-hdp"},
-        SpecError,
+        wb.SpecError,
         "cv-hdp has no alpha per topic; leave it out, and set the option",
     ),
     (

@@ -7,25 +7,23 @@ import pytest
 from short_runs import short_settings
 from toys import simulated
 
+import workbench as wb
 from workbench.cli import main
-from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import WarmStart
 from workbench.models.options import OptionError
 from workbench.report.commands import commands, missing_in_commands
-from workbench.runs.execution.run import open_runs
 from workbench.runs.execution.topic_edits import edited, edits_of
-from workbench.runs.spec import SpecError
 
 
 @pytest.fixture
-def texts() -> Corpus:
+def texts() -> wb.Corpus:
     """Forty texts of one topic about fruit or beasts, and ten of both."""
     fruit, beasts = "apple pear plum cherry", "horse sheep goat cow"
-    return Corpus.from_texts([fruit, beasts] * 20 + [f"{fruit} {beasts}"] * 10)
+    return wb.Corpus.from_texts([fruit, beasts] * 20 + [f"{fruit} {beasts}"] * 10)
 
 
-def counts_of(corpus: Corpus, topics: np.ndarray, n_topics: int) -> WarmStart:
+def counts_of(corpus: wb.Corpus, topics: np.ndarray, n_topics: int) -> WarmStart:
     """The counts of a sampler whose tokens have these topics."""
     words = np.repeat(corpus.words, corpus.counts)
     documents = np.repeat(corpus.documents, corpus.counts)
@@ -105,7 +103,7 @@ def test_a_wrong_edit_gets_a_sentence(edits, said):
 
 
 def test_documents_that_are_alike_are_not_split():
-    alike = Corpus.from_texts(["red ants"] * 6)
+    alike = wb.Corpus.from_texts(["red ants"] * 6)
     start = counts_of(alike, np.zeros(12, np.int32), 1)
     with pytest.raises(OptionError, match="topic 0 cannot be split: its words are the same in all"):
         edited(start, edits_of(["split 0"], 1), alike)
@@ -131,7 +129,7 @@ def test_a_run_continues_with_edited_topics_and_says_so(engine, start, tmp_path,
     assert parent.branch(*edits, **turned).path == run.path
     assert main(["branch", parent.name, *words, "--store", str(tmp_path)]) == 0
     assert f"started {run.name}" in capsys.readouterr().err
-    assert len(open_runs(tmp_path)) == 2
+    assert len(wb.open_runs(tmp_path)) == 2
 
 
 @pytest.mark.slow
@@ -165,6 +163,6 @@ def test_a_run_continues_with_what_was_turned_up_to_its_last_counts(start, tmp_p
 
 def test_of_a_model_that_cannot_begin_from_counts_nothing_is_made(start, tmp_path):
     parent = start(simulated(), "network-vb", n_topics=3, n_iterations=2, store=tmp_path)
-    with pytest.raises(SpecError, match="topics of a run of network-vb cannot be edited"):
+    with pytest.raises(wb.SpecError, match="topics of a run of network-vb cannot be edited"):
         parent.branch("drop 1")
-    assert len(open_runs(tmp_path)) == 1
+    assert len(wb.open_runs(tmp_path)) == 1

@@ -11,11 +11,9 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from workbench.corpus import ShardedCorpus, hold_out_tokens
 from workbench.corpus.shards import shard_writer
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import online_vb
-from workbench.models import LDA
 from workbench.report.commands import command_of, commands, missing_in_commands
 from workbench.runs.afterwards.examine import examine
 from workbench.runs.spec import make_spec
@@ -29,14 +27,14 @@ OPTIONS = {"batch_size": 8, "tau0": 5.0}
 @pytest.fixture(scope="module")
 def further():
     """60 documents over the words of `first`, and others."""
-    return LDA(3, 0.2, 0.2).simulate(60, 70, 30, seed=1)[0]
+    return wb.LDA(3, 0.2, 0.2).simulate(60, 70, 30, seed=1)[0]
 
 
 @pytest.fixture
 def first(tmp_path):
     """A run of three passes over 30 documents of 50 words, in a store."""
-    train, test = hold_out_tokens(
-        LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0], fraction=0.1, seed=0
+    train, test = wb.hold_out_tokens(
+        wb.LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0], fraction=0.1, seed=0
     )
     wb.fit(
         train,
@@ -119,7 +117,7 @@ def test_the_run_is_a_whole_run_of_the_store_beside_the_first(first, further):
 
 def test_documents_like_its_own_make_its_topics_better(first):
     """Held-out perplexity falls: three passes over 30 documents are few, and 600 more are of the same topics."""
-    more = LDA(3, 0.2, 0.2).simulate(630, 50, 40, seed=1)[0].of_documents(np.arange(30, 630))
+    more = wb.LDA(3, 0.2, 0.2).simulate(630, 50, 40, seed=1)[0].of_documents(np.arange(30, 630))
     assert last(updated(first, more), "test_perplexity") < last(first, "test_perplexity")
 
 
@@ -128,7 +126,7 @@ def test_documents_like_its_own_make_its_topics_better(first):
 
 def test_whatever_form_documents_have_they_give_the_same_run(first, further, tmp_path, monkeypatch):
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
-    shards = ShardedCorpus.write(further, tmp_path / "shards")
+    shards = wb.ShardedCorpus.write(further, tmp_path / "shards")
     wanted = updated(first, tokens_of(further))
     bags = [
         list(zip(further.words[a:b].tolist(), further.counts[a:b].tolist(), strict=True))
@@ -201,7 +199,7 @@ def test_the_record_of_a_stream_has_the_hash_of_its_counts(first):
 
 
 def test_priors_stay_as_the_run_learnt_them(tmp_path, further):
-    train = LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
+    train = wb.LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
     learnt = OPTIONS | {"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 1}
     ds = wb.fit(
         train,
@@ -328,7 +326,7 @@ def test_update_refuses_wrong_input_and_writes_nothing(case, first):
 
 
 def test_a_run_without_counts_is_refused(tmp_path):
-    train = LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
+    train = wb.LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
     path = create_run(tmp_path, make_spec(train, "online-vb", 3), train, None)
     with pytest.raises(wb.SpecError, match="has no counts yet to continue from"):
         updated(path, ["w1"])

@@ -12,7 +12,6 @@ import workbench as wb
 from workbench.runs.execution import queue, warm_sweep
 from workbench.runs.execution.sweep import cold_rungs
 from workbench.runs.execution.worker import carry_on
-from workbench.runs.spec import SpecError
 from workbench.runs.store.lock import Lock
 from workbench.runs.store.status import QUEUES, STOPPED, request, requested
 
@@ -131,6 +130,6 @@ def test_only_a_sweep_whose_process_lives_is_at_work(begun, store):
 
 def test_what_does_not_fit_into_memory_is_refused_before_anything_is_made(store, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
-    with pytest.raises(SpecError, match="memory"):
+    with pytest.raises(wb.SpecError, match="memory"):
         warm_sweep.begin(store, laid_out(store), 2)
     assert not wb.open_runs(store)

@@ -98,50 +98,28 @@ def test_the_slots_of_another_machine_are_others(train, store, monkeypatch):
             assert sorted(path.name for path in (store / ".slots").iterdir())[0] == "another-0.lock"
 
 
-def test_ctrl_c_ends_cleanly_and_says_how_to_resume(store, tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "workbench",
-        "fit",
-        "docstrings",
-        "-n",
-        "100000",
-        "--store",
-        str(store),
-    ]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        until(lambda: wb.open_runs(store) and wb.open_runs(store)[0].status()["iteration"] > 3)
+@pytest.mark.parametrize(
+    ("command", "n_at_work", "n_runs", "sentences"),
+    [
+        ("fit docstrings", 1, 1, ["stopped after iteration", "resume with: workbench resume"]),
+        ("compare docstrings --jobs 2", 2, len(DEFAULT_ENGINES), ["interrupted"]),
+    ],
+)
+def test_ctrl_c_stops_all_runs_of_a_command_cleanly(command, n_at_work, n_runs, sentences, store):
+    command = [*command.split(), "-n", "100000", "--store", str(store)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "workbench", *command], stderr=subprocess.PIPE, text=True
+    ) as process:
+        until(
+            lambda: sum(run.status()["iteration"] > 3 for run in wb.open_runs(store)) == n_at_work
+        )
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=60)[1]
-    assert process.returncode == 130
-    assert "stopped after iteration" in told and "resume with: workbench resume" in told
-    run = wb.open_runs(store)[0]
-    assert (
-        run.state == "stopped" and run.dataset().snapshot_iteration[-1] == run.status()["iteration"]
-    )
-
-
-def test_jobs_in_compare_are_stopped_by_ctrl_c(store):
-    command = [
-        sys.executable,
-        "-m",
-        "workbench",
-        "compare",
-        "docstrings",
-        "-n",
-        "100000",
-        "--jobs",
-        "2",
-        "--store",
-        str(store),
-    ]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        until(lambda: sum(run.status()["iteration"] > 3 for run in wb.open_runs(store)) == 2)
-        process.send_signal(signal.SIGINT)
-        told = process.communicate(timeout=60)[1]
-    assert process.returncode == 130 and "interrupted" in told
-    assert sorted(run.state for run in wb.open_runs(store)) == ["stopped"] * len(DEFAULT_ENGINES)
+    assert process.returncode == 130 and all(sentence in told for sentence in sentences)
+    runs = wb.open_runs(store)
+    assert [run.state for run in runs] == ["stopped"] * n_runs
+    for run in runs[:n_at_work]:
+        assert run.dataset().snapshot_iteration[-1] == run.status()["iteration"]
 
 
 def test_a_ctrl_c_that_comes_in_a_destructor_is_not_lost(train, store):

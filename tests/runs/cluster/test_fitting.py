@@ -19,10 +19,8 @@ from workbench.errors import InputError
 from workbench.runs.execution import fit as running
 from workbench.runs.execution.cluster import fitting, on_worker
 from workbench.runs.execution.cluster.connecting import ClusterError
-from workbench.runs.execution.run import Run
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.parts.part import Met
-from workbench.runs.spec import SpecError
 from workbench.runs.store import writer
 
 pytestmark = pytest.mark.slow
@@ -102,12 +100,12 @@ def frequent_checkpoints(monkeypatch):
     monkeypatch.setattr(writer, "CHECKPOINT_SHARE", 1.0)
 
 
-def past(run: Run, iteration: int) -> bool:
+def past(run: wb.Run, iteration: int) -> bool:
     return run.status()["iteration"] >= iteration
 
 
-def only_run(store) -> Run:
-    return Run(
+def only_run(store) -> wb.Run:
+    return wb.Run(
         until(lambda: [path for path in store.glob("*") if (path / "status.json").exists()])[0]
     )
 
@@ -233,17 +231,17 @@ def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_
 ):
     client = client_to(one_worker.address)
     with pytest.raises(
-        SpecError,
+        wb.SpecError,
         match="'drawn' is small enough for a single one: one process infers .* leave client out$",
     ):
         wb.fit(drawn_corpus(), "svb", 4, n_iterations=2, progress=False, client=client)
     monkeypatch.setattr("workbench.runs.execution.fit.SHARD_PAIRS", 5)
     with pytest.raises(
-        SpecError,
+        wb.SpecError,
         match="'drawn' is whole.*leave client out, or convert it: workbench data convert IN FOLDER",
     ):
         wb.fit(drawn_corpus(), "svb", 4, n_iterations=2, progress=False, client=client)
-    with pytest.raises(SpecError, match="the shards of a corpus, and 'votes' has none"):
+    with pytest.raises(wb.SpecError, match="the shards of a corpus, and 'votes' has none"):
         wb.fit("votes", "bn-vb", n_iterations=2, progress=False, client=client)
     monkeypatch.setattr(fitting, "bytes_of", lambda setting, places: 10**6 * GIB)
     with pytest.raises(

@@ -12,7 +12,6 @@ from same_bits import same_bits
 from short_runs import run_of, short_settings
 
 import workbench as wb
-from workbench.errors import DataError
 from workbench.runs.execution.cluster import connecting, inferring
 from workbench.runs.execution.cluster.connecting import ClusterError
 from workbench.runs.execution.cluster.inferring import results_of
@@ -143,7 +142,7 @@ def test_tasks_are_cancelled_where_nobody_wants_more_results(three_workers):
 
 
 def test_a_sentence_of_a_task_comes_to_the_client(three_workers):
-    with pytest.raises(DataError, match="the third is wrong"):
+    with pytest.raises(wb.DataError, match="the third is wrong"):
         [*results_of(three_workers, refusing, (0,), range(5))]
 
 

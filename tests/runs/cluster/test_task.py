@@ -11,7 +11,6 @@ import workbench as wb
 from workbench.runs.execution.cluster import sweeping
 from workbench.runs.execution.cluster.connecting import ClusterError, about_process
 from workbench.runs.execution.cluster.sweeping import ELSEWHERE, REMOVED, compute
-from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
 from workbench.runs.store.lock import Lock, LockHeld
 from workbench.runs.store.status import (
@@ -40,7 +39,7 @@ def run(train, test, store):
     path = create_run(store, make_spec(train, "svb", 3, test=test, n_iterations=5), train, test)
     request(path, RUNNING)
     set_state(path, WAITING)
-    return Run(path)
+    return wb.Run(path)
 
 
 @pytest.fixture
@@ -51,7 +50,7 @@ def queue(store):
         yield lock
 
 
-def computed(run: Run, queue: Lock, has=None) -> str:
+def computed(run: wb.Run, queue: Lock, has=None) -> str:
     return compute(str(run.path), has or about_process(), str(queue.path))
 
 
@@ -151,7 +150,7 @@ def test_a_worker_that_came_later_and_has_other_kernels_computes_nothing(run, qu
 def test_the_process_of_a_run_ends_with_its_worker_which_gives_the_run_back(
     on_a_worker, queue, train, store
 ):
-    run = Run(
+    run = wb.Run(
         create_run(
             store, make_spec(train, "cgs", 3, n_iterations=10**6, record_every=1000), train, None
         )
@@ -164,6 +163,6 @@ def test_the_process_of_a_run_ends_with_its_worker_which_gives_the_run_back(
     assert run.state == "interrupted"
 
 
-def close_when_begun(run: Run, worker) -> None:
+def close_when_begun(run: wb.Run, worker) -> None:
     until(lambda: run.status()["iteration"] > 0)
     worker.status.name = "closing"

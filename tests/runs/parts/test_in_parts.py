@@ -9,7 +9,6 @@ import pytest
 from runs_in_shards import KEPT, TIMES, differing, drawn_corpus, fitted, last
 
 import workbench as wb
-from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus.shards import shard_writer as writing
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import from_subtrees, in_tree, subtrees
@@ -17,10 +16,8 @@ from workbench.models import HDP, LDA
 from workbench.models.options import OptionError
 from workbench.runs.afterwards.examine import examine
 from workbench.runs.execution import memory_check
-from workbench.runs.execution.run import Run, open_runs
 from workbench.runs.parts import part
 from workbench.runs.parts.part import OwnRows
-from workbench.runs.spec import SpecError
 from workbench.runs.store import writer
 
 LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
@@ -279,7 +276,7 @@ def test_a_corpus_in_shards_is_another_run_than_the_whole_one(pair, in_shards):
 
 
 def test_a_corpus_in_one_shard_is_the_run_of_the_whole_one(pair, tmp_path):
-    one = [ShardedCorpus.write(corpus, tmp_path / str(at)) for at, corpus in enumerate(pair)]
+    one = [wb.ShardedCorpus.write(corpus, tmp_path / str(at)) for at, corpus in enumerate(pair)]
     assert one[0].n_parts == 1
     assert (
         differing(
@@ -316,8 +313,8 @@ def test_empty_documents_and_documents_of_one_token(
     monkeypatch.setattr(writing, "SHARD_PAIRS", 1)
     table = np.array(table)
     documents, words = np.nonzero(table)
-    corpus = Corpus.from_pairs(documents, words, table[documents, words], None, *table.shape)
-    parts = ShardedCorpus.write(corpus, tmp_path / "corpus")
+    corpus = wb.Corpus.from_pairs(documents, words, table[documents, words], None, *table.shape)
+    parts = wb.ShardedCorpus.write(corpus, tmp_path / "corpus")
     priors = {} if engine == "g-hdp" else {"alpha": 1e-6}
     whole, parts = (
         wb.fit(each, engine, n_topics, options=options, n_iterations=4, progress=False, **priors)
@@ -333,7 +330,7 @@ def test_engines_that_need_the_whole_corpus_say_so(in_shards):
     for name in ENGINES:
         if get_engine(name).model in (LDA, HDP) and not get_engine(name).in_parts:
             with pytest.raises(
-                SpecError,
+                wb.SpecError,
                 match=f"{name} needs its corpus in memory, and 'drawn' is kept in .* shards; take ",
             ):
                 wb.fit(in_shards[0], name, 3, n_iterations=1)
@@ -355,7 +352,7 @@ def test_options_that_need_the_whole_corpus_say_what_to_use(in_shards, engine, o
 def test_a_corpus_of_sequences_in_shards_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "SHARD_PAIRS", 20)
     corpus = drawn_corpus(20)
-    corpus = Corpus(
+    corpus = wb.Corpus(
         corpus.indptr,
         corpus.words,
         corpus.counts,
@@ -364,10 +361,10 @@ def test_a_corpus_of_sequences_in_shards_is_refused(tmp_path, monkeypatch):
         sequence=tuple(("s", d) for d in range(20)),
     )
     with pytest.raises(
-        SpecError,
+        wb.SpecError,
         match="stand in sequences, which shards would tear apart; load it whole with in_memory",
     ):
-        wb.fit(ShardedCorpus.write(corpus, tmp_path / "corpus"), "svb", 3, n_iterations=1)
+        wb.fit(wb.ShardedCorpus.write(corpus, tmp_path / "corpus"), "svb", 3, n_iterations=1)
 
 
 @pytest.mark.parametrize("n", range(1, 20))
@@ -401,8 +398,8 @@ def test_a_tree_adds_neighbours_first_and_everything_once(n):
 
 def test_a_stored_run_in_parts_is_read_as_any_other(in_shards, tmp_path):
     fitted(*in_shards, "cgs", {"partition": 2}, 4, store=tmp_path / "runs")
-    (run,) = open_runs(tmp_path / "runs")
-    assert isinstance(run, Run)
+    (run,) = wb.open_runs(tmp_path / "runs")
+    assert isinstance(run, wb.Run)
     ds = run.dataset()
     assert float(last(ds["n_dk"]).sum()) == in_shards[0].n_tokens
     np.testing.assert_allclose(ds["theta"].sum("topic"), 1.0)

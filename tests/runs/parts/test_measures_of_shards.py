@@ -8,7 +8,6 @@ import xarray as xr
 from runs_in_shards import drawn_corpus, fitted
 
 import workbench as wb
-from workbench.corpus import ShardedCorpus
 from workbench.corpus.shards import shard_writer as writing
 from workbench.dashboard.shared.snapshots import Moment
 from workbench.dashboard.topics.documents import _documents_now
@@ -23,9 +22,7 @@ from workbench.measures.selection import MeasureError
 from workbench.models.options import OptionError
 from workbench.report.gathering import corpora_of, gather
 from workbench.runs.afterwards.heldout_by_document import pool_chains, score_documents
-from workbench.runs.execution.run import Run, open_runs
 from workbench.runs.parts import stored
-from workbench.runs.spec import SpecError
 from workbench.views.every import draw_view
 
 ROUNDING = 1e-12
@@ -45,7 +42,7 @@ def refuse_whole(monkeypatch):
     def never(*_):
         raise AssertionError("more than a shard was taken into memory")
 
-    monkeypatch.setattr(ShardedCorpus, "in_memory", never)
+    monkeypatch.setattr(wb.ShardedCorpus, "in_memory", never)
 
 
 def test_parts_are_the_documents_in_order_and_rows_those_of_a_range(pair, in_shards):
@@ -147,11 +144,11 @@ def test_rows_of_a_checkpoint_that_are_gone_are_refused_unless_a_later_one_is_th
     assert score_documents("run", tmp_path).iteration == 9
     (tmp_path / "run" / "parts-9" / "1.npz").write_bytes(b"damaged")
     sentence = "rows of the last checkpoint of run 'run' cannot be read .*; `workbench resume run` makes new ones"
-    with pytest.raises(SpecError, match=sentence):
+    with pytest.raises(wb.SpecError, match=sentence):
         score_documents("run", tmp_path)
     (tmp_path / "run" / "checkpoint.npz").unlink()
     with pytest.raises(
-        SpecError, match="run 'run' has no whole checkpoint; `workbench resume run` makes one"
+        wb.SpecError, match="run 'run' has no whole checkpoint; `workbench resume run` makes one"
     ):
         score_documents("run", tmp_path)
 
@@ -183,12 +180,12 @@ def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(
         store = tmp_path / name
         for seed in (0, 1):
             fitted(*corpora, "cgs", {}, seed=seed, store=store, name=f"run-{seed}")
-        run = Run(store / "run-0")
+        run = wb.Run(store / "run-0")
         moments.append(Moment(run.path, run.spec.hash, 6, run.state))
     refuse_whole(monkeypatch)
     drawn = []
     for name in ("whole", "parts"):
-        found = gather(open_runs(tmp_path / name))
+        found = gather(wb.open_runs(tmp_path / name))
         pictures_of = [
             draw_view(view, [each.dataset for each in found], 2, corpora_of(found))
             for view in VIEWS_OF_A_CORPUS
@@ -222,9 +219,11 @@ def test_what_needs_documents_in_memory_says_so_in_a_sentence(run, in_shards):
 
 def test_of_several_shards_one_is_read_at_a_time(run, pair, in_shards, monkeypatch):
     at_once = []
-    shard = ShardedCorpus.shard
+    shard = wb.ShardedCorpus.shard
     monkeypatch.setattr(
-        ShardedCorpus, "shard", lambda self, number: at_once.append(number) or shard(self, number)
+        wb.ShardedCorpus,
+        "shard",
+        lambda self, number: at_once.append(number) or shard(self, number),
     )
     coherence(run, in_shards[0])
     assert at_once == [*range(in_shards[0].n_parts)]
@@ -234,7 +233,7 @@ def test_shards_of_one_document_and_empty_ones(tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "SHARD_PAIRS", 1)
     corpus = drawn_corpus(20)
     parts, run = (
-        ShardedCorpus.write(corpus, tmp_path / "corpus"),
+        wb.ShardedCorpus.write(corpus, tmp_path / "corpus"),
         wb.fit(corpus, "svb", 3, n_iterations=2, progress=False),
     )
     xr.testing.assert_identical(coherence(run, parts, 3), coherence(run, corpus, 3))
@@ -259,7 +258,7 @@ def test_the_bound_of_a_hybrid_is_that_of_the_same_state_in_memory(
     pair, in_shards, tmp_path, monkeypatch, engine, options
 ):
     fitted(*in_shards, engine, options, store=tmp_path, name="parts")
-    run = Run(tmp_path / "parts")
+    run = wb.Run(tmp_path / "parts")
     own, model, made = run.spec.parts()
 
     def whole_state(position, parts):
@@ -300,7 +299,7 @@ def test_hybrid_bound_exact_of_shards_is_that_of_the_corpus_in_memory(tmp_path, 
     table[[2, 3, 8, 8], [0, 1, 0, 2]] = 1  # four tokens are sampled
     documents, words = np.nonzero(table)
     corpus = wb.Corpus.from_pairs(documents, words, table[documents, words])
-    sharded, options = ShardedCorpus.write(corpus, tmp_path / "corpus"), {}
+    sharded, options = wb.ShardedCorpus.write(corpus, tmp_path / "corpus"), {}
     for name, given in (("whole", corpus), ("parts", sharded)):
         wb.fit(
             given,
