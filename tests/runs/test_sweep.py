@@ -111,25 +111,17 @@ def test_a_long_sweep_is_timed_before_it_starts(store, monkeypatch):
 
 def test_the_steps_of_a_rule_bound_what_a_run_takes(store):
     tokens = wb.hold_out_tokens(simulated(), 0.1, 0)[0].n_tokens
-    (cell,) = lay_out(
-        simulated(),
-        {"n_topics": [5]},
-        "g-hdp",
-        n_iterations=1000,
-        stop_on="steps",
-        stop_tolerance=400,
-    )
-    (run,) = make_runs(store, [cell], 1)
-    assert outlook_module._visits(run, cell) == 400 * tokens
-    (cell,) = lay_out(
-        simulated(),
-        {"n_topics": [5]},
-        "g-hdp",
-        n_iterations=50,
-        stop_on="steps",
-        stop_tolerance=400,
-    )
-    assert outlook_module._visits(make_runs(store, [cell], 1)[0], cell) == 50 * 5 * tokens
+    for n_iterations, visits in ((1000, 400), (50, 50 * 5)):
+        (cell,) = lay_out(
+            simulated(),
+            {"n_topics": [5]},
+            "g-hdp",
+            n_iterations=n_iterations,
+            stop_on="steps",
+            stop_tolerance=400,
+        )
+        (run,) = make_runs(store, [cell], 1)
+        assert outlook_module._visits(run, cell) == visits * tokens
 
 
 @pytest.mark.slow

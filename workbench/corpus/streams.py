@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from inspect import signature
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from workbench.corpus.formats.readers import Request, request_of
 from workbench.corpus.objects import is_pair
 from workbench.corpus.shards.sharded import is_sharded
 from workbench.corpus.texts.counting import LISTS, repeatable, written
-from workbench.corpus.texts.words import analyser
+from workbench.corpus.texts.words import OF_WORDS
 from workbench.data.arrays import as_array
 from workbench.data.opening import path_of
 from workbench.errors import DataError, shown
@@ -25,10 +24,6 @@ WANTED = (
     "a document of a stream is a text, a list of tokens, a mapping of words to counts, or, with a vocabulary, a list of "
     "(word id, count) pairs"
 )
-
-
-OF_WORDS = {name: about.default for name, about in signature(analyser).parameters.items()}
-"""Option by which words are found in texts → its default."""
 
 
 class Counted(NamedTuple):

@@ -9,7 +9,6 @@ import pytest
 from distributed import Client
 
 from workbench.errors import not_installed
-from workbench.kernels.jit import instruction_set
 from workbench.runs.execution.cluster import connecting
 from workbench.runs.execution.cluster.connecting import (
     ClusterError,
@@ -95,13 +94,8 @@ def test_workers_say_what_they_compute_with_and_no_worker_or_closed_client_is_a_
     with client_of(cluster.address) as client:
         found = check_workers(client)
     assert list(found.values()) == [about_process()]
-    (about,) = found.values()
-    assert (
-        about.kernels == KERNELS
-        and about.cpu == instruction_set()
-        and about.c_library not in ("", "unknown")
-    )
-    (worker,) = found
+    ((worker, about),) = found.items()
+    assert about.kernels == KERNELS
     assert refused(worker) == f"at {worker} is a worker of Dask, no scheduler; give its scheduler"
     with Client(cluster.address, set_as_default=False) as client:
         with client_of(client) as same:

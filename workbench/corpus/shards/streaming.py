@@ -46,15 +46,13 @@ from workbench.corpus.texts.counting import (
     repeatable,
     written,
 )
-from workbench.corpus.texts.words import WORD_PATTERN, analyser, stop_list
+from workbench.corpus.texts.words import OF_WORDS, WORD_PATTERN, analyser, stop_list
 from workbench.data.available_memory import check_fits
 from workbench.data.reading import note, noting
 from workbench.data.saving import new_folder, refuse_there
 
 WORD_BYTES = 200
 """Estimated bytes of a word while a file is read: its text, its number, and its counts."""
-OF_WORDS = tuple(signature(analyser).parameters)
-STOP_WORDS = signature(analyser).parameters["stop_words"].default
 DEFAULTS = {name: signature(count_words).parameters[name].default for name in TEXT_OPTIONS}
 Progress = Callable[[str, float], None]
 """A function that is called with the step, "reading" or "writing", and the share done."""
@@ -146,7 +144,9 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
         if name in request.text_options:
             # an iterator gives its words once
             request.text_options[name] = options[name] = repeatable(options[name])
-    stopped = sorted(stop_list(options.get("stop_words", STOP_WORDS)))  # those of a file too
+    stopped = sorted(
+        stop_list(options.get("stop_words", OF_WORDS["stop_words"]))
+    )  # those of a file too
     about = {
         "asked": request.read_options._asdict(),
         "format": request.format.MEANING,
@@ -339,7 +339,8 @@ def _all_counted(
             yield batch, counted(batch.documents, words_of)
         return
     # looked up once
-    of_words = of_words | {"stop_words": list(stop_list(of_words.get("stop_words", STOP_WORDS)))}
+    stop_words = of_words.get("stop_words", OF_WORDS["stop_words"])
+    of_words = of_words | {"stop_words": list(stop_list(stop_words))}
     context = multiprocessing.get_context("spawn")
     with _ended(ProcessPoolExecutor(processes, context, _begin, (of_words,))) as pool:
         waiting: deque = deque()

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib.util import find_spec
+from inspect import signature
 from itertools import chain
 from pathlib import Path
 
@@ -157,6 +158,10 @@ def analyser(
         return [*words, *map(JOINT.join, longer)] if ngrams > 1 else words
 
     return words_of
+
+
+OF_WORDS = {name: about.default for name, about in signature(analyser).parameters.items()}
+"""Option of `analyser`, by which words are found in texts → its default."""
 
 
 def spelling(lowercase: bool, accents: str) -> Callable[[str], str]:

@@ -86,8 +86,10 @@ def plan(
     SpecError, OptionError, ModelError or CorpusError.
     """
     if not isinstance(corpus, AnyCorpus | Records):
-        rule = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
-        raise SpecError(rule, f"; got {shown(repr(corpus))}")
+        raise SpecError(
+            "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)",
+            f"; got {shown(repr(corpus))}",
+        )
     train, test, split = (
         prepared(corpus, SplitSettings(**of(SplitSettings, settings)))
         if test is None

@@ -292,15 +292,21 @@ def check_restarts(specs: list[RunSpec]) -> None:
     if len(specs) == 1:
         return
     if "bound" not in specs[0].parts()[0].watches:
-        problem = f"restarts are compared by their bound and {specs[0].engine} has none; {any_with('bound')} has one"
-        raise SpecError(problem, field="restarts", value=len(specs))
+        raise SpecError(
+            f"restarts are compared by their bound and {specs[0].engine} has none; {any_with('bound')} has one",
+            field="restarts",
+            value=len(specs),
+        )
     if specs[0].start:
         raise SpecError(
             "restarts and start cannot be combined: a warm start leaves no random initialisation to vary; leave one of them out"
         )
     if len({spec.name for spec in specs}) < len(specs):
-        problem = f"name is for a single run, and restarts makes several; got {specs[0].name!r}, leave it out"
-        raise SpecError(problem, field="name", value=specs[0].name)
+        raise SpecError(
+            f"name is for a single run, and restarts makes several; got {specs[0].name!r}, leave it out",
+            field="name",
+            value=specs[0].name,
+        )
 
 
 def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:

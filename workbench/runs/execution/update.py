@@ -33,14 +33,12 @@ from workbench.corpus.streams import (
 )
 from workbench.corpus.texts.counting import (
     LISTS,
-    PRUNING,
-    TEXT_OPTIONS,
     as_counted,
     as_written,
     repeatable,
     written,
 )
-from workbench.corpus.texts.words import analyser
+from workbench.corpus.texts.words import OF_WORDS, analyser
 from workbench.data.reading import ORIGINS
 from workbench.engines import STREAMING, get_engine
 from workbench.engines.engine import StepContext, WarmStart
@@ -62,9 +60,6 @@ from workbench.runs.store.archive import counts_hash, get_corpus
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.places import default_store
 from workbench.runs.store.writer import create_run
-
-OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in PRUNING)
-"""Options of raw text that decide how a text is divided into words."""
 
 
 class Visited(NamedTuple):

@@ -52,12 +52,8 @@ class Here:
             shared = met.shared
             return Met({}, {name: private_copy(value) for name, value in met.sums.items()})
 
-        results = map(work, reading_ahead(self._parts))
-        first = next(results)
-        if isinstance(first, Returned):
-            return first
-        total = in_tree(chain([first], results), add_met)  # afterwards all parts have been computed
-        return Met(shared, total.sums)
+        total = sum_over(self._parts, work)  # afterwards all parts have been computed
+        return total if isinstance(total, Returned) else Met(shared, total.sums)
 
     def side_by_side(
         self,
@@ -120,6 +116,11 @@ def changes(
             left = {name: met.shared[name] - shared[name] for name in names}
         return Met(left, {name: private_copy(value) for name, value in met.sums.items()})
 
+    return sum_over(parts, work)
+
+
+def sum_over(parts: list[Part], work: Callable[[Part], Met | Returned]) -> Met | Returned:
+    """Return the sum of ``work(part)`` over the parts; if the first part completes the phase alone, its result."""
     results = map(work, reading_ahead(parts))
     first = next(results)
     return first if isinstance(first, Returned) else in_tree(chain([first], results), add_met)

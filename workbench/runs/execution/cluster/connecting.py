@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import workbench
 from workbench.errors import Got, InputError, not_installed, shown
-from workbench.kernels.jit import instruction_set
-from workbench.runs.store.provenance import KERNELS, c_library, machine
+from workbench.runs.store.provenance import KERNELS, machine
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -31,18 +30,16 @@ class ClusterError(InputError):
 
 
 class About(NamedTuple):
-    """Software versions, kernels and machine of one process of a cluster."""
+    """Software version, kernels and machine of one process of a cluster."""
 
     workbench: str  # version of workbench
     kernels: str  # hash of the sources of the kernels
-    cpu: str  # kind of processor that kernels are compiled for
-    c_library: str  # name and version
     machine: str  # host name
 
 
 def about_process() -> About:
     """Return the software and machine of this process; called on every worker."""
-    return About(workbench.__version__, KERNELS, instruction_set(), c_library(), machine())
+    return About(workbench.__version__, KERNELS, machine())
 
 
 @contextlib.contextmanager
@@ -91,8 +88,10 @@ def _made(scheduler) -> Iterator[Client]:
                 "a client must not be asynchronous; make it with Client(address)", field="client"
             )
         if scheduler.status != "running":
-            problem = f"the client has no connection to its scheduler (it is {scheduler.status}); make a new one"
-            raise ClusterError(problem, field="client")
+            raise ClusterError(
+                f"the client has no connection to its scheduler (it is {scheduler.status}); make a new one",
+                field="client",
+            )
         yield scheduler
     elif scheduler == LOCAL:
         with (
@@ -128,22 +127,29 @@ def _check_scheduler(address: str) -> None:
 
     This is checked before a `Client` is made: one that fails leaves threads that print errors when the process ends.
     """
+
+    def refused(*problem: str | Got) -> ClusterError:
+        return ClusterError(*problem, field="scheduler", value=address)
+
     if not isinstance(address, str):
-        raise ClusterError(WANTED, Got(address), field="scheduler", value=address)
+        raise refused(WANTED, Got(address))
     try:
         with ThreadPoolExecutor(1) as pool:  # in a notebook this thread has a running event loop
             answer = pool.submit(asyncio.run, _identity(address)).result()
     except TypeError:  # raised by the library if it has no certificates
-        problem = f"{shown(address)} wants TLS, and Dask's configuration names no certificates; set distributed.comm.tls there"
-        raise ClusterError(problem, field="scheduler", value=address) from None
+        raise refused(
+            f"{shown(address)} wants TLS, and Dask's configuration names no certificates; set distributed.comm.tls there"
+        ) from None
     except ValueError:
-        raise ClusterError(WANTED, Got(address), field="scheduler", value=address) from None
+        raise refused(WANTED, Got(address)) from None
     except (OSError, TimeoutError):  # TimeoutError: another program listens there
-        problem = f"no scheduler answers at {shown(address)}; start one with: dask scheduler, which prints its address"
-        raise ClusterError(problem, field="scheduler", value=address) from None
+        raise refused(
+            f"no scheduler answers at {shown(address)}; start one with: dask scheduler, which prints its address"
+        ) from None
     if answer.get("type") != "Scheduler":
-        problem = f"at {shown(address)} is a {answer.get('type', 'process').lower()} of Dask, no scheduler; give its scheduler"
-        raise ClusterError(problem, field="scheduler", value=address)
+        raise refused(
+            f"at {shown(address)} is a {answer.get('type', 'process').lower()} of Dask, no scheduler; give its scheduler"
+        )
 
 
 async def _identity(address: str) -> dict:

@@ -134,8 +134,9 @@ def _lock_of(path: Path) -> Lock | None:
             if _beat(path) > began + LIVES or (state in ENDED and state != LOST):
                 return None
             if time.monotonic() > until:
-                problem = f"run '{path.name}' is locked by a machine that has been silent for {SILENT_WITHIN:.0f} s; see to it"
-                raise ClusterError(problem) from None
+                raise ClusterError(
+                    f"run '{path.name}' is locked by a machine that has been silent for {SILENT_WITHIN:.0f} s; see to it"
+                ) from None
 
 
 def _beat(path: Path) -> float:
@@ -339,10 +340,12 @@ def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
     Raises ClusterError for the first problem of the cluster; see `connecting` and `shared_store`.
     """
     if jobs != 1:
-        rule = (
-            "on a cluster as many runs are computed at a time as its workers have threads; leave "
+        raise ClusterError(
+            "on a cluster as many runs are computed at a time as its workers have threads; leave ",
+            Named("jobs"),
+            " out",
+            value=jobs,
         )
-        raise ClusterError(rule, Named("jobs"), " out", value=jobs)
     with client_of(scheduler) as client:
         check_workers(client)
         check_shared(client, store)
