@@ -230,18 +230,17 @@ class ShardedCorpus(AnyCorpus):
     def blocks(self, n_pairs: int = BLOCK) -> Iterator[Documents]:
         """Yield all documents in order, about ``n_pairs`` pairs at a time, as new arrays."""
         for shard in range(self.n_parts):
-            indptr, first = self._arrays(shard)[0], 0
+            indptr, *arrays = self._arrays(shard)
+            first = 0
             while first < len(indptr) - 1:
                 last = max(
                     int(np.searchsorted(indptr, indptr[first] + n_pairs, "right")) - 1, first + 1
                 )
-                pairs = int(indptr[first]), int(indptr[last])
-                words, counts = (self._read(shard, part, *pairs) for part in ("words", "counts"))
+                pairs = slice(int(indptr[first]), int(indptr[last]))
                 documents = Documents(
                     int(self.bounds[shard]) + first,
                     indptr[first : last + 1] - indptr[first],
-                    words,
-                    counts,
+                    *(np.array(array[pairs]) for array in arrays),
                 )
                 self._check_range(*documents[1:])
                 yield documents
@@ -364,16 +363,11 @@ class ShardedCorpus(AnyCorpus):
 
     def computed_hash(self) -> str:
         """Return the content hash, computed anew from the files."""
-        pairs = [(shard, int(n)) for shard, n in enumerate(np.diff(self.first_pairs))]
-
-        def array(part: str) -> Iterator[np.ndarray]:
-            for shard, n in pairs:
-                for first in range(0, n, BLOCK):
-                    yield self._read(shard, part, first, min(first + BLOCK, n))
+        shards = range(self.n_parts)
 
         def indptr() -> Iterator[np.ndarray]:
             yield np.zeros(1, np.int64)
-            for shard in range(self.n_parts):
+            for shard in shards:
                 yield self._arrays(shard)[0][1:] + self.first_pairs[shard]
 
         def inputs() -> Iterator[np.ndarray]:
@@ -384,7 +378,11 @@ class ShardedCorpus(AnyCorpus):
                 )
 
         return content_hash(
-            ((indptr(), "<i8"), (array("words"), "<i4"), (array("counts"), "<i4")),
+            (
+                (indptr(), "<i8"),
+                ((self._arrays(shard)[1] for shard in shards), "<i4"),
+                ((self._arrays(shard)[2] for shard in shards), "<i4"),
+            ),
             (self.vocabulary, self.titles, self.authors, self.labels, self.times),
             inputs() if self.input_names else None,
             self.input_names,
@@ -403,17 +401,6 @@ class ShardedCorpus(AnyCorpus):
             np.asarray(self._mapped(f"{shard_stem(shard)}.{part}", n))
             for part, n in lengths.items()
         )
-
-    def _read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
-        """Return entries ``first`` to ``last`` - 1 of one of a shard's arrays, read into memory."""
-        n_pairs = int(self.first_pairs[shard + 1] - self.first_pairs[shard])
-        mapped = self._mapped(stem := f"{shard_stem(shard)}.{part}", n_pairs)
-        offset = mapped.offset + first * mapped.itemsize
-        with _reading(self.folder, f"{stem}.npy") as file:
-            entries = np.fromfile(file, mapped.dtype, last - first, offset=offset)
-        if len(entries) != last - first:
-            raise _damaged(self.folder, f"{stem}.npy is too short")
-        return entries
 
     def _mapped(self, stem: str, n: int | None = None) -> np.memmap:
         """Return one array of the folder, mapped into memory; raise DataError unless it has n entries (None: any)."""
