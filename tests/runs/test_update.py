@@ -31,11 +31,8 @@ def further():
 
 
 @pytest.fixture
-def first(tmp_path):
+def first(train, test, tmp_path):
     """A run of three passes over 30 documents of 50 words, in a store."""
-    train, test = wb.hold_out_tokens(
-        wb.LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0], fraction=0.1, seed=0
-    )
     wb.fit(
         train,
         "online-vb",
@@ -198,8 +195,7 @@ def test_the_record_of_a_stream_has_the_hash_of_its_counts(first):
 # ---------------------------------------------------------------------- priors and totals
 
 
-def test_priors_stay_as_the_run_learnt_them(tmp_path, further):
-    train = wb.LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
+def test_priors_stay_as_the_run_learnt_them(train, tmp_path, further):
     learnt = OPTIONS | {"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 1}
     ds = wb.fit(
         train,
@@ -325,8 +321,7 @@ def test_update_refuses_wrong_input_and_writes_nothing(case, first):
     assert sorted(first.path.parent.rglob("*")) == inside
 
 
-def test_a_run_without_counts_is_refused(tmp_path):
-    train = wb.LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
+def test_a_run_without_counts_is_refused(train, tmp_path):
     path = create_run(tmp_path, make_spec(train, "online-vb", 3), train, None)
     with pytest.raises(wb.SpecError, match="has no counts yet to continue from"):
         updated(path, ["w1"])

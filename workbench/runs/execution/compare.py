@@ -307,7 +307,6 @@ class Workers(NamedTuple):
     jobs: int  # number of runs at a time
     jobs_here: int  # number of runs at a time for which this machine must have memory
     client: object = None  # a `distributed.Client` of the cluster
-    n_processors: int | None = None  # number of processors of the cluster
 
 
 @contextlib.contextmanager
@@ -319,8 +318,8 @@ def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
     from workbench.runs.execution.cluster.sweeping import ready_cluster
 
     with ready_cluster(client, store, jobs) as connected:
-        n_threads = sum(connected.nthreads().values())  # each computes one run at a time
-        yield Workers(n_threads, 0, connected, n_threads)
+        # each thread computes one run at a time
+        yield Workers(sum(connected.nthreads().values()), 0, connected)
 
 
 def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:

@@ -16,13 +16,11 @@ LONG = 5e9
 """Tokens times topics, summed over future iterations, from which a sweep counts as long and is timed: about half a minute."""
 
 
-def forecast(
-    cells: list[Planned], runs: list[Run], jobs: int, n_processors: int | None = None
-) -> str:
+def forecast(cells: list[Planned], runs: list[Run], jobs: int, here: bool = True) -> str:
     """Return one line on a sweep: how many runs are unfinished, and how much disk, memory and time they need.
 
     The time is predicted only for long sweeps: one iteration of each engine is timed in this process.
-    n_processors : number of processors that compute runs in parallel; by default that of this machine
+    here : whether this machine computes the runs, so that its processors limit how many are in parallel
     """
     cell_of = dict(zip(runs, cells, strict=True))
     coming = {run: cell for run, cell in cell_of.items() if run.state != FINISHED}
@@ -50,7 +48,7 @@ def forecast(
         seconds += (
             one_iteration(cell) / _size(cell) * sum(visits[run] for run in (hardest, *others))
         )
-    seconds /= min(jobs, len(coming), n_processors or os.cpu_count() or 1)
+    seconds /= min(jobs, len(coming), (os.cpu_count() or 1) if here else jobs)
     return f"{text}; about {format_duration(seconds)}, {jobs} at a time"
 
 

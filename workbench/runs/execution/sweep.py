@@ -331,10 +331,8 @@ def run_rungs(
         opened = make_runs(store, rung, workers.jobs_here)
         yield from zip(rung, opened, strict=True)
         if progress:
-            print(
-                f"{about}: {forecast(rung, opened, workers.jobs, workers.n_processors)}",
-                file=sys.stderr,
-            )
+            here = workers.client is None
+            print(f"{about}: {forecast(rung, opened, workers.jobs, here)}", file=sys.stderr)
         run_cells(opened, workers.jobs, progress, workers.client)
 
 
