@@ -14,6 +14,7 @@ import numpy as np
 import psutil
 import pytest
 from campaigns.file_operations import operations
+from clusters import kill, until
 from same_bits import same_bits
 
 import workbench as wb
@@ -124,30 +125,15 @@ def test_a_run_goes_on_at_once_after_its_worker_was_killed_and_has_the_same_bits
     train, test, store
 ):
     run = wb.start(train, "cgs", n_topics=3, test=test, n_iterations=2**20, store=store)
-    while run.status()["iteration"] < 50:
-        time.sleep(0.05)
-    os.kill(run.status()["pid"], signal.SIGKILL)
-    while run.state != "interrupted":  # the kernel takes a moment to end it
-        time.sleep(0.01)
-    n_rows = run.progress().sizes["iteration"]
-    command = [
-        sys.executable,
-        "-m",
-        "workbench",
-        "resume",
-        run.name,
-        "--iterations",
-        str(n_rows + 20),
-        "--store",
-        str(store),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert (
-        done.returncode == 0 and "in the background" not in done.stderr and run.state == "finished"
-    )
+    until(lambda: run.status()["iteration"] >= 50)
+    kill(run.status()["pid"])
+    until(lambda: run.state == "interrupted")  # the kernel takes a moment to end it
+    end = run.status()["iteration"] + 20
+    run.resume(end)
+    assert run.wait(120) == "finished"
     same_bits(
         run.dataset(),
-        wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=n_rows + 20, progress=False),
+        wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=end, progress=False),
     )
 
 
@@ -214,8 +200,7 @@ def test_thousands_who_ask_keep_no_writer_from_starting_and_are_never_taken_for_
         return threads
 
     threads = all_ask()
-    while sum(asked) < 4000:
-        time.sleep(0.01)
+    until(lambda: sum(asked) >= 4000)
     stop.set()
     for thread in threads:
         thread.join()
@@ -280,13 +265,11 @@ def test_a_run_that_is_deleted_while_it_is_computed_ends_with_a_sentence_and_not
 def test_a_paused_worker_whose_run_is_deleted_ends(made):
     launch(made.path)
     made.pause()
-    while made.state != "paused":
-        time.sleep(0.05)
+    until(lambda: made.state == "paused")
     pid = made.status()["pid"]
     shutil.rmtree(made.path)
     # a thread of this process waits for its child, so that no zombie is left
-    while psutil.pid_exists(pid):
-        time.sleep(0.05)
+    until(lambda: not psutil.pid_exists(pid))
     assert not made.path.exists()
 
 

@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+from clusters import until
 from toys import simulated
 
 import workbench as wb
@@ -82,7 +83,6 @@ def test_the_next_run_is_computed_by_the_same_process_and_writes_its_own_log(tmp
         )
         assert runs[-1].wait(60) == "finished"
         pids.append(json.loads((runs[-1].path / "status.json").read_text())["pid"])
-        while not [*spare._folder().glob(f"*{spare.FREE}")]:
-            time.sleep(0.01)
+        until(lambda: [*spare._folder().glob(f"*{spare.FREE}")])
     assert pids[0] == pids[1] != os.getpid()
     assert (runs[1].path / "worker.log").exists()

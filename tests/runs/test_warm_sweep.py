@@ -1,10 +1,10 @@
 """A warm sweep in a process of its own."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
+from clusters import until
 from same_process import working_here
 from toys import simulated
 
@@ -32,12 +32,9 @@ def laid_out(store, corpus=None, n_iterations=12, **settings):
     )
 
 
-def ended(store, seconds: float = 120) -> None:
+def ended(store) -> None:
     """Waits until no warm sweep of the store goes on."""
-    end = time.monotonic() + seconds
-    while warm_sweep.at_work(store):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    until(lambda: not warm_sweep.at_work(store))
 
 
 @pytest.fixture

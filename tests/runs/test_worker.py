@@ -53,14 +53,6 @@ def test_a_stopped_run_goes_on_in_the_background_and_ends(train, test, store):
     assert run.wait(60) == "finished" and run.dataset().sizes["iteration"] == 40
 
 
-def test_a_killed_worker_is_seen_and_can_be_resumed(long_run):
-    os.kill(long_run.status()["pid"], signal.SIGKILL)
-    until(lambda: long_run.state == "interrupted", seconds=30)
-    before = long_run.progress().sizes["iteration"]
-    long_run.resume()
-    until(lambda: long_run.state == "running" and long_run.progress().sizes["iteration"] > before)
-
-
 def test_a_worker_that_fails_says_why(train, test, store):
     run = wb.Run(create_run(store, make_spec(train, "cgs", n_iterations=5), train, None))
     for corpus in (store / ".corpora").iterdir():
