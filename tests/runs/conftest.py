@@ -1,9 +1,15 @@
+import tempfile
+
 import pytest
 from runs_in_shards import drawn_corpus
 
 import workbench as wb
 from workbench.corpus.shards import shard_writer
+from workbench.runs.execution import memory_check
+from workbench.runs.execution.control import StoreControl
 from workbench.runs.execution.worker import carry_on
+from workbench.runs.store import writer
+from workbench.runs.store.turning import pending
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +53,33 @@ def in_shards(pair, tmp_path_factory):
         )
     assert train.n_parts >= 5
     return train, test
+
+
+@pytest.fixture
+def out_of_core(monkeypatch, tmp_path):
+    """Nothing fits into memory any more once it is called."""
+
+    def begin():
+        monkeypatch.setattr(
+            memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0)
+        )
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+        (tmp_path / "scratch").mkdir()
+
+    return begin
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """A worker looks for requests before each step, not ten times a second."""
+    monkeypatch.setattr(StoreControl, "asked", lambda control: bool(pending(control._path)))
+
+
+@pytest.fixture
+def every_checkpoint(monkeypatch):
+    """Each iteration writes a checkpoint."""
+    monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.0)
+    monkeypatch.setattr(writer, "CHECKPOINT_SHARE", 1e9)
 
 
 @pytest.fixture

@@ -41,12 +41,6 @@ SETTINGS = {"n_topics": 3, "n_iterations": 12, "burn_in": 2, "snapshot_every": 3
 WORDS_OF_PLAN = "interventions are pairs (iteration, {setting: value}), as [(50, {'r': 2})]"
 
 
-@pytest.fixture
-def at_once(monkeypatch):
-    """A worker looks for requests before each step, not ten times a second."""
-    monkeypatch.setattr(StoreControl, "asked", lambda control: bool(pending(control._path)))
-
-
 class Killed(BaseException):
     """What ends a process in the middle."""
 

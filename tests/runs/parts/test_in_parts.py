@@ -2,7 +2,6 @@
 
 import json
 import math
-import tempfile
 
 import numpy as np
 import pytest
@@ -15,10 +14,8 @@ from workbench.engines.engine import from_subtrees, in_tree, subtrees
 from workbench.models import HDP, LDA
 from workbench.models.options import OptionError
 from workbench.runs.afterwards.examine import examine
-from workbench.runs.execution import memory_check
 from workbench.runs.parts import part
 from workbench.runs.parts.part import OwnRows
-from workbench.runs.store import writer
 
 LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
 EXACT = [
@@ -116,20 +113,6 @@ def test_recounts_of_shards_in_the_fiftieth_step_are_those_of_the_whole_corpus(
         np.testing.assert_allclose(last(parts[name]), last(whole[name]), rtol=1e-6, atol=1e-9)
 
 
-@pytest.fixture
-def out_of_core(monkeypatch, tmp_path):
-    """Nothing fits into memory any more once it is called."""
-
-    def begin():
-        monkeypatch.setattr(
-            memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0)
-        )
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-        (tmp_path / "scratch").mkdir()
-
-    return begin
-
-
 @pytest.mark.parametrize(("engine", "options"), [*EXACT[::2], *SUMMED[::4], *BESIDE])
 def test_rows_in_files_are_the_rows_in_memory(
     in_shards, engine, options, monkeypatch, tmp_path, out_of_core
@@ -146,12 +129,10 @@ def test_rows_in_files_are_the_rows_in_memory(
 
 
 def test_rows_in_files_outlast_a_checkpoint_and_are_deleted_at_the_end(
-    in_shards, monkeypatch, tmp_path, out_of_core
+    in_shards, tmp_path, out_of_core, every_checkpoint
 ):
     held = fitted(*in_shards, "svb", {})
     out_of_core()
-    monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.0)
-    monkeypatch.setattr(writer, "CHECKPOINT_SHARE", 1e9)
     found = fitted(*in_shards, "svb", {}, store=tmp_path / "runs", name="run")
     assert differing(held, found) == []
     assert not [*(tmp_path / "runs" / "run").glob("*.partial")]

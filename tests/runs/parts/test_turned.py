@@ -1,18 +1,15 @@
 """Settings that are turned while a run over a corpus in shards runs."""
 
-import tempfile
 from math import inf
 
 import numpy as np
 import pytest
 from runs_in_shards import differing, fitted
 
-from workbench.runs.execution import memory_check
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import make_spec
-from workbench.runs.store import writer
-from workbench.runs.store.turning import ask, pending
+from workbench.runs.store.turning import ask
 from workbench.runs.store.writer import create_run
 
 TURNS = [(3, {"r": 0}), (5, {"r": 2, "alpha": 0.4}), (7, {"r": inf}), (9, {"r": 1, "beta": 0.3})]
@@ -33,7 +30,7 @@ HYBRIDS = [
     [pytest.param(*each, marks=[pytest.mark.slow] * (at > 0)) for at, each in enumerate(HYBRIDS)],
 )
 def test_counts_are_kept_where_r_is_turned_and_rows_in_files_are_those_in_memory(
-    in_shards, engine, options, monkeypatch, tmp_path
+    in_shards, engine, options, out_of_core
 ):
     settings = SETTINGS | {"interventions": TURNS}
     held = fitted(*in_shards, engine, options, **settings)
@@ -41,10 +38,7 @@ def test_counts_are_kept_where_r_is_turned_and_rows_in_files_are_those_in_memory
         counts = held[name].values
         np.testing.assert_allclose(counts.sum(axis=(1, 2)), in_shards[0].n_tokens, rtol=1e-9)
         assert counts.min() >= 0
-    monkeypatch.setattr(
-        memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0)
-    )
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    out_of_core()
     assert differing(held, fitted(*in_shards, engine, options, **settings)) == []
 
 
@@ -75,18 +69,12 @@ def test_a_corpus_in_shards_is_turned_as_the_whole_one(pair, in_shards, engine, 
 
 @pytest.mark.parametrize("engine", ["svb-cgs", "adaptive-cgs"])
 def test_a_run_in_shards_is_turned_and_resumed_from_a_checkpoint_in_the_middle(
-    in_shards, tmp_path, monkeypatch, engine
+    in_shards, tmp_path, at_once, every_checkpoint, engine
 ):
-    monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.0)
-    monkeypatch.setattr(writer, "CHECKPOINT_SHARE", 1e9)
     (train, test), size = in_shards, "r" if engine == "svb-cgs" else "budget_r"
     options = {} if engine == "svb-cgs" else {"refresh": 2}
     spec = make_spec(train, engine, 4, test=test, options=options, **SETTINGS)
     path = create_run(tmp_path / "runs", spec, train, test)
-    monkeypatch.setattr(
-        "workbench.runs.execution.control.StoreControl.asked",
-        lambda control: bool(pending(control._path)),
-    )
     asks = {2: {size: 0}, 5: {size: inf, "alpha": 0.4}, 7: {size: 2}}
 
     def killed_at(last):
