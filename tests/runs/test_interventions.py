@@ -301,7 +301,7 @@ def turned(thirty_documents, store, at_once, monkeypatch):
 
 def finished(path) -> Run:
     carry_on(path)
-    return Run(path)
+    return wb.Run(path)
 
 
 def assert_same(run: Run, again) -> None:
@@ -316,7 +316,7 @@ def assert_same(run: Run, again) -> None:
 def test_a_branch_has_the_bits_of_a_fit_with_its_settings_from_the_start(turned, thirty_documents):
     before = turned.rows()
     path = branch(turned.path, {"alpha": 0.5}, "me")
-    new = Run(path)
+    new = wb.Run(path)
     assert [(each.iteration, each.changes) for each in new.spec.interventions] == [
         (5, {"r": 2.0}),
         (len(before) + 1, {"alpha": 0.5}),
@@ -332,7 +332,7 @@ def test_a_branch_has_the_bits_of_a_fit_with_its_settings_from_the_start(turned,
 def test_a_branch_has_the_texts_of_its_run(store, at_once):
     corpus = Corpus.from_texts(["red ants", "green bees"] * 5)
     path = computed(made(store, (corpus, None)), {}, kill_at=8).path
-    assert Run(branch(path, {"alpha": 0.5})).table.texts == corpus.table.texts
+    assert wb.Run(branch(path, {"alpha": 0.5})).table.texts == corpus.table.texts
 
 
 def test_the_same_branch_twice_is_one_run(turned):
@@ -342,9 +342,9 @@ def test_the_same_branch_twice_is_one_run(turned):
 
 def test_undoing_continues_from_before_the_last_change(turned, thirty_documents):
     path = branch_before(turned.path)
-    assert iteration_of_checkpoint(path / CHECKPOINT) == len(Run(path).rows()) == 4
-    assert Run(path).spec.interventions == ()
-    assert_same(finished(path), replayed(Run(path), thirty_documents))
+    assert iteration_of_checkpoint(path / CHECKPOINT) == len(wb.Run(path).rows()) == 4
+    assert wb.Run(path).spec.interventions == ()
+    assert_same(finished(path), replayed(wb.Run(path), thirty_documents))
 
 
 def test_what_has_no_branch_is_one_sentence(turned, thirty_documents, store):
