@@ -2,13 +2,15 @@
 
 import re
 
+import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from workbench.corpus import Corpus, CorpusError
 from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.texts.counting import as_counted, noting_dropped
+from workbench.corpus.texts.counting import DROPPED, as_counted
 from workbench.corpus.texts.words import WORD_PATTERN, languages, stop_list
+from workbench.data.reading import noting
 
 FRUIT = ["Apple banana apple", "banana cherry", "Cherry, cherry and apple!"]
 
@@ -288,50 +290,35 @@ TEXTS = ["the red ant ox red", "the red bee ox", "red cow the the"]
 """6 words and 13 tokens, of which 4 are "the" and 4 "red"."""
 
 
+def dropped(texts, **options) -> tuple[Corpus, dict[str, list[int]]]:
+    """The corpus of texts, and the words and tokens that each option removes."""
+    with noting(DROPPED) as notes:
+        corpus = Corpus.from_texts(texts, **options)
+    return corpus, notes[DROPPED]
+
+
 def test_words_and_tokens_that_each_rule_leaves_out_are_told_one_after_the_other():
-    with noting_dropped() as noted:
-        corpus = Corpus.from_texts(
-            TEXTS, stop_words=["the", "not there"], min_letters=3, max_share=0.9
-        )
-    assert noted == {
-        "found": [6, 13],
-        "stop_words": [1, 4],
-        "min_letters": [1, 2],
-        "min_documents": [0, 0],
-        "max_share": [1, 4],
-        "max_words": [0, 0],
-    }
-    assert list(noted)[1:] == [
-        "stop_words",
-        "min_letters",
-        "min_documents",
-        "max_share",
-        "max_words",
+    corpus, noted = dropped(TEXTS, stop_words=["the", "not there"], min_letters=3, max_share=0.9)
+    assert list(noted.items()) == [
+        ("found", [6, 13]),
+        ("stop_words", [1, 4]),
+        ("min_letters", [1, 2]),
+        ("min_documents", [0, 0]),
+        ("max_share", [1, 4]),
+        ("max_words", [0, 0]),
     ]
-    words, tokens = (
-        noted["found"][at] - sum(each[at] for name, each in noted.items() if name != "found")
-        for at in (0, 1)
-    )
-    assert (words, tokens) == (corpus.n_words, corpus.n_tokens) == (3, 3)
+    found, *removed = noted.values()
+    assert (found - np.sum(removed, axis=0)).tolist() == [corpus.n_words, corpus.n_tokens] == [3, 3]
 
 
 def test_a_word_that_two_rules_leave_out_is_told_of_once():
-    with noting_dropped() as noted:
-        Corpus.from_texts(
-            [*TEXTS, "dog"], stop_words=None, min_documents=2, max_words=1, max_share=0.5
-        )
-    assert (
-        noted["min_documents"] == [4, 4]
-        and noted["max_share"] == [2, 8]
-        and noted["max_words"] == [0, 0]
-    )
-    with noting_dropped() as noted:
-        Corpus.from_texts(TEXTS, stop_words=None, max_words=2)
-    assert noted["max_words"] == [4, 5]
+    options = {"min_documents": 2, "max_words": 1, "max_share": 0.5}
+    _, noted = dropped([*TEXTS, "dog"], stop_words=None, **options)
+    assert [noted[name] for name in options] == [[4, 4], [0, 0], [2, 8]]
+    assert dropped(TEXTS, stop_words=None, max_words=2)[1]["max_words"] == [4, 5]
 
 
 def test_from_texts_keeps_no_list_of_dropped_words_unless_asked():
-    with noting_dropped() as noted:
-        pass
-    Corpus.from_texts(TEXTS)
-    assert noted == {}
+    with noting() as notes:
+        Corpus.from_texts(TEXTS)
+    assert notes == {"found": {}, "left_out": {}}

@@ -106,7 +106,7 @@ def content_hash(
             digest.update(np.ascontiguousarray(part, dtype=kind))
         digest.update(b"|")
     for field in fields:
-        _add(digest, _repr(field))
+        _add(digest, field)
         digest.update(b"|")
     if inputs is not None:  # what came later is hashed where it is there, so that older hashes stay
         digest.update(f"inputs {input_names!r}|".encode())
@@ -114,26 +114,21 @@ def content_hash(
             digest.update(np.ascontiguousarray(part, dtype="<f8"))
     if sequence is not None:
         digest.update(b"|sequence ")
-        _add(digest, _repr(sequence))
+        _add(digest, sequence)
     return digest.hexdigest()
 
 
-def _add(digest: hashlib._Hash, texts: Iterable[str]) -> None:
-    for text in texts:
-        digest.update(text.encode())
-
-
-def _repr(values: Sequence | None) -> Iterator[str]:
-    """Yield the text ``repr(tuple(values))`` piece by piece; yield "None" if ``values`` is None."""
+def _add(digest: hashlib._Hash, values: Sequence | None) -> None:
+    """Add the text ``repr(tuple(values))`` to the digest piece by piece; "None" if ``values`` is None."""
     if values is None or len(values) < 2:
-        yield repr(values if values is None else tuple(values))
+        digest.update(repr(values if values is None else tuple(values)).encode())
         return
     entries, before = iter(values), "("
     while block := tuple(islice(entries, BLOCK)):
         # of one entry the text ends in a comma
-        yield before + repr(block)[1 : -1 if len(block) > 1 else -2]
+        digest.update((before + repr(block)[1 : -1 if len(block) > 1 else -2]).encode())
         before = ", "
-    yield ")"
+    digest.update(b")")
 
 
 MOST_TOKENS = 2**40
@@ -435,37 +430,30 @@ class Corpus(SavedByHash, AnyCorpus):
         """Return a DataFrame with one row per document: title, other fields, inputs, n_tokens and the table's columns."""
         import pandas as pd
 
-        known = {
-            field: getattr(self, field) for field in ROWWISE if getattr(self, field) is not None
-        }
         columns = {
-            {"titles": "title"}.get(field, field.removesuffix("s")): list(values)
-            for field, values in known.items()
+            field.removesuffix("s"): list(values)
+            for field in ROWWISE
+            if (values := getattr(self, field)) is not None
         }
         columns |= {name: self.inputs[:, column] for column, name in enumerate(self.input_names)}
         columns |= {"n_tokens": self.document_tokens}
+        beside = {} if self.table is None else self.table.columns
         return pd.DataFrame(
-            columns
-            | {name: values for name, values in self._columns.items() if name not in columns}
+            columns | {name: values for name, values in beside.items() if name not in columns}
         )
 
     def _repr_html_(self) -> str:
         """Return an HTML table for notebooks: sizes, most frequent words and first titles."""
-        totals = np.bincount(self.words, weights=self.counts, minlength=self.n_words)
-        words = [self.vocabulary[w] for w in np.argsort(-totals, kind="stable")[:SHOWN]]
+        most_frequent = np.argsort(-self.word_tokens, kind="stable")[:SHOWN]
         more = " …" if self.n_documents > len(titles := self.titles[:3]) else ""
         return facts(
             self.name,
             [
                 *self.describe().items(),
-                ("most frequent", " ".join(words)),
+                ("most frequent", " ".join(self.vocabulary[w] for w in most_frequent)),
                 ("first documents", " · ".join(titles) + more),
             ],
         )
-
-    @property
-    def _columns(self) -> dict[str, tuple]:
-        return {} if self.table is None else dict(self.table.columns)
 
     # ------------------------------------------------------------------ sizes
 

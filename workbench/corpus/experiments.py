@@ -305,45 +305,34 @@ def prepare(
         corpus = change(corpus, value)
         if value != 1:
             changes[name] = int(value)
-    if singletons != "keep":
-        changes["singletons"] = singletons
+    train, test, of_halves = corpus, None, {}
     if rows:
-        train, test = (
-            hold_out_ends(corpus, **rows) if "n_rows" in rows else hold_out_rows(corpus, **rows)
-        )
-        split = {"rows": {name: _plain(value) for name, value in rows.items()}, **changes}
+        hold_out = hold_out_ends if "n_rows" in rows else hold_out_rows
+        train, test = hold_out(corpus, **rows)
     elif per == "half" and holdout:
-        train, test, left_out = hold_out_halves(corpus, holdout, seed)
-        split = {
-            "fraction": holdout,
-            "seed": int(seed),
-            "per": per,
-            "left_out": left_out,
-            **changes,
-        }
-    else:
-        train, test = (
-            hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per)
-            if holdout
-            else (corpus, None)
-        )
-        split = (
-            {"fraction": holdout, "seed": int(seed), "per": per, **changes}
-            if holdout or changes
-            else None
-        )
+        train, test, of_halves["left_out"] = hold_out_halves(corpus, holdout, seed)
+    elif holdout:
+        train, test = hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per)
+    split = (
+        {"rows": {name: _plain(value) for name, value in rows.items()}}
+        if rows
+        else {"fraction": holdout, "seed": int(seed), "per": per}
+    )
+    split |= of_halves | changes
     if singletons != "keep":
+        split["singletons"] = singletons
         where, _, rule = singletons.partition("-")
         train, test = drop_singletons(train, test, where, rule or "own")
-    if split and "left_out" in split and singletons != "keep":
-        test, before = known_words(test, train), test.n_tokens
-        split["left_out"] += before - test.n_tokens
-        if test.n_tokens == 0:
-            raise CorpusError(
-                f"no word of the {before} scored token(s) of {corpus.name!r} has a training token once "
-                "singletons are out; keep them, or hold out fewer documents"
-            )
-    return train, test, split
+        if "left_out" in split:
+            test, before = known_words(test, train), test.n_tokens
+            split["left_out"] += before - test.n_tokens
+            if test.n_tokens == 0:
+                raise CorpusError(
+                    f"no word of the {before} scored token(s) of {corpus.name!r} has a training token once "
+                    "singletons are out; keep them, or hold out fewer documents"
+                )
+    is_split = test is not None or changes or singletons != "keep"
+    return train, test, split if is_split else None
 
 
 def split_in_words(split: dict) -> str:

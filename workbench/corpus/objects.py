@@ -28,11 +28,10 @@ def pairs_of(data, columns: dict, vocabulary, name: str, counted, text_options: 
 
     columns : role of a column of a DataFrame (text, id, time, label) → its name.
     """
-    if is_frame(data):
-        refuse_vocabulary(vocabulary, data)
-        return _of_frame(data, columns, name, counted, text_options)
     if hasattr(data, "iloc"):
         refuse_vocabulary(vocabulary, data)
+        if is_frame(data):
+            return _of_frame(data, columns, name, counted, text_options)
         return _of_values(list(data), counted, text_options, titles=_titles(data.index), name=name)
     if hasattr(data, "tocoo") or (isinstance(data, np.ndarray) and data.ndim == 2):
         refuse_options(text_options, "a matrix of counts")

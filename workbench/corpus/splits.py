@@ -69,19 +69,17 @@ def hold_out_tokens(
 
     Source: specification of LDA, B.1; of the HDP, section 8.
     """
-    if isinstance(corpus, ShardedCorpus):
-        lengths, n_held_out = _wanted(corpus, fraction, seed, per)
-        split = {"fraction": float(fraction), "seed": int(seed), "per": per}
-        return split_shards(
-            corpus, split, drawn_blocks(lengths, n_held_out, int(seed), TOKENS), folder
-        )
-    _check_corpus(corpus)
-    if folder is not None:
+    check_type(corpus, AnyCorpus, "Corpus")
+    if folder is not None and isinstance(corpus, Corpus):
         raise CorpusError(
             f"a folder is where parts of a ShardedCorpus are written, and {corpus.name!r} is in memory; leave "
             "folder out"
         )
     lengths, n_held_out = _wanted(corpus, fraction, seed, per)
+    if isinstance(corpus, ShardedCorpus):
+        split = {"fraction": float(fraction), "seed": int(seed), "per": per}
+        drawn = drawn_blocks(lengths, n_held_out, int(seed), TOKENS)
+        return split_shards(corpus, split, drawn, folder)
     test_counts = _drawn(corpus, lengths, n_held_out, seed, TOKENS)
     return with_counts(corpus, corpus.counts - test_counts), with_counts(corpus, test_counts)
 

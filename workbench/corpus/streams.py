@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus.catalog.named import is_named, load_corpus
 from workbench.corpus.corpus import INT32_MAX, AnyCorpus, Corpus, CorpusError
-from workbench.corpus.formats.by_name import known_words, unknown_word
+from workbench.corpus.formats.by_name import known_words, named_counts, unknown_word
 from workbench.corpus.formats.interface import IDS, TEXTS, Stream, trait
 from workbench.corpus.formats.readers import Request, request_of
 from workbench.corpus.objects import is_pair
@@ -313,7 +313,8 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
                 f"order of their numbers; write a folder of shards, which can be a stream: "
                 f"workbench data convert {request.path} FOLDER --shards"
             )
-        words = _named(words, names) if stream.words == IDS else words
+        if stream.words == IDS:
+            words = [f"w{word}" if names is None else names[word] for word in words.tolist()]
         if known and (odd := next((word for word in words if word not in known), None)) is not None:
             raise unknown_word(request.path, odd)
         begins = np.flatnonzero(np.diff(documents)) + 1
@@ -330,19 +331,6 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
     yield from ({} for _ in range(n_documents - document - 1))
 
 
-def _named(ids: np.ndarray, names: list[str] | None) -> list[str]:
-    """Return the words with these ids: from ``names``, or w0, w1, … if that is None."""
-    return (
-        [f"w{number}" for number in ids.tolist()]
-        if names is None
-        else [names[number] for number in ids.tolist()]
-    )
-
-
 def _of_corpus(corpus: AnyCorpus) -> Iterator[dict[str, int]]:
     """Yield each document of a corpus as a dict from words to counts, part by part."""
-    names = corpus.vocabulary
-    for shard in corpus.parts():
-        for begin, end in pairwise(shard.indptr.tolist()):
-            words = map(names.__getitem__, shard.words[begin:end].tolist())
-            yield dict(zip(words, shard.counts[begin:end].tolist(), strict=True))
+    return chain.from_iterable(map(named_counts, corpus.parts()))

@@ -36,6 +36,16 @@ def batched(entries: Iterable, size_of: Callable) -> Iterator[list]:
         yield batch
 
 
+def start_of(blocks: Iterable[bytes], n_bytes: int) -> bytes:
+    """Return the first blocks of a file joined, of ``n_bytes`` or more; all of them if these are fewer bytes."""
+    start = b""
+    for block in blocks:
+        start += block
+        if len(start) >= n_bytes:
+            break
+    return start
+
+
 CHUNKS = "preferred_chunks"
 """Key of an array's encoding in xarray under which the preferred chunk sizes are found."""
 

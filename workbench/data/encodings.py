@@ -5,9 +5,9 @@ import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import chain
 from pathlib import Path
 
+from workbench.data.blocks import start_of
 from workbench.data.reading import note
 from workbench.errors import DataError
 
@@ -24,6 +24,7 @@ WESTERN = "cp1252"
 LEAST = 32
 """Minimum of bytes beyond ASCII to detect the script of a text; with fewer, Latin letters are assumed."""
 SAMPLE = 1 << 18
+"""Bytes from which an encoding is detected."""
 FITTING = 0.75
 """Share of the bytes beyond ASCII that must be letters of the language; of random bytes a half may be."""
 OF_WEST = (
@@ -149,7 +150,7 @@ def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
     """Return the encoding detected in bytes that are not valid UTF-8; None if they are damaged UTF-8 or no text."""
     if any(b"\0" in block for block in blocks()) or _has_utf8(blocks()):
         return None
-    sample = _start(blocks())
+    sample = start_of(blocks(), SAMPLE)[:SAMPLE]
     beyond = Counter(byte for byte in sample if byte > 127)
     encoding = _best(sample) if beyond.total() >= LEAST else None
     return next(
@@ -162,22 +163,10 @@ def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
     )
 
 
-def _start(blocks: Iterable[bytes]) -> bytes:
-    """Return the beginning of the bytes, from which the encoding is detected."""
-    start = b""
-    for block in blocks:
-        start += block[: SAMPLE - len(start)]
-        if len(start) == SAMPLE:
-            break
-    return start
-
-
 def _has_utf8(blocks: Iterable[bytes]) -> bool:
     """Return whether most bytes beyond ASCII form valid UTF-8 characters."""
-    decoder, beyond, wrong = codecs.getincrementaldecoder("utf-8")("replace"), 0, 0
-    for text in chain(
-        map(decoder.decode, blocks), (decoder.decode(b"", final=True) for _ in range(1))
-    ):
+    beyond = wrong = 0
+    for text in codecs.iterdecode(blocks, "utf-8", "replace"):
         wrong += text.count("\ufffd")
         beyond += sum(character > "\x7f" for character in text) if not text.isascii() else 0
     return beyond - wrong >= wrong

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from workbench.data.available_memory import available_memory
+from workbench.data.blocks import start_of
 from workbench.data.encodings import STRICT, decoded, named_encoding
 from workbench.data.reading import note
 from workbench.errors import DataError
@@ -136,11 +137,7 @@ def line_blocks(path: Path, progress: Callable[[float], None] | None = None) -> 
 
 def with_head(blocks: Iterator[bytes], path: Path) -> tuple[bytes, Iterator[bytes]]:
     """Return the beginning of a file, long enough for its header, and its other blocks; raise an error for an empty file."""
-    head = b""
-    for block in blocks:
-        head += block
-        if len(head) >= HEAD:
-            break
+    head = start_of(blocks, HEAD)
     if not head.removeprefix(BYTE_ORDER_MARK).strip():
         raise _empty(path)
     return head, blocks

@@ -20,19 +20,27 @@ ORIGINS = ("data_set", "shards", "path")
 
 
 @contextmanager
-def noting() -> Iterator[dict[str, dict]]:
-    """Yield a dict with ``found`` and ``left_out`` of a record, which functions called in the block fill by `note`."""
-    token = _NOTES.set(notes := {"found": {}, "left_out": {}})
+def noting(*more: str) -> Iterator[dict[str, dict]]:
+    """Yield a dict with ``found`` and ``left_out`` of a record, which functions called in the block fill by `note`.
+
+    ``more`` : further parts, which are noted only if asked for, such as `workbench.corpus.texts.counting.DROPPED`
+    """
+    token = _NOTES.set(notes := {part: {} for part in ("found", "left_out", *more)})
     try:
         yield notes
     finally:
         _NOTES.reset(token)
 
 
+def is_noted(part: str) -> bool:
+    """Return whether the code runs in a block of `noting` that has this part."""
+    return part in (_NOTES.get() or ())
+
+
 def note(part: str, **values) -> None:
-    """Add values to the notes under ``part``, "found" or "left_out"; do nothing outside `noting`."""
-    if (notes := _NOTES.get()) is not None:
-        notes[part].update(values)
+    """Add values to the notes under ``part``, such as "found"; do nothing outside `noting`, or if it lacks the part."""
+    if is_noted(part):
+        _NOTES.get()[part].update(values)
 
 
 def hash_of(file: Path) -> str:

@@ -103,25 +103,17 @@ class StoredTexts(Sequence):
         if not isinstance(other, tuple | StoredTexts):
             return NotImplemented
         if isinstance(other, StoredTexts) and not self._as_json and not other._as_json:
-            return np.array_equal(self._lengths, other._lengths) and np.array_equal(
-                self._bytes, other._bytes
+            mine, its = (
+                (np.diff(texts._offsets), texts._content[texts._offsets[0] : texts._offsets[-1]])
+                for texts in (self, other)
             )
+            return all(map(np.array_equal, mine, its))
         return len(self) == len(other) and all(
             mine == its for mine, its in zip(self, other, strict=True)
         )
 
-    __hash__ = None
-
     def __repr__(self) -> str:
         return repr(tuple(self))
-
-    @property
-    def _lengths(self) -> np.ndarray:
-        return np.diff(self._offsets)
-
-    @property
-    def _bytes(self) -> np.ndarray:
-        return self._content[self._offsets[0] : self._offsets[-1]]
 
     def _value(self, content: bytes):
         text = content.decode("utf-8", SURROGATES)
@@ -148,8 +140,6 @@ class NumberedTitles(Sequence):
         if isinstance(other, NumberedTitles):
             return self._numbers == other._numbers
         return tuple(self) == other if isinstance(other, tuple) else NotImplemented
-
-    __hash__ = None
 
     def __repr__(self) -> str:
         return repr(tuple(self))

@@ -32,7 +32,7 @@ def read_records(
         separate.
     fields : names of columns, default all
         A text has them separated by commas.
-    levels : see `workbench.records.records.table_of_columns`
+    levels : see `workbench.records.Records.from_columns`
     missing : texts that stand for a missing value, default the empty one
         A text has them separated by commas; the empty one is among them then.
     multiplicity : str, optional
@@ -55,7 +55,16 @@ def read_records(
     options["name"] = name or path.name.removesuffix(".gz").rpartition(".")[0] or path.name
     try:
         with noting() as notes:
-            records = _read(path, options)
+            if path.suffix.lower() in PARQUET:
+                records = _parquet(path, options)
+            else:
+                header, columns, lines = read_columns(path)
+                refuse_repeated(header, "field", "the header")
+                records = Records.from_columns(
+                    dict(zip(header, columns, strict=True)),
+                    where=lambda row: f"{path}, line {lines[row]}",
+                    **options,
+                )
         reading = {"content": records.content_hash} | of_file(path, asked, notes)
         return replace(records, reading=reading)
     except DataError as error:
@@ -66,23 +75,13 @@ def read_records(
         ) from None
 
 
-def _read(path: Path, options: dict) -> Records:
-    """Return the records in a file; ``options`` as `Records.from_columns` takes them."""
-    if path.suffix.lower() in PARQUET:
-        return _parquet(path, options)
-    header, columns, lines = read_columns(path)
-    refuse_repeated(header, "field", "the header")
-    columns = dict(zip(header, columns, strict=True))
-    return Records.from_columns(columns, where=lambda row: f"{path}, line {lines[row]}", **options)
-
-
 def _listed(text: str) -> list[str]:
     """Return the parts of a text between commas, without blanks around them."""
     return [part.strip() for part in text.split(",")]
 
 
 def _parquet(path: Path, options: dict) -> Records:
-    """Return the records in a Parquet file."""
+    """Return the records in a Parquet file; ``options`` as `Records.from_columns` takes them."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:

@@ -19,74 +19,6 @@ MISSING = -1
 MOST_RECORDS = 2**40
 
 
-def table_of_columns(
-    columns: Mapping[str, Sequence],
-    fields: Sequence[str] | None = None,
-    levels: Mapping[str, Sequence] | None = None,
-    missing: Sequence[str] = ("",),
-    multiplicity: str | None = None,
-    where: Callable[[int], str] = "record {} (counted from 0)".format,
-) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the arguments of `Records` (values, multiplicities, fields, levels) for columns keyed by name.
-
-    Parameters
-    ----------
-    columns : name → (row,) values
-        Text, numbers or truth values; 3.0 is the level "3". None and NaN are missing.
-    fields : names of columns, default all but that of the multiplicities
-    levels : name of a field → names of its levels, optional
-        All levels in order, also those that occur nowhere; other values raise an error. By default the levels that occur,
-        in numerical order if all are numbers, else in alphabetical order.
-    missing : texts that stand for a missing value, default the empty one
-    multiplicity : str, optional
-        The column with the number of equal records that a row stands for.
-    where(row) : how an error about a value names its row
-
-    Raise DataError if there is no row, if columns differ in length, for a value that is not a known level, and for a field
-    without known values.
-    """
-    columns = {
-        str(name): values.tolist() if hasattr(values, "tolist") else list(values)
-        for name, values in columns.items()
-    }
-    fields = (
-        tuple(name for name in columns if name != multiplicity) if fields is None else tuple(fields)
-    )
-    levels = {
-        str(field): list(map(level_name, names))
-        for field, names in (levels or {}).items()
-        if field != multiplicity
-    }
-    for name in (*fields, *levels, *(() if multiplicity is None else (multiplicity,))):
-        if name not in columns:
-            raise DataError(
-                f"there is no column {name!r}; there are {', '.join(map(repr, columns))}"
-            )
-    if not fields:
-        raise DataError("records need at least one field; none came")
-    n_rows = len(columns[fields[0]])
-    if n_rows == 0:
-        raise DataError("records need at least one record; none came")
-    table, names = np.empty((n_rows, len(fields)), np.int32), []
-    for column, field in enumerate(fields):
-        if len(columns[field]) != n_rows:
-            raise DataError(
-                f"every field must have one value per record ({n_rows}); {field!r} has {len(columns[field])}"
-            )
-        table[:, column], named = _numbered(
-            field, columns[field], levels.get(field), missing, where
-        )
-        names.append(named)
-    how_often = np.ones(n_rows, np.int64)
-    if multiplicity is not None:
-        how_often[:] = [
-            _multiplicity(multiplicity, value, where(row))
-            for row, value in enumerate(columns[multiplicity])
-        ]
-    check_total(how_often)
-    return *merged(table, how_often), fields, tuple(names)
-
-
 def merged(values: np.ndarray, multiplicities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows in ascending order, and the summed multiplicity of each."""
     order = np.lexsort(values.T[::-1])
@@ -260,13 +192,75 @@ class Records(SavedByHash):
 
     @classmethod
     def from_columns(
-        cls, columns: Mapping[str, Sequence], name: str = "records", **options
+        cls,
+        columns: Mapping[str, Sequence],
+        name: str = "records",
+        fields: Sequence[str] | None = None,
+        levels: Mapping[str, Sequence] | None = None,
+        missing: Sequence[str] = ("",),
+        multiplicity: str | None = None,
+        where: Callable[[int], str] = "record {} (counted from 0)".format,
     ) -> Records:
         """Return the records in columns keyed by name, sorted by their levels; equal records are merged.
 
-        See `workbench.records.records.table_of_columns` for the options: fields, levels, missing, multiplicity.
+        Parameters
+        ----------
+        columns : name → (row,) values
+            Text, numbers or truth values; 3.0 is the level "3". None and NaN are missing.
+        fields : names of columns, default all but that of the multiplicities
+        levels : name of a field → names of its levels, optional
+            All levels in order, also those that occur nowhere; other values raise an error. By default the levels that occur,
+            in numerical order if all are numbers, else in alphabetical order.
+        missing : texts that stand for a missing value, default the empty one
+        multiplicity : str, optional
+            The column with the number of equal records that a row stands for.
+        where(row) : how an error about a value names its row
+
+        Raise DataError if there is no row, if columns differ in length, for a value that is not a known level, and for a field
+        without known values.
         """
-        return cls(*table_of_columns(columns, **options), name)
+        columns = {
+            str(name): values.tolist() if hasattr(values, "tolist") else list(values)
+            for name, values in columns.items()
+        }
+        fields = (
+            tuple(name for name in columns if name != multiplicity)
+            if fields is None
+            else tuple(fields)
+        )
+        levels = {
+            str(field): list(map(level_name, names))
+            for field, names in (levels or {}).items()
+            if field != multiplicity
+        }
+        for wanted in (*fields, *levels, *(() if multiplicity is None else (multiplicity,))):
+            if wanted not in columns:
+                raise DataError(
+                    f"there is no column {wanted!r}; there are {', '.join(map(repr, columns))}"
+                )
+        if not fields:
+            raise DataError("records need at least one field; none came")
+        n_rows = len(columns[fields[0]])
+        if n_rows == 0:
+            raise DataError("records need at least one record; none came")
+        table, names = np.empty((n_rows, len(fields)), np.int32), []
+        for column, field in enumerate(fields):
+            if len(columns[field]) != n_rows:
+                raise DataError(
+                    f"every field must have one value per record ({n_rows}); {field!r} has {len(columns[field])}"
+                )
+            table[:, column], named = _numbered(
+                field, columns[field], levels.get(field), missing, where
+            )
+            names.append(named)
+        how_often = np.ones(n_rows, np.int64)
+        if multiplicity is not None:
+            how_often[:] = [
+                _multiplicity(multiplicity, value, where(row))
+                for row, value in enumerate(columns[multiplicity])
+            ]
+        check_total(how_often)
+        return cls(*merged(table, how_often), fields, tuple(names), name)
 
     @classmethod
     def from_pandas(

@@ -201,7 +201,11 @@ class DataSet:
         """
         CorpusError.one_of("part", part, ("all", *self.parts))
         corpus = self._verified()[1]
-        return corpus if part == "all" else self._part(corpus, part)
+        if part == "all":
+            return corpus
+        documents = [d for d, title in enumerate(corpus.titles) if title.split("/")[0] == part]
+        # named so that `load_corpus` finds it: ``news20:part=train``
+        return replace(corpus.of_documents(documents), name=with_options(self.name, {"part": part}))
 
     def fetch(self, progress: bool = True) -> Path:
         """Return the folder with the files of the data set; download them into the user's cache if they are missing.
@@ -275,11 +279,6 @@ class DataSet:
             f"{folder / form.files[0]} with {join_words(form.files[1:])} beside it is not the published {self.name!r}: "
             f"{difference}; {mend}"
         )
-
-    def _part(self, corpus: Corpus, part: str) -> Corpus:
-        """Return the documents of one part as a corpus, named so that `load_corpus` finds it: ``news20:part=train``."""
-        documents = [d for d, title in enumerate(corpus.titles) if title.split("/")[0] == part]
-        return replace(corpus.of_documents(documents), name=with_options(self.name, {"part": part}))
 
     def _how_to_get(self) -> str:
         """Return a sentence that says which files are missing and how to get them."""

@@ -76,7 +76,13 @@ def load_corpus(
     # ``counted``, how another corpus was counted, is of use for texts only
     asked = {name: value for name, value in options.items() if name != "counted"}
     if is_named(name_or_path):
-        return _named(name_or_path, fetch, asked)
+        data_set = DATA_SETS[name_or_path.split(":")[0]]
+        asked = options_in(name_or_path, asked, data_set.options)
+        if fetch and data_set.whereabouts() != "drawn":
+            data_set.fetch()
+        corpus = data_set.load(**asked)
+        reading = {"data_set": corpus.name, "content": corpus.content_hash}
+        return replace(corpus, reading={**(corpus.reading or {}), **reading})
     path = path_of(name_or_path)
     if not path.exists() and path.name == str(name_or_path):
         formats = ", ".join(format.MEANING for format in FORMATS.values())
@@ -102,14 +108,3 @@ def find_data_set(name: str) -> DataSet | DrawnSet:
     if name not in DATA_SETS:
         raise CorpusError(f"no data set {name!r}; {nearest_or_all(name.lower(), DATA_SETS)}")
     return DATA_SETS[name]
-
-
-def _named(name: str, fetch: bool, options: dict) -> Corpus:
-    """Return the catalog's corpus of that name, after checking the options."""
-    data_set = DATA_SETS[name.split(":")[0]]
-    options = options_in(name, options, data_set.options)
-    if fetch and data_set.whereabouts() != "drawn":
-        data_set.fetch()
-    corpus = data_set.load(**options)
-    reading = {**(corpus.reading or {}), "data_set": corpus.name, "content": corpus.content_hash}
-    return replace(corpus, reading=reading)

@@ -54,7 +54,6 @@ class Rows(NamedTuple):
             )
         if read_options.inputs:
             about["inputs"] = {name: self._numbers("inputs", name) for name in read_options.inputs}
-        _check_position(read_options)
         if read_options.sequence is not None:
             names = [
                 "" if value is None else str(value).strip()
@@ -120,7 +119,6 @@ class Kept:
     """Fields that need all rows: dates must have one form, and positions are counted within a sequence."""
 
     def __init__(self, read_options: ReadOptions):
-        _check_position(read_options)
         self._now = read_options._replace(time=None, sequence=None, position=None, keep_text=False)
         self._later = read_options._replace(title=None, label=None, inputs=(), keep_text=False)
         self._columns = {
@@ -148,13 +146,6 @@ class Kept:
         return Rows(
             self._kind, named, lambda name: self._columns.get(name, []), self._where.__getitem__
         ).about(self._later)
-
-
-def _check_position(read_options: ReadOptions) -> None:
-    if read_options.position is not None and read_options.sequence is None:
-        raise CorpusError(
-            f"{read_options.position!r} gives positions and no column gives the sequences; say which with sequence=…"
-        )
 
 
 def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
@@ -193,7 +184,7 @@ def unknown_word(path: Path, word: str) -> CorpusError:
     )
 
 
-def named_counts(corpus: Corpus, vocabulary: bool) -> Iterator[dict[str, int]]:
+def named_counts(corpus: Corpus, vocabulary: bool = False) -> Iterator[dict[str, int]]:
     """Yield a dict from words to counts for each document.
 
     With ``vocabulary`` the first document lists every word, with count 0 if it does not contain it. Readers then find

@@ -9,7 +9,7 @@ Source: Blei's lda-c (2004), the file ``ap.dat`` of its example.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, pairwise
 from pathlib import Path
 
@@ -27,8 +27,8 @@ from workbench.corpus.formats.interface import (
     stem_of,
     with_companions,
 )
-from workbench.corpus.formats.triples import rows_of
-from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_head
+from workbench.corpus.formats.triples import read_and_stream
+from workbench.data.opening import BYTE_ORDER_MARK, with_head
 
 MEANING = "an lda-c file of counts"
 SUFFIXES = (".dat", ".ldac", ".lda-c")
@@ -56,17 +56,8 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     )
 
 
-def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in an lda-c file, plain or gzipped; counts of a repeated word are summed."""
-    return rows_of(_stream(path, read_options, bounded(line_blocks(path), path)))
-
-
-def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream the counts that `read` returns, some lines at a time."""
-    return _stream(path, read_options, line_blocks(path, progress))
-
-
 def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> Stream:
+    """Stream the counts of a file, given as blocks of lines."""
     stem = stem_of(path, SUFFIXES)
     vocabulary = find_words(path, stem, read_options.vocabulary, None, ALSO)
     head, blocks = with_head(blocks, path)
@@ -102,6 +93,9 @@ def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> S
         IDS,
         lambda: vocabulary,
     )
+
+
+read, stream = read_and_stream(_stream)
 
 
 def _pairs(

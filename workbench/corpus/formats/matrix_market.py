@@ -11,7 +11,7 @@ Source: Boisvert, Pozo & Remington, "The Matrix Market Exchange Formats" (1996).
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -23,8 +23,13 @@ from workbench.corpus.formats.interface import (
     stem_of,
     with_companions,
 )
-from workbench.corpus.formats.triples import Sizes, rows_of, stream_triples, triples_of
-from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_head
+from workbench.corpus.formats.triples import (
+    Sizes,
+    read_and_stream,
+    stream_triples,
+    triples_of,
+)
+from workbench.data.opening import BYTE_ORDER_MARK, with_head
 
 MEANING = "a Matrix Market coordinate file"
 SUFFIXES = (".mtx", ".mm")
@@ -40,18 +45,8 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     return BANNER.match(start.removeprefix(BYTE_ORDER_MARK)) is not None
 
 
-def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in a Matrix Market file, plain or gzipped; repeated entries of a document and word are summed."""
-    return rows_of(stream_triples(*_parts(path, read_options, bounded(line_blocks(path), path))))
-
-
-def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream the counts that `read` returns, some entries at a time."""
-    return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
-
-
-def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
-    """Return the arguments of `stream_triples` for a file, after parsing its header."""
+def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> Stream:
+    """Stream the rows of a file, given as blocks of lines, after parsing its header."""
     start, blocks = with_head(blocks, path)
     start = start.removeprefix(BYTE_ORDER_MARK)
     banner = BANNER.match(start)
@@ -72,8 +67,12 @@ def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tu
             f"{path}, line {line}: three whole numbers were wanted, documents, words and entries; {shown!r} came"
         )
     sizes = Sizes(*(int(number) for number in match.groups()), line)
-    blocks = chain([start[head.end() :]], blocks)
-    return path, stem_of(path, SUFFIXES), read_options.vocabulary, blocks, sizes, kind == WANTED[1]
+    blocks, stem = chain([start[head.end() :]], blocks), stem_of(path, SUFFIXES)
+    real = kind == WANTED[1]
+    return stream_triples(path, stem, read_options.vocabulary, blocks, sizes, real)
+
+
+read, stream = read_and_stream(_stream)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:

@@ -235,6 +235,10 @@ def _request(arguments: Mapping) -> Request:
     for what, (is_given, sentence) in given.items():
         if is_given and what not in takes:
             raise CorpusError(f"{path} is {module.MEANING}{sentence}")
+    if read_options.position is not None and read_options.sequence is None:
+        raise CorpusError(
+            f"{read_options.position!r} gives positions and no column gives the sequences; say which with sequence=…"
+        )
     if own_options and (idle := [name for name in text_options if name not in own_options]):
         raise CorpusError(
             f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}"

@@ -1,7 +1,7 @@
 """Rows ``document word count`` of whole numbers, ids from 1, as in UCI and Matrix Market files below the header."""
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -9,8 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
-from workbench.corpus.formats.interface import IDS, Batch, Stream, about_counts, find_words
+from workbench.corpus.formats.interface import (
+    IDS,
+    Batch,
+    ReadOptions,
+    Stream,
+    about_counts,
+    find_words,
+)
 from workbench.data.arrays import sealed
+from workbench.data.opening import bounded, line_blocks
 
 COLUMNS = ("document", "word", "count")
 LARGEST_EXACT = 2**53
@@ -26,13 +34,26 @@ class Sizes(NamedTuple):
     line: int
 
 
-def rows_of(stream: Stream) -> dict:
-    """Read a stream of rows with word ids to its end; return arguments of `Corpus.from_pairs`."""
-    columns = [
-        list(column) for column in zip(*(batch.documents for batch in stream.batches), strict=True)
-    ]
-    documents, words, counts = (sealed(np.concatenate(columns.pop(0))) for _ in range(3))
-    return {"documents": documents, "words": words, "counts": counts, **stream.rest()}
+def read_and_stream(
+    stream_of: Callable[[Path, ReadOptions, Iterator[bytes]], Stream],
+) -> tuple[Callable[..., dict], Callable[..., Stream]]:
+    """Return the functions ``read`` and ``stream`` of a format whose lines are parsed by ``stream_of``."""
+
+    def read(path: Path, read_options: ReadOptions) -> dict:
+        """Return the counts in a file, plain or gzipped; repeated rows of a document and word are summed."""
+        rows = stream_of(path, read_options, bounded(line_blocks(path), path))
+        columns = [
+            list(column)
+            for column in zip(*(batch.documents for batch in rows.batches), strict=True)
+        ]
+        documents, words, counts = (sealed(np.concatenate(columns.pop(0))) for _ in range(3))
+        return {"documents": documents, "words": words, "counts": counts, **rows.rest()}
+
+    def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
+        """Stream the counts that `read` returns, some lines at a time."""
+        return stream_of(path, read_options, line_blocks(path, progress))
+
+    return read, stream
 
 
 def stream_triples(

@@ -8,7 +8,7 @@ Source: UCI Machine Learning Repository, "Bag of Words" (Newman, 2008).
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -20,8 +20,13 @@ from workbench.corpus.formats.interface import (
     stem_of,
     with_companions,
 )
-from workbench.corpus.formats.triples import Sizes, rows_of, stream_triples, triples_of
-from workbench.data.opening import bounded, line_blocks, with_head
+from workbench.corpus.formats.triples import (
+    Sizes,
+    read_and_stream,
+    stream_triples,
+    triples_of,
+)
+from workbench.data.opening import with_head
 
 MEANING = "a UCI bag of words"
 SUFFIXES = ()
@@ -36,18 +41,8 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     return HEADER.match(start) is not None
 
 
-def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in a UCI file, plain or gzipped; repeated rows of a document and word are summed."""
-    return rows_of(stream_triples(*_parts(path, read_options, bounded(line_blocks(path), path))))
-
-
-def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream the counts that `read` returns, some rows at a time."""
-    return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
-
-
-def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
-    """Return the arguments of `stream_triples` for a file, after parsing its header."""
+def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> Stream:
+    """Stream the rows of a file, given as blocks of lines, after parsing its header."""
     head, blocks = with_head(blocks, path)
     header = HEADER.match(head)
     if not header:
@@ -65,13 +60,11 @@ def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tu
             "documents, words and rows; this line is none of them"
         )
     sizes = Sizes(*(int(number) for number in header.groups()), LAST_HEADER_LINE)
-    return (
-        path,
-        stem_of(path, SUFFIXES),
-        read_options.vocabulary,
-        chain([head[header.end() :]], blocks),
-        sizes,
-    )
+    blocks = chain([head[header.end() :]], blocks)
+    return stream_triples(path, stem_of(path, SUFFIXES), read_options.vocabulary, blocks, sizes)
+
+
+read, stream = read_and_stream(_stream)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:

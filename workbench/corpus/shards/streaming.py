@@ -144,9 +144,7 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
         if name in request.text_options:
             # an iterator gives its words once
             request.text_options[name] = options[name] = repeatable(options[name])
-    stopped = sorted(
-        stop_list(options.get("stop_words", OF_WORDS["stop_words"]))
-    )  # those of a file too
+    stopped = sorted(stop_list((OF_WORDS | options)["stop_words"]))  # those of a file too
     about = {
         "asked": request.read_options._asdict(),
         "format": request.format.MEANING,
@@ -270,7 +268,9 @@ def _read_texts(
     vocabulary = list(ids)
     ids.clear()
     order = np.array(sorted(range(len(vocabulary)), key=vocabulary.__getitem__))
-    chosen = order[kept_words(occurs_in[order], totals[order], n_documents, **pruning)]
+    keep, left_out = kept_words(occurs_in[order], totals[order], n_documents, **pruning)
+    note("left_out", **{name: sizes for name, sizes in left_out.items() if any(sizes)})
+    chosen = order[keep]
     numbers = np.full(len(vocabulary), -1, np.int32)
     numbers[chosen] = np.arange(len(chosen), dtype=np.int32)
     return _Words([vocabulary[word] for word in chosen], numbers), n_documents, stream.rest()
@@ -339,8 +339,7 @@ def _all_counted(
             yield batch, counted(batch.documents, words_of)
         return
     # looked up once
-    stop_words = of_words.get("stop_words", OF_WORDS["stop_words"])
-    of_words = of_words | {"stop_words": list(stop_list(stop_words))}
+    of_words = of_words | {"stop_words": list(stop_list((OF_WORDS | of_words)["stop_words"]))}
     context = multiprocessing.get_context("spawn")
     with _ended(ProcessPoolExecutor(processes, context, _begin, (of_words,))) as pool:
         waiting: deque = deque()

@@ -5,10 +5,7 @@ Ties of pruning are broken the same way on every machine, and an empty vocabular
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from inspect import signature
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +14,7 @@ import numpy as np
 
 from workbench.corpus.document_table import DocumentTable, plain_value
 from workbench.corpus.texts.words import (
+    OF_WORDS,
     WORD_PATTERN,
     analyser,
     further_words,
@@ -24,32 +22,21 @@ from workbench.corpus.texts.words import (
     stop_list,
 )
 from workbench.data.arrays import sealed
-from workbench.data.reading import note, noting
+from workbench.data.reading import is_noted, note
 from workbench.errors import DataError, Named
 
-_NOTED: ContextVar[dict | None] = ContextVar("dropped", default=None)
+DROPPED = "dropped"
+"""Part of `workbench.data.reading.noting` in which `count_words` records what each option removes: option → [words, tokens].
+
+``FOUND`` has all words and tokens of the texts. The options apply one after the other, in the order of the dict: stop_words,
+min_letters, then, to words and n-grams, min_documents, max_share and max_words."""
 FOUND = "found"
 """Key, in place of an option, of all words that are found in the texts."""
 
 
-@contextmanager
-def noting_dropped() -> Iterator[dict[str, list[int]]]:
-    """Yield a dict in which `count_words`, called in the block, records what each option removes: option → [words, tokens].
-
-    ``FOUND`` has all words and tokens of the texts. The options apply one after the other, in the order of the dict:
-    stop_words, min_letters, then, to words and n-grams, min_documents, max_share and max_words.
-    """
-    noted: dict[str, list[int]] = {}
-    token = _NOTED.set(noted)
-    try:
-        yield noted
-    finally:
-        _NOTED.reset(token)
-
-
 def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]]) -> None:
-    """Record for `noting_dropped` how much each step removes; ``steps``: name → function from a text to the words kept."""
-    if (noted := _NOTED.get()) is None:
+    """Note as `DROPPED` how much each step removes; ``steps``: name → function from a text to the words kept."""
+    if not is_noted(DROPPED):
         return
     before = None
     for name, words_of in steps.items():
@@ -57,18 +44,8 @@ def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]
         for text in texts:
             words.update(words_of(text))
         sizes = np.array([len(words), words.total()])
-        noted[name] = (sizes if before is None else before - sizes).tolist()
+        note(DROPPED, **{name: (sizes if before is None else before - sizes).tolist()})
         before = sizes
-
-
-def note_kept(totals: np.ndarray, steps: dict[str, np.ndarray]) -> None:
-    """Record how much each step removes; ``steps``: name → mask (word,) of the words removed."""
-    sizes = {
-        name: [int(left_out.sum()), int(totals[left_out].sum())] for name, left_out in steps.items()
-    }
-    note("left_out", **{name: size for name, size in sizes.items() if any(size)})
-    if (noted := _NOTED.get()) is not None:
-        noted.update(sizes)
 
 
 TEXT_OPTIONS = (
@@ -202,8 +179,8 @@ def count_words(
     occurs_in = np.bincount(counts.indices, minlength=len(vocabulary))
     totals = np.bincount(counts.indices, weights=counts.data, minlength=len(vocabulary))
     pruning = {"min_documents": min_documents, "max_share": max_share, "max_words": max_words}
-    with noting() as notes:
-        keep = kept_words(occurs_in, totals, len(texts), **pruning)
+    keep, left_out = kept_words(occurs_in, totals, len(texts), **pruning)
+    note(DROPPED, **left_out)
     if len(keep) < len(vocabulary):
         counts = counts[:, keep]
     rows = np.repeat(np.arange(len(texts), dtype=np.int32), np.diff(counts.indptr))
@@ -214,7 +191,8 @@ def count_words(
     options = written(of_words | pruning) | {"keep_text": keep_text}
     about["reading"] = reading | {
         "options": reading.get("options", {}) | options,
-        "left_out": reading.get("left_out", {}) | notes["left_out"],
+        "left_out": reading.get("left_out", {})
+        | {name: sizes for name, sizes in left_out.items() if any(sizes)},
     }
     return about | {
         "documents": rows,
@@ -258,13 +236,10 @@ def as_written(of_words: dict) -> dict:
 
     Options that older versions lacked are left out if they have the default, so that the hashes of tables do not change.
     """
-    defaults = {
-        name: parameter.default for name, parameter in signature(analyser).parameters.items()
-    }
     return {
         name: value
         for name, value in written(of_words).items()
-        if name in FIRST or of_words[name] != defaults[name]
+        if name in FIRST or of_words[name] != OF_WORDS[name]
     }
 
 
@@ -379,8 +354,11 @@ def kept_words(
     min_documents: int = 1,
     max_share: float = 1.0,
     max_words: int | None = None,
-) -> np.ndarray:
-    """Return the ascending indices of words to keep, from the numbers (word,) of their documents and tokens."""
+) -> tuple[np.ndarray, dict[str, list[int]]]:
+    """Return the ascending indices of words to keep, from the numbers (word,) of their documents and tokens.
+
+    Also return how much each option removes: its name → [words, tokens].
+    """
     n_words = len(totals)
     rare, common = occurs_in < min_documents, occurs_in > max_share * n_documents
     keep = np.flatnonzero(~rare & ~common)
@@ -395,5 +373,7 @@ def kept_words(
     if max_words is not None and len(keep) > max_words:
         keep = np.sort(keep[np.argsort(-totals[keep], kind="stable")[:max_words]])
     further = ~rare & ~common & ~np.isin(np.arange(n_words), keep)
-    note_kept(totals, {"min_documents": rare, "max_share": common & ~rare, "max_words": further})
-    return keep
+    removed = {"min_documents": rare, "max_share": common & ~rare, "max_words": further}
+    return keep, {
+        name: [int(words.sum()), int(totals[words].sum())] for name, words in removed.items()
+    }

@@ -160,8 +160,8 @@ def analyser(
     return words_of
 
 
-OF_WORDS = {name: about.default for name, about in signature(analyser).parameters.items()}
-"""Option of `analyser`, by which words are found in texts → its default."""
+OF_WORDS = {name: option.default for name, option in signature(analyser).parameters.items()}
+"""Option by which words are found in texts → its default."""
 
 
 def spelling(lowercase: bool, accents: str) -> Callable[[str], str]:

@@ -56,7 +56,7 @@ class Preview:
 def described(
     data: AnyCorpus | Records, dropped: dict | None = None, read: dict | None = None
 ) -> str:
-    """Return the preview as HTML; ``dropped``: what texts lost (see `noting_dropped`); ``read``: reading options."""
+    """Return the preview as HTML; ``dropped``: what texts lost (see `counting.DROPPED`); ``read``: reading options."""
     sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
     parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
     if isinstance(data, AnyCorpus):

@@ -236,7 +236,7 @@ def data_of(
 def previewed(
     name_or_path: str | Path | Received | Corpus, read: dict, engine: str
 ) -> tuple[Corpus | Records, dict]:
-    """Return the data (see `data_of`), and what was left out of texts (see `noting_dropped` of `texts.counting`)."""
+    """Return the data (see `data_of`), and what was left out of texts (see `DROPPED` of `texts.counting`)."""
     if isinstance(name_or_path, AnyCorpus | Records):
         return name_or_path, {}
     kind = get_engine(engine).model.data

@@ -23,10 +23,11 @@ import psutil
 from workbench.corpus import Corpus
 from workbench.corpus.document_table import COPIES, DocumentTable
 from workbench.corpus.formats.header import columns_in
-from workbench.corpus.texts.counting import noting_dropped
+from workbench.corpus.texts.counting import DROPPED
 from workbench.data import saving
 from workbench.data.available_memory import available_memory
 from workbench.data.opening import path_of
+from workbench.data.reading import noting
 from workbench.errors import ALONE, DataError, InputError, Named, one_sentence
 from workbench.numbers import format_size
 from workbench.records import Records
@@ -64,7 +65,7 @@ def read_bounded(
     only_columns : bool
         See `columns_bounded`.
     dropped : dict, optional
-        Filled while texts are counted, see `workbench.corpus.texts.counting.noting_dropped`.
+        Filled while texts are counted, see `workbench.corpus.texts.counting.DROPPED`.
     **options
         Options of `load_data` whose values JSON can represent.
 
@@ -211,7 +212,7 @@ def main() -> int:
         if request.get("only_columns"):
             print(json.dumps({"columns": columns_in(name, **request["options"])}))
             return 0
-        with noting_dropped() as dropped:
+        with noting(DROPPED) as notes:
             data = load_data(name, kind, **request["options"])
         data.require_memory("it is not handed over to a page: use Python or the command line")
         table, file = getattr(data, "table", None), data.save(request["folder"])
@@ -224,7 +225,7 @@ def main() -> int:
         answer = {
             "file": file.name,
             "table": table and table.save(request["folder"]).name,
-            "dropped": dropped,
+            "dropped": notes[DROPPED],
         }
     except InputError as error:
         answer = {"parts": [*map(_plain, error.parts)], "field": error.field}
