@@ -386,11 +386,13 @@ class Corpus(SavedByHash, AnyCorpus):
 
     def rows(self, first: int, last: int) -> Corpus:
         """Return the corpus of documents ``first`` to ``last`` - 1, renumbered from 0; its arrays are views, not copies."""
-        indptr, about = self.indptr[first : last + 1], {}
+        indptr = self.indptr[first : last + 1]
         pairs = slice(int(indptr[0]), int(indptr[-1]))
-        for field in (*ROWWISE, "inputs"):
-            if (values := getattr(self, field)) is not None:
-                about[field] = values[first:last]
+        about = {
+            field: values[first:last]
+            for field in (*ROWWISE, "inputs")
+            if (values := getattr(self, field)) is not None
+        }
         return Corpus.of_checked(
             indptr=sealed(indptr - pairs.start),
             words=self.words[pairs],

@@ -352,9 +352,8 @@ def changes_in_words(split: dict) -> list[str]:
 
 def regime_in_words(split: dict) -> list[str]:
     """Describe in words how `prepare` enlarged counts: documents joined, counts multiplied; [] if it did neither."""
-    merge, repeat = split.get("merge", 1), split.get("repeat", 1)
-    joined = [f"every {merge:,} documents joined"] if merge > 1 else []
-    return joined + ([f"every count {repeat:,} times"] if repeat > 1 else [])
+    regime = {"merge": "every {:,} documents joined", "repeat": "every count {:,} times"}
+    return [text.format(split[name]) for name, text in regime.items() if split.get(name, 1) > 1]
 
 
 def share_in_words(split: dict, held_out: str = "") -> str:

@@ -76,7 +76,7 @@ class Vocabulary:
 
     def _counted(self, document) -> Counted:
         if isinstance(document, str):
-            return self._tokens(self._words_of(document))
+            document = self._words_of(document)
         if isinstance(document, Mapping):
             words, counts = list(document), list(document.values())
             if odd := [word for word in words if not isinstance(word, str)]:
@@ -86,13 +86,10 @@ class Vocabulary:
             raise DataError(f"{WANTED}; got {shown(repr(document))}")
         items = list(document)
         if all(isinstance(item, str) for item in items):
-            return self._tokens(items)
+            return _summed(self._places(items), np.ones(len(items), np.int64))
         if not all(map(is_pair, items)):
             raise DataError(f"{WANTED}; got {shown(repr(items))}")
         return self._pairs(items)
-
-    def _tokens(self, tokens: list[str]) -> Counted:
-        return _summed(self._places(tokens), np.ones(len(tokens), np.int64))
 
     def _pairs(self, pairs: list) -> Counted:
         if self._of_ids is None:

@@ -48,16 +48,14 @@ def times_of(
     values = list(values)
     there = [row for row, value in enumerate(values) if not _is_missing(value)]
     texts = [_as_text(values[row]) for row in there]
-    times: list = [None] * len(values)
     found = [
         int(text.partition(".")[0]) if isinstance(text, str) and WHOLE.fullmatch(text) else None
         for text in texts
     ]
     if None in found:
         found = min(found, _dates(pd, texts), key=lambda read: read.count(None))
-    for row, time in zip(there, found, strict=True):
-        times[row] = time
-    if bad := [row for row, time in zip(there, found, strict=True) if time is None]:
+    times = dict(zip(there, found, strict=True))
+    if bad := [row for row, time in times.items() if time is None]:
         sentence = (
             f"{where(bad[0])}: {name!r} must be a date, as 2024-07-31, or a whole number, as 2024; it is "
             f"{shown(repr(texts[there.index(bad[0])]))}"
@@ -71,7 +69,7 @@ def times_of(
         note("left_out", bad_dates=len(bad))
         note("found", bad_dates=left_out)
         warnings.warn(left_out, stacklevel=2)
-    return tuple(times)
+    return tuple(map(times.get, range(len(values))))
 
 
 def listed(rows: Sequence[int], values: Sequence, where: Callable[[int], str]) -> str:
@@ -108,10 +106,8 @@ def _dates(pd, texts: list) -> list[str | None]:
         written = found.index
         moments = _of_one_form(pd, [texts[index] for index in written])
         moments = found if moments is None else moments
-    dates: list = [None] * len(texts)
-    for index, moment in zip(written, moments, strict=True):
-        dates[index] = iso(moment)
-    return dates
+    dates = dict(zip(written, map(iso, moments), strict=True))
+    return [dates.get(index) for index in range(len(texts))]
 
 
 def _of_one_form(pd, texts: list):

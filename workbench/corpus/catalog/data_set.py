@@ -115,9 +115,6 @@ class Form:
     # public addresses: one per file, or one of an archive with all files
     urls: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
-        return join_words(self.files)
-
     def read(self, folder: Path, name: str) -> Corpus:
         """Return the corpus in the files of a folder without verifying its content."""
         counts, vocabulary, *others = (folder / file for file in self.files)
@@ -282,7 +279,7 @@ class DataSet:
 
     def _how_to_get(self) -> str:
         """Return a sentence that says which files are missing and how to get them."""
-        files = " or ".join(str(form) for form in self.forms)
+        files = " or ".join(join_words(form.files) for form in self.forms)
         if self.bundled:
             return f"the bundled data set {self.name!r} is missing from this installation ({files}); install workbench again"
         for folder in self.folders():

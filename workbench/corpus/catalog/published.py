@@ -34,7 +34,7 @@ from workbench.corpus.formats.by_name import numbered
 from workbench.corpus.formats.fasta import rows_of_symbols
 from workbench.corpus.formats.npz import read_arrays
 from workbench.corpus.texts.english_stop_words import ENGLISH_STOP_WORDS
-from workbench.corpus.texts.words import WORD_PATTERN
+from workbench.corpus.texts.words import WORD_PATTERN, most_frequent
 from workbench.data.names import with_options
 from workbench.data.opening import read_lines, read_text
 
@@ -456,7 +456,7 @@ def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: in
     totals = Counter()
     for _, _, name, count in lines:
         totals[name] += count
-    names = sorted(totals, key=lambda name: (-totals[name], name))[:100]
+    names = most_frequent(totals, 100)
     states = sorted({state for state, *_ in lines})
     row_of_state, column_of_name = (
         {value: index for index, value in enumerate(values)} for values in (states, names)
@@ -543,7 +543,7 @@ def protein(path: Path) -> Corpus:
 def running_text(path: Path, windows: int = 1) -> Corpus:
     """Return windows of 4,000 tokens of a book, reduced to its 1,000 most frequent words other than stop words."""
     tokens = _unstopped(read_text(path))
-    words = _most_frequent(Counter(tokens), 1000)
+    words = most_frequent(Counter(tokens), 1000)
     return of_sequences(
         windows_of([token for token in tokens if token in words], 4000, windows), words
     )
@@ -553,7 +553,7 @@ def stories(path: Path) -> Corpus:
     """Return the first 20 stories with at least 60 tokens of the 200 most frequent words other than stop words."""
     entries = [json.loads(line) for line in read_text(path).splitlines()]
     texts = {str(story["id"]): _unstopped(story["body"] or "") for story in entries}
-    words = _most_frequent(Counter(token for tokens in texts.values() for token in tokens), 200)
+    words = most_frequent(Counter(token for tokens in texts.values() for token in tokens), 200)
     known = set(words)
     texts = {name: [token for token in tokens if token in known] for name, tokens in texts.items()}
     return of_sequences(
@@ -566,11 +566,6 @@ def _unstopped(text: str) -> list[str]:
     return [
         word for word in re.findall(WORD_PATTERN, text.lower()) if word not in ENGLISH_STOP_WORDS
     ]
-
-
-def _most_frequent(counts: Counter, n: int) -> list[str]:
-    """Return the ``n`` most frequent words in descending order of frequency; ties are in alphabetical order."""
-    return sorted(counts, key=lambda word: (-counts[word], word))[:n]
 
 
 COVARIATE_SETS = (

@@ -9,7 +9,12 @@ from pathlib import Path
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.formats.fasta import read_symbols
 from workbench.corpus.formats.interface import ReadOptions, stem_of
-from workbench.corpus.texts.words import WORD_PATTERN, compiled_pattern, stop_list
+from workbench.corpus.texts.words import (
+    WORD_PATTERN,
+    compiled_pattern,
+    most_frequent,
+    stop_list,
+)
 from workbench.data.opening import read_text
 
 MEANING = "a plain text file as one sequence of words"
@@ -28,8 +33,7 @@ def read(
     pattern = compiled_pattern(token_pattern)
     left_out = frozenset(stop_list(stop_words))
     words = [word for word in pattern.findall(read_text(path).lower()) if word not in left_out]
-    counts = Counter(words)
-    vocabulary = set(sorted(counts, key=lambda word: (-counts[word], word))[:max_words])
+    vocabulary = set(most_frequent(Counter(words), max_words))
     tokens = [word for word in words if word in vocabulary]
     if not tokens:
         raise CorpusError(

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -99,13 +100,8 @@ def stream_triples(
                 f"{path}: the header promises {sizes.n_rows} rows and {n_rows} came, {trouble}"
             )
 
-    def names() -> list[str] | None:
-        return find_words(path, stem, vocabulary, sizes.n_words)
-
-    def rest() -> dict:
-        return about_counts(path, stem, sizes.n_documents, sizes.n_words, names())
-
-    return Stream(batches(), rest, IDS, names)
+    names = partial(find_words, path, stem, vocabulary, sizes.n_words)
+    return Stream(batches(), lambda: about_counts(path, stem, *sizes[:2], names()), IDS, names)
 
 
 def triples_of(corpus: Corpus) -> str:

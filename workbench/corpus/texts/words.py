@@ -8,7 +8,7 @@ Stop words of English are scikit-learn's; those of other languages come from the
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 from inspect import signature
@@ -205,6 +205,11 @@ def compiled_pattern(token_pattern: str) -> re.Pattern:
             value=token_pattern,
         )
     return pattern
+
+
+def most_frequent(counts: Mapping[str, int], n: int | None) -> list[str]:
+    """Return the ``n`` most frequent words (None: all), the most frequent first; ties are in alphabetical order."""
+    return sorted(counts, key=lambda word: (-counts[word], word))[:n]
 
 
 def languages() -> list[str]:
