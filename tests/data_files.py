@@ -1,12 +1,14 @@
-"""Files with a given content, and the sentence with which a reader refuses one."""
+"""Files with a given content, and the sentences with which a reader, or any other function, refuses one."""
 
 import gzip
 import io
+import zipfile
 
 import numpy as np
 import pytest
 
-from workbench.corpus import CorpusError, read_corpus
+from workbench.corpus import read_corpus
+from workbench.errors import DataError
 
 
 def put(folder, name, content):
@@ -18,16 +20,28 @@ def put(folder, name, content):
     return path
 
 
-def archive(**arrays) -> bytes:
-    """The bytes of an npz file."""
+def archive(**members) -> bytes:
+    """The bytes of an npz file: arrays as numpy writes them, and members as they are given in bytes."""
     file = io.BytesIO()
-    np.savez(file, **arrays)
+    with zipfile.ZipFile(file, "w") as packed:
+        for name, value in members.items():
+            if not isinstance(value, bytes):
+                array = io.BytesIO()
+                np.lib.format.write_array(array, np.asarray(value), allow_pickle=True)
+                value = array.getvalue()
+            # which has no time: equal members, equal bytes
+            packed.writestr(zipfile.ZipInfo(f"{name}.npy"), value)
     return file.getvalue()
 
 
-def refusal(path, **options):
-    """The sentence with which it is refused, file names without their folder."""
-    with pytest.raises(CorpusError) as refused:
-        read_corpus(path, **options)
-    assert "\n" not in str(refused.value)
-    return str(refused.value).replace(str(path.parent) + "/", "")
+def refused(call, *arguments, **options) -> str:
+    """The sentence, in one line, with which a call refuses its arguments."""
+    with pytest.raises(DataError) as error:
+        call(*arguments, **options)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def refusal(path, **options) -> str:
+    """The sentence with which a file is refused, file names without their folder."""
+    return refused(read_corpus, path, **options).replace(f"{path.parent}/", "")

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from data_files import refused
 from missing import loaded, skip_without
 from published_tiny import FIVE_TOKENS, publish, write_uci
 
@@ -60,10 +61,9 @@ def test_an_installed_package_carries_the_corpus_inside(tmp_path, monkeypatch):
 
 def test_an_installation_without_the_corpus_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.data.opening.PACKAGE", tmp_path / "workbench")
-    with pytest.raises(
-        CorpusError, match="the bundled data set 'docstrings' is missing from this installation"
-    ):
-        load_corpus()
+    assert "the bundled data set 'docstrings' is missing from this installation" in refused(
+        load_corpus
+    )
 
 
 # ---------------------------------------------------------------------- the published ones
@@ -146,9 +146,7 @@ def test_a_prepared_data_set_that_comes_out_otherwise_is_refused(kos, monkeypatc
     from dataclasses import replace
 
     other = replace(PREPARED[0], make=lambda corpus: corpus)
-    with pytest.raises(CorpusError) as refused:
-        other.load()
-    assert str(refused.value) == (
+    assert refused(other.load) == (
         f"the data set 'kos500' did not come out as described: content with the sha256 {other.content[:12]}… was wanted, "
         f"{kos.content_hash[:12]}… came; another version of scikit-learn may have other stop words"
     )
@@ -264,18 +262,14 @@ def test_a_wrong_file_does_not_hide_a_right_one(tiny):
 
 def test_missing_files_say_what_to_do(tiny, monkeypatch):
     monkeypatch.delenv("WORKBENCH_DATA")
-    with pytest.raises(CorpusError) as refused:
-        load_corpus("tiny")
-    assert str(refused.value) == (
+    assert refused(load_corpus, "tiny") == (
         "the data set 'tiny' is not on this machine and no public address serves its files; set WORKBENCH_DATA (now: not set) "
         "to a folder that holds docword.tiny.txt.gz and vocab.tiny.txt or tiny.npz and tiny.vocab.txt, from nowhere"
     )
     monkeypatch.undo()
     monkeypatch.setenv("WORKBENCH_DATA", str(tiny.parent / "empty"))
     monkeypatch.setenv("WORKBENCH_CACHE", str(tiny.parent / "cache"))
-    with pytest.raises(CorpusError) as refused:
-        load_corpus("kos")
-    assert str(refused.value) == (
+    assert refused(load_corpus, "kos") == (
         f"the data set 'kos' is not on this machine; `workbench data fetch kos` gets it, or set WORKBENCH_DATA (now: "
         f"{tiny.parent / 'empty'}) to a folder that holds docword.kos.txt.gz and vocab.kos.txt or kos.npz and kos.vocab.txt, "
         'from the UCI Machine Learning Repository, data set "Bag of Words"'
@@ -335,14 +329,18 @@ def test_a_name_in_the_current_folder_is_a_path(tiny, monkeypatch):
     ],
 )
 def test_what_is_neither_name_nor_path_is_refused_with_a_sentence(wanted, options, sentence):
-    with pytest.raises(CorpusError) as refused:
-        load_corpus(wanted, **options)
-    assert str(refused.value) == sentence
+    assert refused(load_corpus, wanted, **options) == sentence
 
 
-def test_the_package_imports_nothing_heavy():
-    heavy = "{'sklearn', 'pandas', 'scipy', 'numba', 'requests'}"
-    program = f"import sys, workbench.corpus; print({heavy} & set(sys.modules) or 'nothing')"
+@pytest.mark.parametrize(
+    ("package", "heavy"),
+    [
+        ("workbench.corpus", {"sklearn", "pandas", "scipy", "numba", "requests"}),
+        ("workbench.records", {"pandas", "pyarrow", "xarray"}),
+    ],
+)
+def test_packages_of_data_import_nothing_heavy(package, heavy):
+    program = f"import sys, {package}; print({heavy} & set(sys.modules) or 'nothing')"
     printed = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout

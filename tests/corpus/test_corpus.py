@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from data_files import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys import dense
@@ -108,14 +109,13 @@ def test_equal_contents_have_equal_hashes_whatever_the_name():
     ],
 )
 def test_wrong_rows_are_refused_with_a_sentence(rows, options, sentence):
-    with pytest.raises(CorpusError) as refused:
-        Corpus.from_pairs(*rows, **options)
-    assert str(refused.value) == sentence
+    assert refused(Corpus.from_pairs, *rows, **options) == sentence
 
 
 def test_a_word_that_stands_twice_in_a_document_is_refused():
-    with pytest.raises(CorpusError, match="each word may stand once, in ascending order"):
-        Corpus([0, 2], [1, 1], [1, 1], vocabulary=("a", "b"), titles=("one",))
+    assert "each word may stand once, in ascending order" in refused(
+        Corpus, [0, 2], [1, 1], [1, 1], vocabulary=("a", "b"), titles=("one",)
+    )
 
 
 # ---------------------------------------------------------------------- the data protocol
@@ -163,16 +163,14 @@ def test_a_file_that_is_missing_damaged_or_another_is_refused_with_a_sentence(tm
     path = known_corpus().save(tmp_path)
     other = path.with_name("abc.npz")
     other.write_bytes(path.read_bytes())
-    with pytest.raises(
-        CorpusError, match=r"abc.npz does not hold the content its name says; save it again"
-    ):
-        Corpus.load(other)
+    assert "abc.npz does not hold the content its name says; save it again" in refused(
+        Corpus.load, other
+    )
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(CorpusError, match=r"is damaged \(\w+\); save it again"):
         Corpus.load(path)
     np.savez(other, indptr=np.array([{}], object), about=np.zeros(1, np.uint8))
-    with pytest.raises(CorpusError, match=r"is damaged \(ValueError\)"):  # pickled objects
-        Corpus.load(other)
+    assert "is damaged (ValueError)" in refused(Corpus.load, other)
     with pytest.raises(CorpusError, match="there is no file .*; check the path"):
         Corpus.load(tmp_path / "none.npz")
 
@@ -223,8 +221,7 @@ def test_inputs_are_named_columns_and_part_of_the_content():
     }
     with pytest.raises(ValueError, match="read-only"):
         corpus.inputs[0, 0] = 1
-    with pytest.raises(CorpusError, match="'known' has no input 'years'; there are 'year', 'lat'"):
-        corpus.input("years")
+    assert "'known' has no input 'years'; there are 'year', 'lat'" in refused(corpus.input, "years")
 
 
 def test_inputs_and_sequences_go_with_their_documents():
@@ -305,6 +302,4 @@ def test_documents_are_found_by_sequence_in_the_order_of_their_positions():
     ],
 )
 def test_wrong_inputs_and_sequences_are_refused_with_a_sentence(about, sentence):
-    with pytest.raises(CorpusError) as refused:
-        known_corpus(**about)
-    assert str(refused.value) == sentence
+    assert refused(known_corpus, **about) == sentence

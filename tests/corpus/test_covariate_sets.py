@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from data_files import refused
 from missing import loaded
 from scipy.stats import hypergeom
 
@@ -62,8 +63,7 @@ def test_the_ends_of_sequences_are_held_out(name, n_test, n_sequences):
 
 def test_windows_beyond_the_text_are_refused():
     loaded("alice")
-    with pytest.raises(CorpusError, match="windows must be at most 2"):
-        load_corpus("alice:windows=3")
+    assert "windows must be at most 2" in refused(load_corpus, "alice:windows=3")
 
 
 def test_draws_without_replacement_are_hypergeometric():

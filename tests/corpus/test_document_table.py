@@ -6,6 +6,7 @@ from datetime import date, datetime
 import numpy as np
 import pandas as pd
 import pytest
+from data_files import put, refused
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -48,8 +49,7 @@ def test_a_damaged_file_is_refused(tmp_path, damage):
     with pytest.raises(DataError, match=r"is damaged \(\w+\); save it again"):
         DocumentTable.load(path)
     path.unlink()
-    with pytest.raises(DataError, match="there is no file"):
-        DocumentTable.load(path)
+    assert "there is no file" in refused(DocumentTable.load, path)
 
 
 def test_values_are_text_numbers_or_none():
@@ -100,14 +100,12 @@ def test_values_are_text_numbers_or_none():
     ],
 )
 def test_columns_that_do_not_fit_are_refused(columns, text, said):
-    with pytest.raises(DataError, match=said):
-        DocumentTable(columns, text)
+    assert said in refused(DocumentTable, columns, text)
 
 
 def test_a_column_is_found_by_its_name():
     assert TABLE.column("kind") == ("x", None, "z")
-    with pytest.raises(DataError, match="no column 'kinds'; did you mean 'kind'"):
-        TABLE.column("kinds")
+    assert "no column 'kinds'; did you mean 'kind'" in refused(TABLE.column, "kinds")
 
 
 @pytest.mark.parametrize(
@@ -137,8 +135,8 @@ def test_a_column_is_found_by_its_name():
     ],
 )
 def test_a_file_keeps_its_columns_unless_they_are_not_wanted(tmp_path, name, content, columns):
-    (tmp_path / name).write_text(content)
-    kept, left = (wb.load_corpus(tmp_path / name, keep_text=keep) for keep in (True, False))
+    path = put(tmp_path, name, content)
+    kept, left = (wb.load_corpus(path, keep_text=keep) for keep in (True, False))
     assert kept.table.columns == columns and kept.table.text == (
         "text" if "text" in columns else None
     )
@@ -164,22 +162,11 @@ def test_a_data_frame_keeps_its_columns():
     )
 
 
-def test_how_texts_were_counted_is_kept():
-    corpus = Corpus.from_texts(
-        TEXTS, lowercase=False, accents="strip", ngrams=2, token_pattern=r"\w+"
-    )
-    assert corpus.table.counted == {
-        "token_pattern": r"\w+",
-        "lowercase": False,
-        "accents": "strip",
-        "ngrams": 2,
-    }
-
-
 def test_rows_go_with_their_documents():
     corpus = Corpus.from_texts(TEXTS)
     assert corpus.of_documents([1, 0]).table.texts == TEXTS[1::-1]
     train, test = wb.hold_out_tokens(corpus, 0.25)
     assert train.table is corpus.table and train.n_tokens + test.n_tokens == corpus.n_tokens
-    with pytest.raises(DataError, match=r"a row per document \(1\); it has 3"):
-        Corpus.from_pairs([0], [0], [1], table=TABLE)
+    assert "a row per document (1); it has 3" in refused(
+        Corpus.from_pairs, [0], [0], [1], table=TABLE
+    )

@@ -1,10 +1,11 @@
-"""Vocabulary cuts and singletons: what is left, what stays in its place, and the published numbers of KOS."""
+"""Vocabulary cuts, singletons, joined documents and repeated counts, and the published numbers of KOS."""
 
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
+from data_files import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys import corpus_of_table, dense, simulated
@@ -23,7 +24,10 @@ from workbench.corpus import (
     prepare,
     split_in_words,
 )
-from workbench.corpus.experiments import merge_documents
+from workbench.corpus.corpus import INT32_MAX
+from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.experiments import merge_documents, repeat_counts
+from workbench.records import Records, prepare_records
 
 TABLES = st.lists(
     st.lists(st.integers(0, 4), min_size=4, max_size=4), min_size=1, max_size=6
@@ -48,11 +52,6 @@ def test_the_most_frequent_words_stay_in_their_order_and_all_others_go(table, n_
 
 def test_of_equally_frequent_words_the_first_stays():
     assert keep_top_words(corpus_of([[1, 2, 2, 2]]), 2).vocabulary == ("bee", "cat")
-
-
-def test_documents_without_a_frequent_word_stay_empty():
-    cut = keep_top_words(corpus_of([[5, 0, 0, 0], [0, 0, 0, 1]]), 1)
-    assert cut.document_tokens.tolist() == [5, 0]
 
 
 def test_as_many_words_as_there_are_change_nothing():
@@ -144,11 +143,6 @@ def test_a_pair_of_two_with_one_held_out_is_a_training_singleton():
     # two tokens of ant in the full corpus: no singleton there
     assert dense(scored).tolist() == [[1, 0, 2, 0]]
     assert dense(drop_singletons(train, test, "both", "own")[1]).tolist() == [[0, 0, 2, 0]]
-
-
-def test_nothing_is_left_to_sample_for_a_hybrid_of_r_1():
-    train, _, _ = prepare(corpus_of([[4, 3, 1, 2], [2, 1, 5, 3]]), 0.2, singletons="train")
-    assert train.counts.min() > 1
 
 
 # ---------------------------------------------------------------------- both, with the record
@@ -279,9 +273,139 @@ def test_the_record_is_told_in_words():
     ],
 )
 def test_wrong_arguments_are_refused_with_a_sentence(call, sentence):
+    assert refused(call, corpus_of([[3, 2, 0, 1], [0, 3, 1, 2]])) == sentence
+
+
+# ---------------------------------------------------------------------- joined documents, repeated counts
+
+TABLE = np.array([[4, 0, 1], [1, 2, 0], [0, 0, 3], [2, 2, 2], [0, 1, 0]])
+
+
+def five_documents(**about) -> Corpus:
+    return corpus_of_table(TABLE, **about)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 9])
+def test_joined_documents_have_the_sums_of_the_counts(n):
+    joined = merge_documents(five_documents(), n)
+    assert dense(joined).tolist() == [TABLE[at : at + n].sum(0).tolist() for at in range(0, 5, n)]
+    assert joined.vocabulary == five_documents().vocabulary and joined.name == "corpus"
+
+
+@pytest.mark.parametrize("times", [1, 2, 7])
+def test_repeated_counts_are_multiples_in_the_same_places(times):
+    repeated = repeat_counts(five_documents(labels=tuple("abcde")), times)
+    assert np.array_equal(dense(repeated), times * TABLE)
+    assert repeated.n_pairs == five_documents().n_pairs and repeated.labels == tuple("abcde")
+
+
+def test_a_joined_document_keeps_what_all_its_documents_share():
+    texts = DocumentTable({"text": tuple("vwxyz"), "id": tuple("12345")}, "text", {"ngrams": 2})
+    corpus = five_documents(
+        titles=tuple("abcde"),
+        authors=[("Ann", "Bo"), ("Bo", "Cy"), ("Di",), ("Di",), ("Ed",)],
+        labels=tuple("ppqqr"),
+        times=tuple("11223"),
+        table=texts,
+    )
+    joined = merge_documents(corpus, 2)
+    assert joined.titles == ("a + 1 more", "c + 1 more", "e")
+    assert joined.authors == (("Ann", "Bo", "Cy"), ("Di",), ("Ed",))
+    assert (joined.labels, joined.times) == (tuple("pqr"), tuple("123"))
+    assert joined.table.columns == {"text": ("v\n\nw", "x\n\ny", "z")} and joined.table.counted == {
+        "ngrams": 2
+    }
+    mixed = merge_documents(corpus, 3)
+    assert (mixed.labels, mixed.times) == (None, None) and mixed.titles == (
+        "a + 2 more",
+        "d + 1 more",
+    )
+    assert (
+        merge_documents(replace(corpus, table=DocumentTable({"id": tuple("12345")})), 2).table
+        is None
+    )
+
+
+def test_words_are_cut_then_documents_joined_then_counts_repeated_then_tokens_held_out():
+    train, test, split = prepare(
+        five_documents(), 0.25, 3, top_words=2, merge=2, repeat=np.int64(3), singletons="train"
+    )
+    whole = repeat_counts(merge_documents(prepare(five_documents(), 0, top_words=2)[0], 2), 3)
+    by_hand = hold_out_tokens(whole, 0.25, 3)
+    assert test.content_hash == by_hand[1].content_hash
+    assert np.array_equal(dense(train), np.where(dense(by_hand[0]) == 1, 0, dense(by_hand[0])))
+    assert split == {
+        "fraction": 0.25,
+        "seed": 3,
+        "per": "corpus",
+        "top_words": 2,
+        "merge": 2,
+        "repeat": 3,
+        "singletons": "train",
+    }
+    assert type(split["repeat"]) is int  # JSON knows no numpy
+    assert split_in_words(split) == (
+        "25 % of the tokens of the corpus held out, split seed 3; the 2 most frequent words alone; every 2 documents joined; "
+        "every count 3 times; no singletons in training"
+    )
+
+
+def test_held_out_tokens_are_of_the_repeated_counts():
+    train, test, _ = prepare(five_documents(), 0.5, repeat=10)
+    assert (train.n_tokens, test.n_tokens) == (90, 90) and test.counts.max() > TABLE.max()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"merge": 0}, "merge must be a whole number of at least 1; got 0"),
+        ({"merge": "2"}, "merge must be a whole number of at least 1; got '2'"),
+        ({"repeat": 1.5}, "repeat must be a whole number of at least 1; got 1.5"),
+        ({"repeat": True}, "repeat must be a whole number of at least 1; got True"),
+        (
+            {"repeat": INT32_MAX // 4 + 1},
+            "repeat must be at most 536870911 for 'corpus', which has 18 tokens and counts up to 4; "
+            "got 536870912",
+        ),
+    ],
+)
+def test_wrong_numbers_are_refused_with_a_sentence(changes, sentence):
     with pytest.raises(CorpusError) as refused:
-        call(corpus_of([[3, 2, 0, 1], [0, 3, 1, 2]]))
-    assert str(refused.value) == sentence
+        prepare(five_documents(), **changes)
+    assert str(refused.value) == sentence and refused.value.field in changes
+
+
+def test_the_largest_repeat_is_taken():
+    assert repeat_counts(five_documents(), INT32_MAX // 4).counts.max() == 4 * (INT32_MAX // 4)
+
+
+def test_joined_counts_that_no_array_holds_are_refused():
+    assert f"a count may not exceed {INT32_MAX}" in refused(
+        merge_documents, repeat_counts(corpus_of_table([[4], [4]]), INT32_MAX // 4), 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("about", "have"),
+    [
+        ({"inputs": {"year": [1.0, 2, 3, 4, 5]}}, "have inputs"),
+        ({"sequence": [("s", d) for d in range(5)]}, "stand in sequences"),
+    ],
+)
+def test_documents_with_inputs_or_in_sequences_are_not_joined(about, have):
+    assert (
+        refused(merge_documents, five_documents(**about), 2)
+        == f"merge cannot join documents that {have}, as those of 'corpus'; got 2; leave it out"
+    )
+    assert np.array_equal(dense(repeat_counts(five_documents(**about), 2)), 2 * TABLE)
+
+
+@pytest.mark.parametrize("name", ["merge", "repeat"])
+def test_records_are_neither_joined_nor_repeated(name):
+    records = Records.from_columns({"x": ["a", "a"], "y": ["b", "c"]})
+    assert f"records have no words or documents, so {name} would be without effect" in refused(
+        prepare_records, records, **{name: 2}
+    )
 
 
 # ---------------------------------------------------------------------- KOS

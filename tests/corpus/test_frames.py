@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from data_files import refused
 
 import workbench as wb
 from workbench.errors import DataError
@@ -64,19 +65,20 @@ def test_counts_are_read(path):
 
 def test_a_wrong_file_is_a_sentence(path):
     write(TABLE, path)
-    with pytest.raises(
-        DataError, match=r"line 1: no column 'body' for the text; there are 'text', 'day'"
-    ):
-        wb.load_corpus(path, text="body")
-    with pytest.raises(DataError, match=r"line 3: 'share' must be a finite number, not ''"):
-        wb.load_corpus(path, inputs="share")
+    assert "line 1: no column 'body' for the text; there are 'text', 'day'" in refused(
+        wb.load_corpus, path, text="body"
+    )
+    assert "line 3: 'share' must be a finite number, not ''" in refused(
+        wb.load_corpus, path, inputs="share"
+    )
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(
         DataError, match=r"is damaged, or not an? (Parquet|Excel) file \(\w+\); fetch it again"
     ):
         wb.load_corpus(path)
-    with pytest.raises(DataError, match="is read only; write one of lda-c"):
-        wb.write_corpus(wb.Corpus.from_texts(["red"]), path)
+    assert "is read only; write one of lda-c" in refused(
+        wb.write_corpus, wb.Corpus.from_texts(["red"]), path
+    )
 
 
 def test_a_package_that_is_not_there_is_named(path, monkeypatch):

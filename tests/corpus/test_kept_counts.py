@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from data_files import put
+from data_files import put, refused
 
 from workbench.cli import main
-from workbench.corpus import CorpusError, read_corpus
+from workbench.corpus import read_corpus
 from workbench.corpus.shards import kept_counts, streaming
 from workbench.corpus.shards.kept_counts import KeptCounts, kept_beside
 from workbench.corpus.shards.streaming import read_shards
@@ -152,8 +152,7 @@ def test_counts_of_a_tokenizer_and_few_counts_are_not_kept(tmp_path, monkeypatch
 def test_a_file_that_is_wrong_leaves_no_counts(tmp_path):
     path = written(tmp_path)
     path.write_text(path.read_text() + "\n{")
-    with pytest.raises(CorpusError, match=f"line {N + 1}"):
-        read_shards(path, tmp_path / "shards")
+    assert f"line {N + 1}" in refused(read_shards, path, tmp_path / "shards")
     assert [each.name for each in tmp_path.iterdir()] == ["it.jsonl"]
 
 

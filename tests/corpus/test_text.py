@@ -1,15 +1,22 @@
 """Counting words of raw text."""
 
-import re
-
 import numpy as np
 import pytest
+from data_files import refused
+from missing import skip_without_budoux
 from sklearn.feature_extraction.text import CountVectorizer
 
+import workbench as wb
 from workbench.corpus import Corpus, CorpusError
 from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.texts.counting import DROPPED, as_counted
-from workbench.corpus.texts.words import WORD_PATTERN, languages, stop_list
+from workbench.corpus.texts.words import (
+    SEGMENTERS,
+    WORD_PATTERN,
+    languages,
+    segmenter_of,
+    stop_list,
+)
 from workbench.data.reading import noting
 
 FRUIT = ["Apple banana apple", "banana cherry", "Cherry, cherry and apple!"]
@@ -131,13 +138,13 @@ def test_more_stop_words_are_left_out_besides_those_of_a_language(more):
         match="more_stop_words must be words separated by commas, a list of words or None; got 3",
     ):
         Corpus.from_texts(FRUIT, more_stop_words=3)
-    with pytest.raises(CorpusError, match="more_stop_words must be"):
-        Corpus.from_texts(FRUIT, more_stop_words=[3])
+    assert "more_stop_words must be" in refused(Corpus.from_texts, FRUIT, more_stop_words=[3])
 
 
 def test_how_texts_were_counted_is_written_down(tmp_path):
     (path := tmp_path / "own.txt").write_text("cherry\nbanana\n")
     usual = {"token_pattern": WORD_PATTERN, "lowercase": True, "accents": "keep", "ngrams": 1}
+    changed = {"token_pattern": r"\w+", "lowercase": False, "accents": "strip", "ngrams": 2}
     for options, more in (
         ({}, {}),
         ({"stop_words": "german"}, {"stop_words": "german"}),
@@ -148,6 +155,7 @@ def test_how_texts_were_counted_is_written_down(tmp_path):
         ({"tokenizer": str.split}, {"tokenizer": True}),
         ({"more_stop_words": "a, b"}, {"more_stop_words": ["a", "b"]}),
         ({"ngrams": 2, "max_words": 1}, {"ngrams": 2}),
+        (changed, changed),
     ):
         assert Corpus.from_texts(FRUIT, **options).table.counted == usual | more
     assert as_counted(usual | {"min_letters": 2, "new": 1}, {"ngrams": 2}) == usual | {
@@ -272,16 +280,13 @@ def test_the_words_are_those_of_scikit_learn_where_nothing_else_is_asked_for():
     ],
 )
 def test_wrong_texts_are_refused_with_a_sentence(texts, options, sentence):
-    with pytest.raises(CorpusError) as refused:
-        Corpus.from_texts(texts, **options)
-    assert str(refused.value) == sentence
+    assert refused(Corpus.from_texts, texts, **options) == sentence
 
 
 def test_a_pattern_that_is_no_pattern_is_refused():
-    with pytest.raises(
-        CorpusError, match=re.escape("token_pattern must be a regular expression; '[' is not")
-    ):
-        Corpus.from_texts(FRUIT, token_pattern="[")
+    assert "token_pattern must be a regular expression; '[' is not" in refused(
+        Corpus.from_texts, FRUIT, token_pattern="["
+    )
 
 
 # ---------------------------------------------------------------------- what each rule leaves out
@@ -322,3 +327,95 @@ def test_from_texts_keeps_no_list_of_dropped_words_unless_asked():
     with noting() as notes:
         Corpus.from_texts(TEXTS)
     assert notes == {"found": {}, "left_out": {}}
+
+
+# ---------------------------------------------------------------------- Japanese and Chinese
+
+JAPANESE = [
+    "政府は新しい経済政策を発表した。",
+    "サッカー日本代表が試合に勝った。",
+    "経済政策と試合",
+]
+CHINESE = [
+    "我们都是中国人，今天天气很好，政府公布了新的经济政策。",
+    "大家一起去公园玩 with friends",
+]
+TRADITIONAL = ["我們都是學生，今天天氣很好，政府公布了新的經濟政策。"]
+
+
+def test_without_a_segmenter_a_sentence_is_a_word():
+    assert Corpus.from_texts(JAPANESE[:1]).vocabulary == ("政府は新しい経済政策を発表した",)
+
+
+def test_japanese_is_cut_into_words_without_particles_and_endings():
+    skip_without_budoux()
+    corpus = Corpus.from_texts(JAPANESE, segmenter="japanese")
+    assert {"政府", "経済政策", "発表", "サッカー日本代表", "試合"} == set(corpus.vocabulary)
+    assert Corpus.from_texts(["今日は天気がとても良い"], segmenter="japanese").vocabulary == (
+        "とても",
+        "今日",
+        "天気",
+    )
+    single = Corpus.from_texts(
+        ["吾輩は猫である"], segmenter="japanese", token_pattern=r"[^\W\d_]+", stop_words="japanese"
+    )
+    assert "猫" in single.vocabulary
+
+
+@pytest.mark.parametrize(
+    ("texts", "name", "words"),
+    [
+        (
+            CHINESE,
+            "chinese",
+            {"中国人", "今天", "天气", "政府", "公布", "经济", "政策", "公园", "friends"},
+        ),
+        (
+            TRADITIONAL,
+            "chinese-traditional",
+            {"學生", "今天", "天氣", "政府", "公布", "經濟", "政策"},
+        ),
+    ],
+)
+def test_chinese_is_cut_into_words_and_others_stay_whole(texts, name, words):
+    skip_without_budoux()
+    corpus = Corpus.from_texts(texts, segmenter=name, more_stop_words="我们,我們,大家,一起")
+    assert set(corpus.vocabulary) == words
+    assert corpus.table.texts == tuple(texts) and corpus.table.counted["segmenter"] == name
+
+
+def test_english_is_read_alike_with_a_segmenter():
+    skip_without_budoux()
+    texts = ["Red ants eat the café's jam", "42 green bees"]
+    for name in SEGMENTERS:
+        assert (
+            Corpus.from_texts(texts, segmenter=name).content_hash
+            == Corpus.from_texts(texts).content_hash
+        )
+
+
+def test_a_segmenter_that_there_is_not_is_one_sentence(monkeypatch):
+    with pytest.raises(
+        CorpusError,
+        match="segmenter must be japanese, chinese, chinese-traditional or None; got 'japan'",
+    ):
+        Corpus.from_texts(JAPANESE, segmenter="japan")
+    monkeypatch.setattr("workbench.corpus.texts.words.find_spec", lambda name: None)
+    with pytest.raises(
+        CorpusError,
+        match=r"segmenter='chinese' needs the package budoux; `pip install budoux`, or leave it out",
+    ):
+        Corpus.from_texts(CHINESE, segmenter="chinese")
+    assert segmenter_of(None)("今天") == "今天"
+
+
+def test_a_text_that_is_shown_has_its_words_in_colour():
+    from workbench.dashboard.topics.documents import text_coloured
+    from workbench.measures import token_topics
+
+    skip_without_budoux()
+    corpus = Corpus.from_texts(CHINESE * 3, segmenter="chinese")
+    run = wb.fit(corpus, "cvb0", n_topics=2, n_iterations=2, progress=False)
+    pieces = text_coloured(CHINESE[0], token_topics(run, corpus, 0), corpus.table.counted)
+    assert "".join(piece["word"] for piece in pieces).replace("\u200b", "") == CHINESE[0]
+    assert {"政府", "经济"} <= {piece["word"] for piece in pieces if piece["topic"] is not None}

@@ -5,6 +5,7 @@ from datetime import date
 import numpy as np
 import pandas as pd
 import pytest
+from data_files import put, refusal, refused
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -60,15 +61,14 @@ def test_dates_and_numbers_are_read(given, found):
         (["2020-02-30"], 0, "'2020-02-30'"),
         ([1.5], 0, "'1.5'"),
         ([float("inf"), 3], 0, "'inf'"),
-        ([[1]], 0, r"\[1\]"),
+        ([[1]], 0, "[1]"),
         (["2020-01-01", "12 apples"], 1, "'12 apples'"),
     ],
     ids=str,
 )
 def test_times_that_cannot_be_read_are_named_with_their_row(given, row, value):
-    wanted = rf"^row {row}: 'day' must be a date, as 2024-07-31, or a whole number, as 2024; it is {value}$"
-    with pytest.raises(DataError, match=wanted):
-        read(given)
+    wanted = "'day' must be a date, as 2024-07-31, or a whole number, as 2024"
+    assert refused(read, given) == f"row {row}: {wanted}; it is {value}"
 
 
 def test_what_is_no_date_is_counted_noted_and_left_without_a_date():
@@ -82,8 +82,7 @@ def test_what_is_no_date_is_counted_noted_and_left_without_a_date():
         assert times_of([*range(11), "x"], "day", "row {}".format) == (*range(11), None)
     with pytest.warns(UserWarning, match="11 of 12 values .* row 9 'x' …$"):
         assert times_of(["x"] * 11 + [3], "day", "row {}".format) == (*[None] * 11, 3)
-    with pytest.raises(DataError, match="row 0: 'day' must be a date"):
-        times_of(["x", "y"], "day", "row {}".format)
+    assert "row 0: 'day' must be a date" in refused(times_of, ["x", "y"], "day", "row {}".format)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
@@ -99,8 +98,7 @@ def test_columns_are_found_whatever_their_case_where_that_is_unambiguous(tmp_pat
         with pytest.raises(DataError, match="no (column|field) 'xx?' for the label"):
             read_corpus(file, label="xx")
     assert wb.corpus_of(frame, text="text", time="DAY").times == ("2020-01-31",)
-    counts = tmp_path / "counts.csv"
-    counts.write_text("Document,WORD,count\na,ant,2\n")
+    counts = put(tmp_path, "counts.csv", "Document,WORD,count\na,ant,2\n")
     assert read_corpus(counts).n_tokens == 2
 
 
@@ -131,19 +129,14 @@ def test_models_over_years_take_the_years_of_dates():
     ],
 )
 def test_a_column_of_a_file_has_the_times(tmp_path, name, content):
-    (tmp_path / name).write_text(content)
-    corpus = wb.load_corpus(tmp_path / name, time="day")
+    corpus = wb.load_corpus(put(tmp_path, name, content), time="day")
     assert (corpus.times, corpus.titles) == (("2020-01-31", None), ("one", "two"))
 
 
 def test_a_document_of_counts_has_one_time(tmp_path):
-    (tmp_path / "a.csv").write_text(
-        "document,word,count,day\none,ant,2,2020-01-31\none,bee,1,2020-02-01\n"
-    )
-    with pytest.raises(
-        DataError, match="'day' of document 'one' is '2020-02-01' here and '2020-01-31' on line 2"
-    ):
-        wb.load_corpus(tmp_path / "a.csv", time="day")
+    rows = "document,word,count,day\none,ant,2,2020-01-31\none,bee,1,2020-02-01\n"
+    sentence = refusal(put(tmp_path, "a.csv", rows), time="day")
+    assert "'day' of document 'one' is '2020-02-01' here and '2020-01-31' on line 2" in sentence
 
 
 # ---------------------------------------------------------------------- years of documents
@@ -199,9 +192,7 @@ def test_every_year_from_the_first_to_the_last_is_one():
     ],
 )
 def test_what_is_no_year_is_refused_in_a_sentence(times, sentence):
-    with pytest.raises(DataError) as error:
-        years_of(corpus_of(times))
-    assert str(error.value) == sentence
+    assert refused(years_of, corpus_of(times)) == sentence
 
 
 def test_an_unseen_document_is_of_the_nearest_year_and_of_the_last_where_it_has_none():

@@ -3,11 +3,10 @@
 import gzip
 import io
 import os
-import zipfile
 
 import numpy as np
 import pytest
-from data_files import put, refusal
+from data_files import archive, put, refusal, refused
 
 import workbench as wb
 from workbench.corpus import CorpusError, load_corpus, read_corpus
@@ -38,10 +37,12 @@ def test_every_reader_of_documents_refuses_a_damaged_gzip_file(tmp_path, format)
 
 
 def test_records_and_networks_refuse_a_damaged_gzip_file(tmp_path):
-    with pytest.raises(DataError, match="r.csv is a damaged gzip file"):
-        read_records(put(tmp_path, "r.csv", damaged()))
-    with pytest.raises(DataError, match="rain.bif is a damaged gzip file"):
-        BayesNet.of(put(tmp_path, "rain.bif", damaged()))
+    assert "r.csv is a damaged gzip file" in refused(
+        read_records, put(tmp_path, "r.csv", damaged())
+    )
+    assert "rain.bif is a damaged gzip file" in refused(
+        BayesNet.of, put(tmp_path, "rain.bif", damaged())
+    )
 
 
 def test_a_truncated_gzip_file_that_is_damaged_before_its_end_is_refused(tmp_path):
@@ -98,8 +99,9 @@ def test_a_folder_of_more_text_than_memory_is_refused(tmp_path, monkeypatch):
 
 def test_devices_are_refused_and_a_pipe_is_read_when_its_format_is_said(tmp_path):
     for format in (None, "uci"):
-        with pytest.raises(CorpusError, match="/dev/zero is a device; a file was wanted"):
-            read_corpus("/dev/zero", format=format)
+        assert "/dev/zero is a device; a file was wanted" in refused(
+            read_corpus, "/dev/zero", format=format
+        )
     reading, writing = os.pipe()
     os.write(writing, UCI)
     os.close(writing)
@@ -116,9 +118,8 @@ def test_devices_are_refused_and_a_pipe_is_read_when_its_format_is_said(tmp_path
 )
 @pytest.mark.parametrize("read", [load_corpus, read_corpus, read_records, wb.load_records])
 def test_names_that_no_file_can_have_are_refused_in_one_short_line(read, name):
-    with pytest.raises(DataError) as refused:
-        read(name)
-    assert len(str(refused.value).splitlines()) == 1 and len(str(refused.value)) < 2500
+    sentence = refused(read, name)
+    assert len(sentence.splitlines()) == 1 and len(sentence) < 2500
 
 
 @pytest.mark.parametrize("name", ["one\ntwo", "one\u2028two", "one\rtwo", "\ud800"])
@@ -205,19 +206,6 @@ def test_a_pattern_that_is_none_is_refused_for_running_text_too(tmp_path):
 
 
 # ---------------------------------------------------------------------- npz
-
-
-def archive(**members) -> bytes:
-    """A zip file with the members as they are given, or arrays as numpy writes them."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as packed:
-        for name, value in members.items():
-            content = value if isinstance(value, bytes) else io.BytesIO()
-            if not isinstance(value, bytes):
-                np.lib.format.write_array(content, np.asarray(value), allow_pickle=True)
-                content = content.getvalue()
-            packed.writestr(f"{name}.npy", content)
-    return file.getvalue()
 
 
 def promising(shape: tuple) -> bytes:
@@ -315,5 +303,4 @@ def test_a_folder_whose_files_go_while_it_is_read_is_refused_in_a_sentence(tmp_p
     (tmp_path / "gone.txt").write_text("apples")
     monkeypatch.setattr("pathlib.Path.is_file", lambda self: True)
     (tmp_path / "link.txt").symlink_to("nowhere")
-    with pytest.raises(CorpusError, match=r"link.txt cannot be read: No such file or directory"):
-        read_corpus(tmp_path)
+    assert "link.txt cannot be read: No such file or directory" in refused(read_corpus, tmp_path)

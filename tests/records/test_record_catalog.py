@@ -1,7 +1,7 @@
 """Named records: found, verified by content, and as published."""
 
 import pytest
-from data_files import put
+from data_files import put, refused
 from missing import skip_without
 
 from workbench.records import DataError, load_records, record_sets
@@ -45,10 +45,9 @@ def test_the_votes_come_with_the_package_and_the_party_is_kept_apart(monkeypatch
     assert kept.levels[0] == ("democrat", "republican")
     assert record_sets()["votes"].folder().joinpath("votes.csv").stat().st_size < 20_000
     monkeypatch.setattr("workbench.data.opening.PACKAGE", tmp_path / "workbench")
-    with pytest.raises(
-        DataError, match=r"the bundled records 'votes' are missing from this installation"
-    ):
-        load_records("votes")
+    assert "the bundled records 'votes' are missing from this installation" in refused(
+        load_records, "votes"
+    )
 
 
 def test_a_word_is_a_record_whose_fields_are_its_letters(tmp_path):
@@ -59,8 +58,9 @@ def test_a_word_is_a_record_whose_fields_are_its_letters(tmp_path):
     )
     assert records.values.tolist() == [[0, -1, -1], [2, 0, 1], [3, -1, -1], [8, -1, -1]]
     assert records.multiplicities.tolist() == [2, 2, 1, 1]
-    with pytest.raises(DataError, match="a.txt holds no word of the letters a to z"):
-        words_of_text(put(tmp_path, "a.txt", "1984"))
+    assert "a.txt holds no word of the letters a to z" in refused(
+        words_of_text, put(tmp_path, "a.txt", "1984")
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,7 @@ def test_a_word_is_a_record_whose_fields_are_its_letters(tmp_path):
     ],
 )
 def test_what_is_no_name_or_option_is_refused_in_one_sentence(name, given, sentence):
-    with pytest.raises(DataError) as refused:
-        load_records(name, **given)
-    assert str(refused.value).startswith(sentence)
+    assert refused(load_records, name, **given).startswith(sentence)
 
 
 def test_a_path_is_loaded_and_files_that_are_not_the_published_ones_are_refused(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from data_files import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,9 +88,7 @@ def test_whole_records_held_out_are_rows_of_training_without_cells(rows, fractio
     try:
         apart, unseen = hold_out_records(records, fraction, seed)
     except DataError as error:
-        with pytest.raises(DataError) as refused:
-            hold_out_whole_records(records, fraction, seed)
-        assert str(refused.value) == str(error)
+        assert refused(hold_out_whole_records, records, fraction, seed) == str(error)
         return
     train, test = hold_out_whole_records(records, fraction, seed)
     assert train.same_rows(test) and np.array_equal(train.multiplicities, test.multiplicities)
@@ -196,6 +195,6 @@ def test_no_fraction_is_a_test_set_without_known_cells():
     ],
 )
 def test_records_that_cannot_be_split_are_refused_with_a_sentence(split, sentence):
-    with pytest.raises(DataError) as refused:
-        split(records_of(["ab", "a ", "b "]))
-    assert str(refused.value).replace("held-out", "training") == sentence
+    assert (
+        refused(split, records_of(["ab", "a ", "b "])).replace("held-out", "training") == sentence
+    )
