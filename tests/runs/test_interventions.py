@@ -299,7 +299,7 @@ def turned(thirty_documents, store, at_once, monkeypatch):
     return computed(made(store, thirty_documents), ASKED, kill_at=8)
 
 
-def finished(path) -> Run:
+def finished(path) -> wb.Run:
     carry_on(path)
     return wb.Run(path)
 

@@ -95,7 +95,7 @@ def fit_stream(
     The vocabulary is fixed; other words are left out and counted. Ctrl-C stops after the current batch and saves a run. It
     prints the command that continues: `workbench update RUN FILE… --skip N`.
     """
-    from workbench.runs.execution.update import OF_WORDS
+    from workbench.corpus.texts.words import OF_WORDS
 
     reading = reading_options(None, read)
     with saying_warnings():
@@ -272,7 +272,7 @@ def _of_run(path: Path) -> tuple[Iterable[str], dict]:
 def _of_words(counted: dict | None) -> dict:
     """Return the options that find words in the same way as in other texts."""
     from workbench.corpus.texts.counting import as_counted
-    from workbench.runs.execution.update import OF_WORDS
+    from workbench.corpus.texts.words import OF_WORDS
 
     return {name: value for name, value in as_counted(counted, {}).items() if name in OF_WORDS}
 

@@ -61,8 +61,6 @@ from workbench.runs.store.layout import StoreError
 from workbench.runs.store.places import default_store
 from workbench.runs.store.writer import create_run
 
-"""Options of raw text that decide how a text is divided into words."""
-
 
 class Visited(NamedTuple):
     """Numbers of documents, tokens and batches of a stream that were visited, for the spec of the run."""
