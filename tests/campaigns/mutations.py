@@ -998,8 +998,8 @@ MUTATIONS += [
             "map of counts inferred",
             "The map of counts shows probabilities.",
             "views/rows_with_inputs.py",
-            "map_data.shapes,\n                        map_data.shares,",
-            "map_data.shapes,\n                        map_data.probability,",
+            '(place_values[2], f"{name}, counted")',
+            '(place_values[0], f"{name}, counted")',
             "word-map",
         ),
         (

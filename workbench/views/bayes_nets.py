@@ -25,19 +25,17 @@ from workbench.views.elements import (
     bare_panel,
     element,
     fitting,
-    height_of,
     panel,
     text_labels,
 )
 from workbench.views.picture import (
-    WHOSE,
     Menu,
+    OneOfEach,
     Picture,
     SideBySide,
     Slider,
     View,
-    fitting_panels,
-    rows_of,
+    menu_of,
 )
 
 SMALL = RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5}
@@ -84,57 +82,42 @@ def cells_view(
 
 def distribution_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
     """Return the controls that choose a probability table, and a snapshot if there are several."""
-    tables, n_snapshots = tuple(table_names(run)), run.sizes["snapshot"]
-    menu = (Menu("table", "Table", tables, tables[0]),) if len(tables) > 1 else ()
-    slider = (
-        (Slider("snapshot", "Snapshot", 1, n_snapshots, 1, n_snapshots, plays=True),)
-        if n_snapshots > 1
-        else ()
-    )
-    return menu + slider
+    n = run.sizes["snapshot"]
+    slider = (Slider("snapshot", "Snapshot", 1, n, 1, n, plays=True),) if n > 1 else ()
+    return menu_of("table", "Table", table_names)(run) + slider
 
 
 def draw_distributions(
     view: View, shown: SideBySide, table: str | None = None, snapshot: float | None = None
 ) -> Iterator[Picture]:
     """Draw one conditional probability table (default: the first, at the last snapshot) for one run per label."""
-    runs = {label: run for label, run in shown.first("n_cpt").items() if run.sizes["snapshot"]}
-    drawn, left_out = fitting_panels(runs)
-    rows, panels, hover, chosen = [], [], [], ""
-    for label, run in runs.items():
+    parts, chosen = OneOfEach(_with_tables(shown)), ""
+    for label, run in parts.runs.items():
         tables = table_names(run)
         chosen = table if table in tables else tables[0]
         index = min(int(snapshot), run.sizes["snapshot"]) - 1 if snapshot else -1
-        table_cells = distributions(run, chosen, index)
-        down, across = table_cells["given"].values.tolist(), table_cells["value"].values.tolist()
-        cells = table_cells.to_dataframe().reset_index()
-        rows += rows_of(
-            label, run, [[chosen, *row] for row in cells[list(CELLS[1:])].itertuples(index=False)]
+        cells = distributions(run, chosen, index)
+        panel = cells_view(
+            cells["probability"].values,
+            cells["value"].values.tolist(),
+            [row or chosen for row in cells["given"].values.tolist()],
+            f"{label}, {chosen}, iteration {int(run['snapshot_iteration'].values[index]):,}",
         )
-        if label in drawn:
-            iteration = int(run["snapshot_iteration"].values[index])
-            panels.append(
-                cells_view(
-                    table_cells["probability"].values,
-                    across,
-                    [row or chosen for row in down],
-                    f"{label}, {chosen}, iteration {iteration:,}",
-                )
-            )
-            hover.append(_cell_texts(table_cells))
-    if panels:
-        yield view.picture(
-            f"The distributions of the table {chosen!r}: a row for each combination of states of the parents, with the "
-            "probability of each state of the node; full colour: 1. Posterior means given (expected) counts and priors, or "
-            f"maximum-likelihood estimates. One run of each label.{left_out}",
-            panels,
-            [*WHOSE, *CELLS],
-            rows,
-            legend=False,
-            height=height_of(panels),
-            runs=list(runs.values()),
-            hover={"QuadMesh": hover},
-        )
+        rows = cells.to_dataframe().reset_index().assign(table=chosen)[list(CELLS)]
+        parts.add(label, rows, [panel], {"QuadMesh": [_cell_texts(cells)]})
+    yield from parts.pictures(
+        view,
+        f"The distributions of the table {chosen!r}: a row for each combination of states of the parents, with the "
+        "probability of each state of the node; full colour: 1. Posterior means given (expected) counts and priors, or "
+        "maximum-likelihood estimates. One run of each label.",
+        CELLS,
+    )
+
+
+def _with_tables(shown: SideBySide, *names: str) -> dict[str, xr.Dataset]:
+    """Return label → first run with a snapshot of its probability tables, and with the variables ``names``."""
+    first = shown.first("n_cpt", *names)
+    return {label: run for label, run in first.items() if run.sizes["snapshot"]}
 
 
 def _cell_texts(cells: xr.Dataset) -> list[str]:
@@ -157,11 +140,10 @@ def draw_class_profiles(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Draw p(level | latent class) of every field, the largest class first."""
     runs = {
         label: run
-        for label, run in shown.first("n_cpt", "state_share").items()
-        if run.sizes["snapshot"] and spec_of(run).options.get("network") == "latent-class"
+        for label, run in _with_tables(shown, "state_share").items()
+        if spec_of(run).options.get("network") == "latent-class"
     }
-    drawn, left_out = fitting_panels(runs)
-    rows, panels = [], []
+    parts = OneOfEach(runs)
     for label, run in runs.items():
         sizes = distributions(run, "class")["probability"].values[0]
         order = np.argsort(-sizes, kind="stable")
@@ -173,32 +155,19 @@ def draw_class_profiles(view: View, shown: SideBySide) -> Iterator[Picture]:
             levels += [f"{table}={value}" for value in field_cells["value"].values[-n_levels:]]
             columns.append(field_cells["probability"].values[:, -n_levels:].T)
         table = np.concatenate(columns)[:, order]
-        rows += rows_of(
-            label,
-            run,
-            [
-                [level, int(order[k]), float(sizes[order[k]]), float(table[row, k])]
-                for row, level in enumerate(levels)
-                for k in range(len(order))
-            ],
-        )
-        if label in drawn:
-            panels.append(
-                cells_view(
-                    table, [f"{k}: {100 * sizes[k]:.0f} %" for k in order], levels, label, "class"
-                )
-            )
-    if panels:
-        yield view.picture(
-            "Latent classes with their share of the records, the largest first, and the probability of each level of a field "
-            f"in each class (only the second level of binary fields). Full colour: 1. One run of each label.{left_out}",
-            panels,
-            [*WHOSE, "level", "class", "share", "probability"],
-            rows,
-            legend=False,
-            height=height_of(panels),
-            runs=list(runs.values()),
-        )
+        rows = [
+            [level, int(order[k]), float(sizes[order[k]]), float(table[row, k])]
+            for row, level in enumerate(levels)
+            for k in range(len(order))
+        ]
+        classes = [f"{k}: {100 * sizes[k]:.0f} %" for k in order]
+        parts.add(label, rows, [cells_view(table, classes, levels, label, "class")])
+    yield from parts.pictures(
+        view,
+        "Latent classes with their share of the records, the largest first, and the probability of each level of a field "
+        "in each class (only the second level of binary fields). Full colour: 1. One run of each label.",
+        ("level", "class", "share", "probability"),
+    )
 
 
 def record_controls(run: xr.Dataset) -> tuple[Slider, ...]:
@@ -211,11 +180,10 @@ def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Pi
     """Draw the posterior of the hidden nodes for one distinct training record (from 1), for one run per label."""
     runs = {
         label: run
-        for label, run in shown.first("n_cpt", "multiplicity").items()
-        if run.sizes["snapshot"] and spec_of(run).train in shown.corpora
+        for label, run in _with_tables(shown, "multiplicity").items()
+        if spec_of(run).train in shown.corpora
     }
-    drawn, left_out = fitting_panels(runs)
-    rows, panels, description = [], [], ""
+    parts, description = OneOfEach(runs), ""
     for label, run in runs.items():
         records = shown.corpora[spec_of(run).train]
         index = min(int(record), records.n_distinct) - 1
@@ -230,30 +198,15 @@ def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Pi
         posterior = infer_records(run, single)["posterior"].isel(record=0)
         if not posterior.size:
             continue
-        cells = posterior.to_dataframe().reset_index().dropna()
-        rows += rows_of(
-            label,
-            run,
-            [[index + 1, *row] for row in cells[list(POSTERIOR[1:])].itertuples(index=False)],
-        )
-        if label in drawn:
-            panels.append(
-                _record_view(
-                    posterior[:MOST_HIDDEN],
-                    f"{label}, record {index + 1} of {records.n_distinct:,}",
-                )
-            )
-    if panels:
-        yield view.picture(
-            "Probability of each state of the hidden nodes of one record, given its known cells and the distributions of the "
-            f"run; full colour: 1. {description} One run of each label.{left_out}",
-            panels,
-            [*WHOSE, *POSTERIOR],
-            rows,
-            legend=False,
-            height=height_of(panels),
-            runs=list(runs.values()),
-        )
+        rows = posterior.to_dataframe().reset_index().dropna().assign(record=index + 1)
+        title = f"{label}, record {index + 1} of {records.n_distinct:,}"
+        parts.add(label, rows[list(POSTERIOR)], [_record_view(posterior[:MOST_HIDDEN], title)])
+    yield from parts.pictures(
+        view,
+        "Probability of each state of the hidden nodes of one record, given its known cells and the distributions of the "
+        f"run; full colour: 1. {description} One run of each label.",
+        POSTERIOR,
+    )
 
 
 def _record_view(posterior: xr.DataArray, title: str):
@@ -280,52 +233,35 @@ def _describe_record(records: Records, index: int) -> str:
 
 def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Draw the Bayesian network of one run per label in layers, each node below its parents."""
-    runs = {label: run for label, run in shown.first("n_cpt").items() if run.sizes["snapshot"]}
-    drawn, left_out = fitting_panels(runs)
-    rows, panels, hover = [], [], []
-    for label, run in runs.items():
+    parts = OneOfEach(_with_tables(shown))
+    for label, run in parts.runs.items():
         nodes = nodes_of(run)
-        information_by_table = {
-            table: information(run, table) for table in {node.table for node in nodes}
-        }
-        rows += rows_of(
-            label,
-            run,
+        of_table = {table: information(run, table) for table in {node.table for node in nodes}}
+        rows = [
             [
-                [
-                    node.name,
-                    node.table,
-                    ", ".join(node.parents),
-                    node.hidden,
-                    information_by_table[node.table].entropy,
-                    ", ".join(
-                        f"{value:.4g}" for value in information_by_table[node.table].of_parents
-                    ),
-                ]
-                for node in nodes
-            ],
-        )
-        if label in drawn:
-            panels.append(nodes_view(nodes, information_by_table, label))
-            hover += [
-                [_node_hover(node, information_by_table[node.table])]
-                for node in nodes
-                for _ in range(1 + node.hidden)
+                node.name,
+                node.table,
+                ", ".join(node.parents),
+                node.hidden,
+                of_table[node.table].entropy,
+                ", ".join(f"{value:.4g}" for value in of_table[node.table].of_parents),
             ]
-    if panels:
-        yield view.picture(
-            "Nodes of the network, each below its parents. Hidden nodes have a ring; nodes that share a table have its "
-            "colour. Darker nodes have a larger entropy relative to the uniform distribution; wider lines have a larger "
-            "mutual information, both from (expected) counts with the priors. For a hidden Markov model the first steps are "
-            f"drawn. One run of each label.{left_out}",
-            panels,
-            [*WHOSE, *NODES],
-            rows,
-            legend=False,
-            height=height_of(panels),
-            runs=list(runs.values()),
-            hover={"Points": hover},
-        )
+            for node in nodes
+        ]
+        texts = [
+            [_node_hover(node, of_table[node.table])]
+            for node in nodes
+            for _ in range(1 + node.hidden)
+        ]
+        parts.add(label, rows, [nodes_view(nodes, of_table, label)], {"Points": texts})
+    yield from parts.pictures(
+        view,
+        "Nodes of the network, each below its parents. Hidden nodes have a ring; nodes that share a table have its "
+        "colour. Darker nodes have a larger entropy relative to the uniform distribution; wider lines have a larger "
+        "mutual information, both from (expected) counts with the priors. For a hidden Markov model the first steps are "
+        "drawn. One run of each label.",
+        NODES,
+    )
 
 
 def nodes_view(nodes: list[NetNode], information_by_table: dict[str, Information], title: str = ""):

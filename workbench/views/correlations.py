@@ -7,15 +7,13 @@ import xarray as xr
 
 from workbench.measures import topic_correlations
 from workbench.measures.correlations import clustered_order, strongest_pairs, topic_of_words
-from workbench.views.elements import INK, RC, ROW, axis, element, height_of, panel, text_labels
+from workbench.views.elements import INK, RC, ROW, axis, element, panel, text_labels
 from workbench.views.picture import (
-    WHOSE,
+    OneOfEach,
     Picture,
     SideBySide,
     Slider,
     View,
-    fitting_panels,
-    rows_of,
 )
 from workbench.views.topics import names_of_topics
 
@@ -43,7 +41,11 @@ def correlations_view(
     """
     numbers, order = correlations["topic"].values.tolist(), _order(correlations)
     matrix, n = correlations["correlation"].values[np.ix_(order, order)].copy(), len(order)
-    marked = _strongest(correlations) if marked is None else marked
+    if marked is None:
+        marked = [
+            tuple(numbers[topic] for topic in pair)
+            for pair in strongest_pairs(correlations["correlation"].values)
+        ]
     np.fill_diagonal(matrix, np.nan)
     most = max(float(np.nanmax(np.abs(matrix), initial=0.0)), 0.05)
     mesh = element(
@@ -142,40 +144,31 @@ def draw_correlations(
 
     ``marked``: pairs of topics with a frame, each given by words, as ("house committee congress law", "bush dukakis").
     """
-    runs = shown.first("psi_mean", "psi_covariance", "phi")
-    drawn, left_out = fitting_panels(runs)
-    rows, panels, hover = [], [], []
-    for label, run in runs.items():
-        correlations = topic_correlations(run)
-        rows += rows_of(label, run, correlations.to_dataframe().reset_index()[list(COLUMNS)])
-        if label in drawn:
-            pairs = (
-                None
-                if marked is None
-                else [tuple(topic_of_words(run, words) for words in pair) for pair in marked]
-            )
-            names = names_of_topics(run, 3, 28)
-            panels += [
-                correlations_view(correlations, names, label, pairs),
-                correlations_graph(correlations, names, label, above),
-            ]
-            hover.append(cell_texts(correlations, names_of_topics(run, 6, 80)))
-    if panels:
-        strongest = "the most positively and the most negatively correlated pair"
-        framed = strongest if marked is None else "the selected pairs"
-        yield view.picture(
-            "Correlation of the shares of two topics over documents drawn from the learnt mean and covariance: red is "
-            "positive, blue negative. Shares add up to 1, so unrelated topics are a little below 0. Correlated topics are "
-            f"next to each other; the diagonal is blank. Framed: {framed}. Arcs connect topics whose correlation is beyond "
-            f"±{above:g}; negative ones are dashed. One run of each label.{left_out}",
-            panels,
-            [*WHOSE, *COLUMNS],
-            rows,
-            legend=False,
-            height=height_of(panels),
-            runs=list(runs.values()),
-            hover={"QuadMesh": hover},
+    parts = OneOfEach(shown.first("psi_mean", "psi_covariance", "phi"))
+    for label, run in parts.runs.items():
+        correlations, names = topic_correlations(run), names_of_topics(run, 3, 28)
+        pairs = (
+            None
+            if marked is None
+            else [tuple(topic_of_words(run, words) for words in pair) for pair in marked]
         )
+        panels = [
+            correlations_view(correlations, names, label, pairs),
+            correlations_graph(correlations, names, label, above),
+        ]
+        rows = correlations.to_dataframe().reset_index()[list(COLUMNS)]
+        texts = cell_texts(correlations, names_of_topics(run, 6, 80))
+        parts.add(label, rows, panels, {"QuadMesh": [texts]})
+    strongest = "the most positively and the most negatively correlated pair"
+    framed = strongest if marked is None else "the selected pairs"
+    yield from parts.pictures(
+        view,
+        "Correlation of the shares of two topics over documents drawn from the learnt mean and covariance: red is "
+        "positive, blue negative. Shares add up to 1, so unrelated topics are a little below 0. Correlated topics are "
+        f"next to each other; the diagonal is blank. Framed: {framed}. Arcs connect topics whose correlation is beyond "
+        f"±{above:g}; negative ones are dashed. One run of each label.",
+        COLUMNS,
+    )
 
 
 def cell_texts(correlations: xr.Dataset, names: Mapping[int, str]) -> list[str]:
@@ -195,15 +188,6 @@ def cell_texts(correlations: xr.Dataset, names: Mapping[int, str]) -> list[str]:
 def _order(correlations: xr.Dataset) -> list[int]:
     """Return topic indices in an order that puts correlated topics next to each other."""
     return clustered_order(correlations["correlation"].values).tolist()
-
-
-def _strongest(correlations: xr.Dataset) -> list[tuple[int, int]]:
-    """Return two pairs of topic numbers: the most positively and the most negatively correlated pair."""
-    numbers = correlations["topic"].values.tolist()
-    return [
-        (numbers[first], numbers[second])
-        for first, second in strongest_pairs(correlations["correlation"].values)
-    ]
 
 
 def _names(correlations: xr.Dataset, names: Mapping[int, str] | None) -> list[tuple[int, str]]:

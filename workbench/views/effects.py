@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,7 @@ from workbench.measures.effects import columns_of_documents, curve_beside, is_nu
 from workbench.measures.groups import COLUMN, columns_of
 from workbench.views.elements import COLOURS, RC, axis, band, element, fitting, panel, topic_colour
 from workbench.views.groups import PANEL, interval
-from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, rows_of
+from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, numbered, rows_of
 from workbench.views.topics import names_of_topics
 
 if TYPE_CHECKING:
@@ -116,8 +115,7 @@ def draw_effects(
             runs=[run],
             hover={"Points": [_texts(curve, topic, long_names[topic]) for topic in topics]},
         )
-        several = {"name": f"{picture.name}-{number}", "title": f"{picture.title}: {label}"}
-        yield replace(picture, **several) if len(runs) > 1 else picture
+        yield numbered(picture, number, label) if len(runs) > 1 else picture
 
 
 def _columns(run: xr.Dataset) -> pd.DataFrame:

@@ -348,9 +348,11 @@ def height_of(panels: list) -> float:
     return max(option(panel, "fig_inches")[1] for panel in panels)
 
 
-def rows_below(n_panels: int, above: float, most: int, fewest: int) -> int:
-    """Return how many rows each of n panels may have to fit on a page; ``above``: inches of a panel besides rows."""
-    return min(max(int((PAGE / n_panels - above) / ROW), fewest), most)
+def rows_below(panels: Collection, columns: int, above: float, most: int, fewest: int) -> int:
+    """Return how many rows each panel may have, one below the other on a page of one column; ``above``: inches besides rows."""
+    if columns == 2 or not panels:
+        return most
+    return min(max(int((PAGE / len(panels) - above) / ROW), fewest), most)
 
 
 def fitting(text: str, letters: int) -> str:

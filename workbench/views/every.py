@@ -9,79 +9,70 @@ from workbench.corpus import Corpus
 from workbench.measures import data_of, each_run, in_papers_order
 from workbench.measures.selection import Runs, grouped
 from workbench.runs.afterwards.heldout_by_document import Pooled, Scored
-from workbench.views import progress
-from workbench.views.bayes_nets import (
-    distribution_controls,
-    draw_class_profiles,
-    draw_distributions,
-    draw_nodes,
-    draw_record,
-    record_controls,
+from workbench.views import (
+    bayes_nets,
+    comparison,
+    convergence,
+    correlations,
+    effects,
+    flow,
+    frontier,
+    gap,
+    groups,
+    hidden_states,
+    lineage,
+    loadings,
+    network,
+    over_time,
+    progress,
+    rows_with_inputs,
+    running_text,
+    sequence_gains,
+    settings_results,
+    topic_map,
+    topics,
 )
-from workbench.views.comparison import (
-    CLOCKS,
-    draw_courses,
-    draw_differences,
-    draw_gain_marks,
-    draw_ordering,
-    draw_perplexity,
-    draw_state_and_average,
-)
-from workbench.views.convergence import draw_convergence
-from workbench.views.correlations import correlation_controls, draw_correlations
-from workbench.views.effects import draw_effects, effect_controls
-from workbench.views.flow import draw_flows
-from workbench.views.frontier import draw_frontier, draw_overtaking
-from workbench.views.gap import draw_gap
-from workbench.views.groups import (
-    against_controls,
-    draw_by_group,
-    draw_group_differences,
-    draw_topics_over_time,
-    group_controls,
-    period_controls,
-)
-from workbench.views.hidden_states import draw_paths, draw_state_probabilities, sequence_controls
-from workbench.views.lineage import draw_lineage
-from workbench.views.loadings import draw_loadings
-from workbench.views.network import draw_networks
-from workbench.views.over_time import draw_prevalence, draw_words_by_year
 from workbench.views.picture import Picture, SideBySide, View, file_names
-from workbench.views.rows_with_inputs import (
-    draw_rows_by_year,
-    draw_word_map,
-    map_controls,
-    place_controls,
-)
-from workbench.views.running_text import draw_text, text_controls
-from workbench.views.sequence_gains import draw_gains
-from workbench.views.settings_results import draw_against_topics, draw_choose_k, draw_settings
-from workbench.views.topic_map import draw_maps
-from workbench.views.topics import draw_coherence, draw_words, word_controls
 
 SCORED, COUNTED = ("test_perplexity",), ("phi n_kw",)
 VIEWS = [
-    View("ordering", "Final perplexity of each engine", SCORED, draw_ordering),
-    View("differences", "Paired differences of held-out perplexity", SCORED, draw_differences),
+    View("ordering", "Final perplexity of each engine", SCORED, comparison.draw_ordering),
+    View(
+        "differences",
+        "Paired differences of held-out perplexity",
+        SCORED,
+        comparison.draw_differences,
+    ),
     *(
         View(
             f"perplexity-by-{name}",
             f"Held-out perplexity against {name}",
             SCORED,
-            draw_perplexity,
+            comparison.draw_perplexity,
             course=True,
         )
-        for name in CLOCKS
+        for name in comparison.CLOCKS
     ),
     View(
         "state-and-average",
         "State and running average of each engine",
         SCORED,
-        draw_state_and_average,
+        comparison.draw_state_and_average,
         course=True,
     ),
-    View("gains", "Gains over training frequencies", ("test_gain_joint_added",), draw_gain_marks),
-    View("hits", "Hits among the words of a row", ("test_top_hits",), draw_courses, course=True),
+    View(
+        "gains",
+        "Gains over training frequencies",
+        ("test_gain_joint_added",),
+        comparison.draw_gain_marks,
+    ),
+    View(
+        "hits",
+        "Hits among the words of a row",
+        ("test_top_hits",),
+        comparison.draw_courses,
+        course=True,
+    ),
     View("bound", "Variational bounds", ("bound",), progress.draw_bounds, course=True),
     View(
         "objectives",
@@ -94,20 +85,36 @@ VIEWS = [
         "convergence",
         "Convergence of chains",
         ("moved", "log_joint"),
-        draw_convergence,
+        convergence.draw_convergence,
         course=True,
     ),
     View(
-        "against-topics", "Against the number of topics", ("model.n_topics",), draw_against_topics
-    ),
-    View("choose-k", "Choosing the number of topics", ("model.n_topics",), draw_choose_k),
-    View("settings", "Settings and results", SCORED, draw_settings),
-    View("gap", "Gap to Gibbs sampling", ("test_perplexity bound",), draw_gap),
-    View(
-        "frontier", "Cost and distance from long Gibbs chains", SCORED, draw_frontier, course=True
+        "against-topics",
+        "Against the number of topics",
+        ("model.n_topics",),
+        settings_results.draw_against_topics,
     ),
     View(
-        "overtaking", "Where hybrids overtake Gibbs sampling", SCORED, draw_overtaking, across=True
+        "choose-k",
+        "Choosing the number of topics",
+        ("model.n_topics",),
+        settings_results.draw_choose_k,
+    ),
+    View("settings", "Settings and results", SCORED, settings_results.draw_settings),
+    View("gap", "Gap to Gibbs sampling", ("test_perplexity bound",), gap.draw_gap),
+    View(
+        "frontier",
+        "Cost and distance from long Gibbs chains",
+        SCORED,
+        frontier.draw_frontier,
+        course=True,
+    ),
+    View(
+        "overtaking",
+        "Where hybrids overtake Gibbs sampling",
+        SCORED,
+        frontier.draw_overtaking,
+        across=True,
     ),
     View(
         "topic-numbers",
@@ -125,8 +132,8 @@ VIEWS = [
     ),
     View("alphas", "Prior of each topic", ("alpha topic",), progress.draw_alphas, course=True),
     View("moves", "Splits and merges", ("move",), progress.draw_moves, course=True),
-    View("lineage", "Warm starts of runs", ("spec.start",), draw_lineage),
-    View("network", "The network", ("model.levels",), draw_networks),
+    View("lineage", "Warm starts of runs", ("spec.start",), lineage.draw_lineage),
+    View("network", "The network", ("model.levels",), network.draw_networks),
     View(
         "topic-sizes",
         "Topic sizes",
@@ -135,125 +142,146 @@ VIEWS = [
         controls=progress.size_controls,
         course=True,
     ),
-    View("topic-words", "Words of the topics", COUNTED, draw_words, controls=word_controls),
-    View("topic-map", "Map of the topics", COUNTED, draw_maps),
+    View(
+        "topic-words",
+        "Words of the topics",
+        COUNTED,
+        topics.draw_words,
+        controls=topics.word_controls,
+    ),
+    View("topic-map", "Map of the topics", COUNTED, topic_map.draw_maps),
     View(
         "topic-correlations",
         "Correlations of topics",
         ("psi_mean psi_covariance phi",),
-        draw_correlations,
+        correlations.draw_correlations,
         on_page=True,
-        controls=correlation_controls,
+        controls=correlations.correlation_controls,
     ),
     View(
-        "prevalence-by-year", "Topics by year", ("prevalence phi",), draw_prevalence, on_page=True
+        "prevalence-by-year",
+        "Topics by year",
+        ("prevalence phi",),
+        over_time.draw_prevalence,
+        on_page=True,
     ),
     View(
         "topics-over-time",
         "Topics over time",
         ("phi n_dk document_time",),
-        draw_topics_over_time,
+        groups.draw_topics_over_time,
         on_page=True,
-        controls=period_controls,
+        controls=groups.period_controls,
     ),
     View(
         "topics-by-group",
         "Topics by group",
         ("phi n_dk document",),
-        draw_by_group,
+        groups.draw_by_group,
         on_page=True,
-        controls=group_controls,
+        controls=groups.group_controls,
     ),
     View(
         "group-differences",
         "Differences between groups",
         ("phi n_dk document",),
-        draw_group_differences,
+        groups.draw_group_differences,
         on_page=True,
-        controls=against_controls,
+        controls=groups.against_controls,
     ),
     View(
         "effects",
         "Effects of a column",
         ("phi n_dk document",),
-        draw_effects,
+        effects.draw_effects,
         on_page=True,
-        controls=effect_controls,
+        controls=effects.effect_controls,
     ),
-    View("words-by-year", "Words by year", ("phi_by_time",), draw_words_by_year, on_page=True),
-    View("coherence", "Coherence of the topics", COUNTED, draw_coherence),
-    View("topic-flow", "Topics of two runs", COUNTED, draw_flows),
+    View(
+        "words-by-year",
+        "Words by year",
+        ("phi_by_time",),
+        over_time.draw_words_by_year,
+        on_page=True,
+    ),
+    View("coherence", "Coherence of the topics", COUNTED, topics.draw_coherence),
+    View("topic-flow", "Topics of two runs", COUNTED, flow.draw_flows),
     View(
         "word-map",
         "Map of a word",
         ("probability inputs",),
-        draw_word_map,
+        rows_with_inputs.draw_word_map,
         on_page=True,
-        controls=map_controls,
+        controls=rows_with_inputs.map_controls,
     ),
     View(
         "rows-by-year",
         "Words of a place by year",
         ("probability inputs",),
-        draw_rows_by_year,
+        rows_with_inputs.draw_rows_by_year,
         on_page=True,
-        controls=place_controls,
+        controls=rows_with_inputs.place_controls,
     ),
     View(
         "hidden-paths",
         "Hidden states along a sequence",
         ("states_mean states_deviation sequence",),
-        draw_paths,
+        hidden_states.draw_paths,
         on_page=True,
-        controls=sequence_controls,
+        controls=hidden_states.sequence_controls,
     ),
     View(
         "state-probabilities",
         "States of a sequence",
         ("state_probability emissions sequence",),
-        draw_state_probabilities,
+        hidden_states.draw_state_probabilities,
         on_page=True,
-        controls=sequence_controls,
+        controls=hidden_states.sequence_controls,
     ),
-    View("sequence-gains", "Gain of each sequence", ("test_perplexity sequence",), draw_gains),
+    View(
+        "sequence-gains",
+        "Gain of each sequence",
+        ("test_perplexity sequence",),
+        sequence_gains.draw_gains,
+    ),
     View(
         "loadings",
         "Words by their loadings",
         ("loadings states stick_words",),
-        draw_loadings,
+        loadings.draw_loadings,
         on_page=True,
     ),
     View(
         "text",
         "Next words",
         ("emissions transitions first_state sequence", "loadings system stick_words sequence"),
-        draw_text,
+        running_text.draw_text,
         on_page=True,
-        controls=text_controls,
+        controls=running_text.text_controls,
     ),
-    View("nodes", "Nodes of the network", ("n_cpt",), draw_nodes, on_page=True),
+    View("nodes", "Nodes of the network", ("n_cpt",), bayes_nets.draw_nodes, on_page=True),
     View(
         "class-profiles",
         "Profiles of the classes",
         ("n_cpt state_share",),
-        draw_class_profiles,
+        bayes_nets.draw_class_profiles,
         on_page=True,
     ),
     View(
         "distributions",
         "Distributions of a node",
         ("n_cpt",),
-        draw_distributions,
+        bayes_nets.draw_distributions,
         on_page=True,
-        controls=distribution_controls,
+        controls=bayes_nets.distribution_controls,
     ),
     View(
         "record-posterior",
         "Hidden nodes of one record",
         ("n_cpt multiplicity",),
-        draw_record,
+        bayes_nets.draw_record,
         on_page=True,
-        controls=record_controls,
+        controls=bayes_nets.record_controls,
     ),
     View(
         "recorded",

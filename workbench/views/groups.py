@@ -6,7 +6,6 @@ are stacked by period, with one panel with intervals per topic.
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -29,7 +28,6 @@ from workbench.views.elements import (
     band,
     element,
     fitting,
-    height_of,
     panel,
     rows_below,
     topic_colour,
@@ -38,11 +36,12 @@ from workbench.views.over_time import rising, spaced
 from workbench.views.picture import (
     WHOSE,
     Menu,
+    OneOfEach,
     Picture,
     SideBySide,
     View,
-    fitting_panels,
     menu_of,
+    numbered,
     rows_of,
 )
 from workbench.views.topics import names_of_topics
@@ -131,43 +130,29 @@ group_controls = menu_of("by", "Group by", columns_of)
 
 def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Iterator[Picture]:
     """Draw the heat map of topics by group for one run per label; ``by``: metadata column, by default the first."""
-    candidates, panels, rows, hover, is_cut = {}, [], [], [], False
-    for label, run in shown.first("n_dk", "phi").items():
-        if not (columns := columns_of(run)):
-            continue
+    first = shown.first("n_dk", "phi")
+    parts = OneOfEach({label: run for label, run in first.items() if columns_of(run)})
+    most = rows_below(parts.drawn, shown.columns, ABOVE_MAP, MOST_TOPICS, FEWEST)
+    fewer = ""
+    for label, run in parts.runs.items():
+        columns = columns_of(run)
         column = by if by in columns else columns[0]
         shares = topics_by_group(run, column)
-        rows += rows_of(label, run, shares.to_dataframe().reset_index()[list(SHARES)])
-        candidates[label] = run, column, shares
-    drawn, left_out = fitting_panels(candidates)
-    most = (
-        MOST_TOPICS
-        if shown.columns == 2 or not drawn
-        else rows_below(len(drawn), ABOVE_MAP, MOST_TOPICS, FEWEST)
-    )
-    for label, (run, column, shares) in drawn.items():
         largest = _largest(shares, most)
-        is_cut = is_cut or largest.sizes != shares.sizes
-        panels.append(
-            by_group_view(
-                largest, names_of_topics(run, 3, 28), f"{label}, by {column}".removeprefix(", ")
-            )
-        )
-        hover.append(_cell_texts(largest, names_of_topics(run, 6, 80)))
-    if panels:
-        fewer = " The largest groups and topics are drawn; the table has all." if is_cut else ""
-        yield view.picture(
-            "Lift of each topic in each group: its share of the group's tokens divided by its share of the tokens of all "
-            "documents with a group; red is more, blue less common. The number of documents of a group is in brackets. "
-            f"Intervals of 95 % over documents are in the table.{fewer} One run of each label.{left_out}",
-            panels,
-            [*WHOSE, *SHARES],
-            rows,
-            legend=False,
-            height=height_of(panels),
-            runs=[run for run, *_ in candidates.values()],
-            hover={"QuadMesh": hover},
-        )
+        if label in parts.drawn and largest.sizes != shares.sizes:
+            fewer = " The largest groups and topics are drawn; the table has all."
+        title = f"{label}, by {column}".removeprefix(", ")
+        panel = by_group_view(largest, names_of_topics(run, 3, 28), title)
+        texts = _cell_texts(largest, names_of_topics(run, 6, 80))
+        rows = shares.to_dataframe().reset_index()[list(SHARES)]
+        parts.add(label, rows, [panel], {"QuadMesh": [texts]})
+    yield from parts.pictures(
+        view,
+        "Lift of each topic in each group: its share of the group's tokens divided by its share of the tokens of all "
+        "documents with a group; red is more, blue less common. The number of documents of a group is in brackets. "
+        f"Intervals of 95 % over documents are in the table.{fewer} One run of each label.",
+        SHARES,
+    )
 
 
 def against_controls(run: xr.Dataset) -> tuple[Menu, ...]:
@@ -190,51 +175,32 @@ def draw_group_differences(
 
     ``other`` is another group, or `OTHERS`, which also replaces a group without documents outside the first.
     """
-    runs, panels, rows, hover, description_of = {}, [], [], [], {}
-    for label, run in shown.first("n_dk", "phi").items():
-        groups = _groups(run)
-        if not groups:
-            continue
+    first = shown.first("n_dk", "phi")
+    groups_of = {label: groups for label, run in first.items() if (groups := _groups(run))}
+    parts, descriptions = OneOfEach({label: first[label] for label in groups_of}), {}
+    most = rows_below(parts.drawn, shown.columns, ABOVE_COMPARISON, MOST_COMPARED, FEWEST)
+    for label, run in parts.runs.items():
+        groups = groups_of[label]
         group = group if group in groups else next(iter(groups))
-        other_name, group_of_document, description_of[label] = _compared(
+        other_name, group_of_document, description = _compared(
             run, groups, group, other if other in groups else OTHERS
         )
+        descriptions[description] = None
         differences = group_differences(run, group_of_document, group, other_name)
-        rows += rows_of(
-            label,
-            run,
-            [
-                [group, other_name, *row]
-                for row in differences.to_dataframe()
-                .reset_index()[list(DIFFERENCES[2:])]
-                .itertuples(index=False)
-            ],
-        )
-        runs[label] = run, differences, other_name
-    drawn, left_out = fitting_panels(runs)
-    most = (
-        MOST_COMPARED
-        if shown.columns == 2 or not drawn
-        else rows_below(len(drawn), ABOVE_COMPARISON, MOST_COMPARED, FEWEST)
+        table = differences.to_dataframe().reset_index().assign(group=group, other_group=other_name)
+        furthest = np.argsort(-np.abs(differences["difference"].values), kind="stable")[:most]
+        differences = differences.isel(topic=np.sort(furthest))
+        panel = group_differences_view(differences, names_of_topics(run, 3, 28), label)
+        texts = _point_texts(differences, names_of_topics(run, 6, 80), group, other_name)
+        parts.add(label, table[list(DIFFERENCES)], [panel], {"Points": [texts]})
+    yield from parts.pictures(
+        view,
+        f"Difference of the share of each topic in the documents of the group {group!r} from that in "
+        f"{' or '.join(descriptions)}, with 95 % intervals over documents, in "
+        f"percentage points: at most the {most} topics that differ most; the table has all. Intervals are not corrected "
+        "for multiple comparisons: with many topics some differ by chance. One run of each label.",
+        DIFFERENCES,
     )
-    for label, (run, all_differences, other_name) in drawn.items():
-        differences = _furthest(all_differences, most)
-        panels.append(group_differences_view(differences, names_of_topics(run, 3, 28), label))
-        hover.append(_point_texts(differences, names_of_topics(run, 6, 80), group, other_name))
-    if panels:
-        yield view.picture(
-            f"Difference of the share of each topic in the documents of the group {group!r} from that in "
-            f"{' or '.join(dict.fromkeys(description_of.values()))}, with 95 % intervals over documents, in "
-            f"percentage points: at most the {most} topics that differ most; the table has all. Intervals are not corrected "
-            f"for multiple comparisons: with many topics some differ by chance. One run of each label.{left_out}",
-            panels,
-            [*WHOSE, *DIFFERENCES],
-            rows,
-            legend=False,
-            height=height_of(panels),
-            runs=[run for run, *_ in runs.values()],
-            hover={"Points": hover},
-        )
 
 
 def _compared(
@@ -248,15 +214,12 @@ def _compared(
     Documents of neither or both groups have None. If the second group has no tokens outside the first, it is replaced by
     all other documents.
     """
-    in_group = _of_group(run, *groups[group])
+    in_group, tokens = _of_group(run, *groups[group]), _tokens(run)
     if other != OTHERS:
         in_other = _of_group(run, *groups[other])
-        if _tokens(run)[in_other & ~in_group].sum() and _tokens(run)[in_group & ~in_other].sum():
-            overlap = (
-                f" (documents of both, {np.count_nonzero(in_group & in_other):,}, are left out)"
-                if (in_group & in_other).any()
-                else ""
-            )
+        n_both = np.count_nonzero(in_group & in_other)
+        if tokens[in_other & ~in_group].sum() and tokens[in_group & ~in_other].sum():
+            overlap = f" (documents of both, {n_both:,}, are left out)" if n_both else ""
             return (
                 other,
                 _sides(in_group & ~in_other, group, in_other & ~in_group, other),
@@ -287,13 +250,10 @@ def _tokens(run: xr.Dataset) -> np.ndarray:
 
 def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
     """Return menu text → (column, value) for each group with tokens; in each column the largest groups come first."""
-    groups, columns = {}, columns_of(run)
-    has_tokens = _tokens(run) > 0 if columns else None
-    for column in columns:
-        entries = np.array([str(value) for value in run[COLUMN + column].values.tolist()], object)[
-            has_tokens
-        ]
-        values, counts = np.unique(entries[entries != ""].astype(str), return_counts=True)
+    groups, has_tokens = {}, _tokens(run) > 0
+    for column in columns_of(run):
+        entries = np.array([str(value) for value in run[COLUMN + column].values.tolist()])
+        values, counts = np.unique(entries[(entries != "") & has_tokens], return_counts=True)
         if len(values) > 1:
             for index in np.argsort(-counts, kind="stable").tolist():
                 groups[f"{column}: {values[index]}"] = column, str(values[index])
@@ -305,12 +265,6 @@ def _largest(shares: xr.Dataset, most: int) -> xr.Dataset:
     groups = np.sort(np.argsort(-shares["n_documents"].values, kind="stable")[:MOST_GROUPS])
     sizes = (shares["share"].fillna(0) * shares["n_tokens"]).sum("group").values
     return shares.isel(group=groups, topic=np.argsort(-sizes, kind="stable")[:most])
-
-
-def _furthest(differences: xr.Dataset, most: int) -> xr.Dataset:
-    """Return the table reduced to the topics with the largest absolute differences, in the same order."""
-    largest = np.argsort(-np.abs(differences["difference"].values), kind="stable")[:most]
-    return differences.isel(topic=np.sort(largest))
 
 
 def _cell_texts(shares_table: xr.Dataset, names: dict[int, str]) -> list[str]:
@@ -379,11 +333,9 @@ def stacked_view(
     layers = [
         (names[topic], shares.sel(topic=topic).values, topic_colour(topic)) for topic in topics
     ]
-    rest = [topic for topic in shares_table["topic"].values.tolist() if topic not in topics]
-    if rest:
-        layers.append(
-            ("all others", shares.sel(topic=rest).sum("topic", skipna=False).values, GREY)
-        )
+    rest = shares.drop_sel(topic=topics)
+    if rest.size:
+        layers.append(("all others", rest.sum("topic", skipna=False).values, GREY))
     x, y = axis("time", " "), axis("stacked", "shares, stacked")
     for name, share, colour in layers:
         above = below + np.nan_to_num(share)
@@ -411,7 +363,7 @@ def topic_over_time_view(
     places, topic_shares = _places(shares_table), shares_table.sel(topic=topic)
     share, low, high = (topic_shares[name].values for name in ("share", "low", "high"))
     x, y = axis("time", " "), axis("share", "share of tokens")
-    parts, has_interval = [], np.isfinite(low)
+    parts, has_interval, has_share = [], np.isfinite(low), np.isfinite(share)
     if has_interval.any():
         edges = (
             places,
@@ -419,11 +371,10 @@ def topic_over_time_view(
             np.where(has_interval, high, share),
         )
         parts.append(band(edges, x, y, colour))
-    parts += [element("Curve", (places, share), x, y, color=colour, linewidth=1.2)]
-    has_share = np.isfinite(share)
-    parts.append(
-        element("Points", (places[has_share], share[has_share]), [x, y], color=colour, s=8)
-    )
+    parts += [
+        element("Curve", (places, share), x, y, color=colour, linewidth=1.2),
+        element("Points", (places[has_share], share[has_share]), [x, y], color=colour, s=8),
+    ]
     top = top or 1.08 * float(np.nanmax(np.where(has_interval, high, share)))
     return panel(
         parts,
@@ -441,11 +392,8 @@ def period_controls(run: xr.Dataset) -> tuple[Menu, ...]:
     times = _times(run)
     shortest = fitting_period(times, MOST_ON_PAGE) if any(times) else "year"
     choices = list(PERIODS)[: list(PERIODS).index(shortest) + 1]
-    return (
-        (Menu("period", "Period", tuple(choices), fitting_period(times)),)
-        if len(choices) > 1
-        else ()
-    )
+    menu = Menu("period", "Period", tuple(choices), fitting_period(times))
+    return (menu,) if len(choices) > 1 else ()
 
 
 def draw_topics_over_time(
@@ -465,10 +413,12 @@ def draw_topics_over_time(
         names, long_names = names_of_topics(run, 3, 34), names_of_topics(run, 6, 80)
         words = _words(run, shown.corpora.get(spec_of(run).train), length, shares_table)
         top = 1.08 * float(np.nanmax(shares_table[["share", "high"]].sel(topic=topics).to_array()))
-        panels = [stacked_view(shares_table, topics, names, label)]
-        panels += [
-            topic_over_time_view(shares_table, topic, names[topic], topic_colour(topic), top)
-            for topic in topics
+        panels = [
+            stacked_view(shares_table, topics, names, label),
+            *(
+                topic_over_time_view(shares_table, topic, names[topic], topic_colour(topic), top)
+                for topic in topics
+            ),
         ]
         rows = (
             shares_table.to_dataframe()
@@ -492,12 +442,7 @@ def draw_topics_over_time(
                 ]
             },
         )
-        several = len(runs) > 1
-        yield (
-            replace(picture, name=f"{picture.name}-{number}", title=f"{picture.title}: {label}")
-            if several
-            else picture
-        )
+        yield numbered(picture, number, label) if len(runs) > 1 else picture
 
 
 def _times(run: xr.Dataset) -> list:
@@ -508,11 +453,8 @@ def _times(run: xr.Dataset) -> list:
 def _moving(shares_table: xr.Dataset) -> list[int]:
     """Return the topics whose shares change most over the periods, sorted by mean period."""
     shares = shares_table["share"].transpose("topic", "time").values
-    chosen = np.sort(
-        np.argsort(-(np.nanmax(shares, axis=1) - np.nanmin(shares, axis=1)), kind="stable")[
-            :MOST_MOVING
-        ]
-    )
+    spans = np.nanmax(shares, axis=1) - np.nanmin(shares, axis=1)
+    chosen = np.sort(np.argsort(-spans, kind="stable")[:MOST_MOVING])
     return shares_table["topic"].values[chosen[rising(shares[chosen])]].tolist()
 
 
@@ -541,17 +483,15 @@ def _texts(shares_table: xr.Dataset, topic: int, name: str, words: xr.Dataset | 
     shares, lows, highs, n_documents = (
         topic_shares[key].values for key in ("share", "low", "high", "n_documents")
     )
-    top = None if words is None else words["word"].sel(topic=topic).transpose("group", "rank")
-    words_of_period = (
-        {}
-        if top is None
-        else dict(zip(top["group"].values.tolist(), top.values.tolist(), strict=True))
-    )
+    words_of_period = {}
+    if words is not None:
+        top = words["word"].sel(topic=topic).transpose("group", "rank")
+        words_of_period = dict(zip(top["group"].values.tolist(), top.values.tolist(), strict=True))
     for period_name, share, low, high, n in zip(
         topic_shares["period"].values, shares, lows, highs, n_documents, strict=True
     ):
         if np.isfinite(share):
             text = f"{name}\n{period_name}: {share:.2%}{interval(low, high)} of the tokens, {n:,} documents"
             period_words = " ".join(filter(None, words_of_period.get(str(period_name), [])))
-            texts.append(f"{text}\n{period_words}" if top is not None else text)
+            texts.append(text if words is None else f"{text}\n{period_words}")
     return texts

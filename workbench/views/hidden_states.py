@@ -16,12 +16,11 @@ from workbench.views.elements import (
     band,
     element,
     fitting,
-    height_of,
     panel,
 )
 from workbench.views.picture import (
-    MOST_PANELS,
     WHOSE,
+    OneOfEach,
     Picture,
     SideBySide,
     View,
@@ -134,8 +133,7 @@ def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> It
             rows += rows_of(label, run, [[name, position, dim, m, d] for position, m, d in numbers])
             path = positions, mean[:, dim], deviation[:, dim]
             chosen[label, dim] = (*path, f"state {dim}", shown.looks[label].colour, forecast, label)
-    drawn, hidden = dict(list(chosen.items())[:MOST_PANELS]), len(chosen) - MOST_PANELS
-    left_out = f" {hidden} further paths are in the table only." if hidden > 0 else ""
+    drawn, left_out = fitting_panels(chosen, "paths")
     panels = [path_view(*arguments) for arguments in drawn.values()]
     yield view.picture(
         f"Each dimension of the hidden states along the sequence {name}: mean over iterations ± {BAND:g} standard deviations "
@@ -169,14 +167,9 @@ def draw_state_probabilities(
     view: View, shown: SideBySide, sequence: str | None = None
 ) -> Iterator[Picture]:
     """Draw the state probabilities of hidden Markov models along one sequence."""
-    runs, rows, panels, cell_note = (
-        shown.first("state_probability", "emissions", "sequence"),
-        [],
-        [],
-        "",
-    )
-    drawn, left_out = fitting_panels(runs)
-    for label, run in runs.items():
+    parts = OneOfEach(shown.first("state_probability", "emissions", "sequence"))
+    cell_note = ""
+    for label, run in parts.runs.items():
         name, documents = sequence_named(run, sequence)
         positions = run["position"].values[documents]
         chances = (
@@ -185,29 +178,21 @@ def draw_state_probabilities(
             .transpose("document", "hidden_state")
             .values[documents]
         )
-        rows += rows_of(
-            label,
-            run,
-            [
-                [name, position, state, float(chances[index, state])]
-                for index, position in enumerate(positions.tolist())
-                for state in range(chances.shape[1])
-            ],
-        )
+        rows = [
+            [name, position, state, float(chances[index, state])]
+            for index, position in enumerate(positions.tolist())
+            for state in range(chances.shape[1])
+        ]
         if len(documents) > MOST_CELLS:
             cell_note = f" Each cell is the mean of {-(-len(documents) // MOST_CELLS)} positions."
-        if label in drawn:
-            panels.append(state_probability_view(positions, chances, names_of_states(run), label))
-    yield view.picture(
+        panel = state_probability_view(positions, chances, names_of_states(run), label)
+        parts.add(label, rows, [panel])
+    yield from parts.pictures(
+        view,
         f"Probability of each hidden state along the sequence {name}, given all training words and the last parameter draw; "
         "full colour: 1. States are named by the words with the largest excess over the mean of all states; the most frequent "
-        f"state is on top.{cell_note} One run of each label.{left_out}",
-        panels,
-        [*WHOSE, *CHANCES],
-        rows,
-        legend=False,
-        height=height_of(panels),
-        runs=list(runs.values()),
+        f"state is on top.{cell_note} One run of each label.",
+        CHANCES,
     )
 
 

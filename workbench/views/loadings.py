@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.views.elements import INK, RC, element, panel, text_labels
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, rows_of
+from workbench.views.picture import OneOfEach, Picture, SideBySide, View
 
 COLUMNS = ("word", "first_axis", "second_axis")
 SIZE = 3.1
@@ -83,26 +83,16 @@ def readable(names: list[str], places: np.ndarray) -> list[int]:
 
 def draw_loadings(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Draw the map of words by their loadings for one run per label."""
-    runs, rows, panels, hover = shown.first("loadings", "states", "stick_words"), [], [], []
-    drawn, left_out = fitting_panels(runs)
-    for label, run in runs.items():
+    parts = OneOfEach(shown.first("loadings", "states", "stick_words"))
+    for label, run in parts.runs.items():
         names, places, shares = placed_words(run)
-        rows += rows_of(
-            label, run, [[name, *place] for name, place in zip(names, places.tolist(), strict=True)]
-        )
-        if label in drawn:
-            panels.append(loadings_view(names, places, shares, label))
-            hover.append(names)
-    yield view.picture(
+        rows = [[name, *place] for name, place in zip(names, places.tolist(), strict=True)]
+        parts.add(label, rows, [loadings_view(names, places, shares, label)], {"Points": [names]})
+    yield from parts.pictures(
+        view,
         "Words by the effect of the hidden states on their probabilities: the two principal axes of the last draw of the "
         "loadings C, scaled by the variation of the states. Words that are close rise and fall together. With stick-breaking "
         "the effect on a word is relative to the words after it on the stick; the last word has no loading. One run of each "
-        f"label.{left_out}",
-        panels,
-        [*WHOSE, *COLUMNS],
-        rows,
-        legend=False,
-        height=SIZE,
-        runs=list(runs.values()),
-        hover={"Points": hover},
+        "label.",
+        COLUMNS,
     )

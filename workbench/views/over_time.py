@@ -6,7 +6,15 @@ import numpy as np
 import xarray as xr
 
 from workbench.views.elements import COLOURS, RC, ROW, axis, element, height_of, panel, text_labels
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, rows_of
+from workbench.views.picture import (
+    WHOSE,
+    OneOfEach,
+    Picture,
+    SideBySide,
+    View,
+    fitting_panels,
+    rows_of,
+)
 from workbench.views.topics import names_of_topics
 
 SHARES, WORDS = ("time", "topic", "prevalence"), ("topic", "word", "time", "phi_by_time")
@@ -134,22 +142,15 @@ def spaced(years: np.ndarray, most: int = 5) -> list[int]:
 
 def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Draw topic shares by year for one run per label whose topics change over time."""
-    runs = shown.first("prevalence", "phi")
-    drawn, left_out = fitting_panels(runs)
-    rows = []
-    for label, run in runs.items():
-        rows += rows_of(label, run, run["prevalence"].to_dataframe().reset_index()[list(SHARES)])
-    panels = [prevalence_view(run, label) for label, run in drawn.items()]
-    yield view.picture(
+    parts = OneOfEach(shown.first("prevalence", "phi"))
+    for label, run in parts.runs.items():
+        rows = run["prevalence"].to_dataframe().reset_index()[list(SHARES)]
+        parts.add(label, rows, [prevalence_view(run, label)])
+    yield from parts.pictures(
+        view,
         "Share of each topic in the tokens of a year, for the last draw of the topics. Topics are sorted by their mean year: "
-        "falling ones on top, rising ones below. Years without a token are blank. "
-        f"One run of each label.{left_out}",
-        panels,
-        [*WHOSE, *SHARES],
-        rows,
-        legend=False,
-        height=height_of(panels),
-        runs=list(runs.values()),
+        "falling ones on top, rising ones below. Years without a token are blank. One run of each label.",
+        SHARES,
     )
 
 
@@ -157,7 +158,7 @@ def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Draw the topics whose words change most, a panel per topic, for one run per label."""
     runs = shown.first("phi_by_time")
     chosen = {(label, topic): run for label, run in runs.items() for topic in moving_topics(run)}
-    drawn, left_out = fitting_panels(chosen)
+    drawn, left_out = fitting_panels(chosen, "topics")
     top = 1.1 * max(
         float(run["phi_by_time"].isel(snapshot=-1).sel(topic=topic).max())
         for (_, topic), run in drawn.items()
@@ -176,7 +177,7 @@ def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
     yield view.picture(
         f"Probability by year of the {MOST_WORDS} words of a topic that change most (last draw), for the {MOST_TOPICS} topics "
         "whose words change most from the first to the last year, weighted by their tokens. One run of each label."
-        f"{left_out.replace('labels', 'topics')}",
+        f"{left_out}",
         panels,
         [*WHOSE, *WORDS],
         rows,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -15,7 +15,7 @@ from workbench.corpus import Corpus
 from workbench.measures import labels_of, quantity, spec_of
 from workbench.measures.selection import grouped, has_course
 from workbench.runs.afterwards.heldout_by_document import Pooled, Scored
-from workbench.views.elements import PAGE, Look, looks
+from workbench.views.elements import PAGE, Look, height_of, looks
 
 WHOSE = ("label", "run", "seed")
 SAME = ("iteration", "updates", "elapsed", "cpu_time")
@@ -105,12 +105,12 @@ class View(NamedTuple):
     def pictures(self, shown: SideBySide, **options) -> list[Picture]:
         """Return the pictures that this view draws for the runs; [] if it fits none."""
         shown, left_out = shown.with_courses() if self.course else (shown, "")
-        drawn = list(self.draw(self, shown, **options)) if any(map(self.fits, shown.runs)) else []
-        drawn = (
-            [replace(picture, caption=picture.caption + left_out) for picture in drawn]
-            if left_out
-            else drawn
-        )
+        if not any(map(self.fits, shown.runs)):
+            return []
+        drawn = [
+            replace(picture, caption=picture.caption + left_out)
+            for picture in self.draw(self, shown, **options)
+        ]
         return list(map(on_a_page, drawn)) if shown.columns == 1 else drawn
 
 
@@ -194,19 +194,58 @@ def rows_of(label: str, run: xr.Dataset, table: Any) -> list[list]:
     return [[*prefix, *row] for row in rows]
 
 
-def fitting_panels(by_label: dict) -> tuple[dict, str]:
+def fitting_panels(entries: dict, what: str = "labels") -> tuple[dict, str]:
     """Return as many of the first entries as a figure has panels, and a sentence on the others."""
-    hidden = len(by_label) - MOST_PANELS
-    drawn = dict(list(by_label.items())[:MOST_PANELS])
-    return drawn, f" {hidden} further labels are in the table only." if hidden > 0 else ""
+    hidden = len(entries) - MOST_PANELS
+    drawn = dict(list(entries.items())[:MOST_PANELS])
+    return drawn, f" {hidden} further {what} are in the table only." if hidden > 0 else ""
+
+
+class OneOfEach:
+    """What a picture of one run of each label has: rows of its table, panels, and hover texts of their elements."""
+
+    def __init__(self, runs: Mapping[str, xr.Dataset]):
+        self.runs, self.rows, self.panels, self.hover = runs, [], [], {}
+        self.drawn, self.left_out = fitting_panels(runs)
+
+    def add(
+        self,
+        label: str,
+        table: Any,
+        panels: list,
+        hover: Mapping[str, list[list[str]]] | None = None,
+    ) -> None:
+        """Add the rows of a label's run, and, if it is among those that are drawn, its panels with their hover texts."""
+        self.rows += rows_of(label, self.runs[label], table)
+        if label in self.drawn:
+            self.panels += panels
+            for kind, texts in (hover or {}).items():
+                self.hover.setdefault(kind, []).extend(texts)
+
+    def pictures(self, view: View, caption: str, header: Iterable[str]) -> Iterator[Picture]:
+        """Yield the picture, if anything is drawn; a sentence on labels that are not drawn ends its caption."""
+        if self.panels:
+            yield view.picture(
+                caption + self.left_out,
+                self.panels,
+                [*WHOSE, *header],
+                self.rows,
+                legend=False,
+                height=height_of(self.panels),
+                runs=list(self.runs.values()),
+                hover=self.hover,
+            )
+
+
+def numbered(picture: Picture, number: int, label: str) -> Picture:
+    """Return the picture of one run among several of its view, named by a number and titled by its label."""
+    return replace(picture, name=f"{picture.name}-{number}", title=f"{picture.title}: {label}")
 
 
 def on_a_page(picture: Picture) -> Picture:
     """Return the picture cut to the panels that fit one below the other on a page; the caption says so."""
-    most, n_panels = (
-        max(int(PAGE / picture.height), 1) if picture.height else MOST_PANELS,
-        len(picture.panels),
-    )
+    most = max(int(PAGE / picture.height), 1) if picture.height else MOST_PANELS
+    n_panels = len(picture.panels)
     if n_panels <= most:
         return picture
     fewer = f"The first {most} of {n_panels} panels are drawn, which fit on one column of a page; the table has all."

@@ -18,11 +18,11 @@ from workbench.views.over_time import changing, spaced
 from workbench.views.picture import (
     WHOSE,
     Menu,
+    OneOfEach,
     Picture,
     SideBySide,
     Slider,
     View,
-    fitting_panels,
     menu_of,
     rows_of,
 )
@@ -114,40 +114,22 @@ def shapes_of(places: Places) -> tuple[list[Shape], list[np.ndarray]]:
     """
     codes, states = states_of(places.names, places.longitude, places.latitude), us_states()
     corners = np.vstack([ring for state in states.values() for ring in state.polygons])
-    in_usa = [
-        within(places.longitude, corners[:, 0]).all()
-        and within(places.latitude, corners[:, 1]).all(),
-        any(codes),
-    ]
-    if any(in_usa):
+    points = np.column_stack([places.longitude, places.latitude])
+    within = (points >= corners.min(axis=0)) & (points <= corners.max(axis=0))
+    if within.all() or any(codes):
         x, y = albers(places.longitude, places.latitude)
-        drawn = _projected()
+        drawn = {
+            code: tuple(np.column_stack(albers(*ring.T)) for ring in state.polygons)
+            for code, state in states.items()
+        }
         outlines = [ring for code, rings in drawn.items() if code not in codes for ring in rings]
     else:
-        x, y, drawn = (
-            places.longitude * np.cos(np.radians(places.latitude.mean())),
-            places.latitude,
-            {},
-        )
-        outlines, codes = [], [None] * len(codes)
+        x = places.longitude * np.cos(np.radians(places.latitude.mean()))
+        y, drawn, outlines = places.latitude, {}, []
     points = zip(x.tolist(), y.tolist(), strict=True)
     return [
         Shape(drawn.get(code, ()), point) for code, point in zip(codes, points, strict=True)
     ], outlines
-
-
-def within(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return which values lie between the minimum and the maximum of ``others``."""
-    return (values >= others.min()) & (values <= others.max())
-
-
-@lru_cache(maxsize=1)
-def _projected() -> dict[str, tuple[np.ndarray, ...]]:
-    """Return postal code → projected polygons of each US state."""
-    return {
-        code: tuple(np.column_stack(albers(*ring.T)) for ring in state.polygons)
-        for code, state in us_states().items()
-    }
 
 
 def map_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
@@ -187,99 +169,52 @@ def draw_word_map(
     first = next(iter(runs.values()))
     word = word if word in first["word"].values else words_of(first)[0]
     runs = {label: run for label, run in runs.items() if word in run["word"].values}
-    drawn, left_out = fitting_panels(runs)
-    panels, rows, areas, points, has_counts = [], [], [], [], False
+    parts, shares_text = OneOfEach(runs), ""
     for label, run in runs.items():
-        map_data = _of_run(run, word, time, shown)
-        rows += rows_of(label, run, map_data.table)
-        if label in drawn:
-            if map_data.shares is not None:
-                panels.append(
-                    word_map_view(
-                        map_data.shapes,
-                        map_data.shares,
-                        map_data.most,
-                        f"{map_data.name}, counted",
-                        map_data.outlines,
-                    )
-                )
-                has_counts = True
-            source = label if len(runs) > 1 or len(label) < 20 else "inferred"
-            title = f"{map_data.name}, {source}, full colour: {map_data.most:.1%}"
-            panels.append(
-                word_map_view(
-                    map_data.shapes, map_data.probability, map_data.most, title, map_data.outlines
-                )
-            )
-            for values in (map_data.shares, map_data.probability)[map_data.shares is None :]:
-                known_places = [place for place, value in enumerate(values) if np.isfinite(value)]
-                of_areas = [
-                    map_data.texts[place]
-                    for place in known_places
-                    for _ in map_data.shapes[place].polygons
-                ]
-                of_points = [
-                    map_data.texts[place]
-                    for place in known_places
-                    if not map_data.shapes[place].polygons
-                ]
-                areas += [of_areas] * bool(of_areas)
-                points += [of_points] * bool(of_points)
-    shares_text = (
-        "next to its share of the tokens counted there, including held-out ones, "
-        if has_counts
-        else ""
-    )
-    yield view.picture(
+        source = label if len(runs) > 1 or len(label) < 20 else "inferred"
+        table, panels, hover = _maps_of_run(run, word, time, shown, source)
+        parts.add(label, table, panels, hover)
+        if len(panels) > 1:
+            shares_text = "next to its share of the tokens counted there, including held-out ones, "
+    yield from parts.pictures(
+        view,
         f"Probability of “{word}” in the rows of one time, mean over iterations after burn-in, {shares_text}on one scale over "
         "all times: full colour is the largest probability of any row, and anything above. In the map of counts, places "
         "without a count are blank: their probability is a prediction. Outlines of states: U.S. Census Bureau, TIGER/Line "
-        "Shapefiles. "
-        f"One run of each label.{left_out}",
-        panels,
-        [*WHOSE, *COLUMNS],
-        rows,
-        legend=False,
-        height=MAP_PANEL[1],
-        runs=list(runs.values()),
-        hover={"Polygons": areas, "Points": points},
+        "Shapefiles. One run of each label.",
+        COLUMNS,
     )
 
 
-class _MapData(NamedTuple):
-    """The data of a run's map: outlines of places, values, texts and table."""
+def _numbers(run: xr.Dataset, word: str, shown: SideBySide) -> np.ndarray:
+    """Return the probability of a word, its deviation and its counted share (3, document); NaN for unknown ones."""
+    word_id = int(np.flatnonzero(run["word"].values == word)[0])
+    numbers, corpora = np.full((3, run.sizes["document"]), np.nan), shown.corpora_of(run)
+    numbers[0] = run["probability"].values[:, word_id]
+    if "probability_deviation" in run:
+        numbers[1] = run["probability_deviation"].values[:, word_id]
+    if corpora:
+        numbers[2] = shares_of(word_id, *corpora)
+    return numbers
 
-    name: str  # word and time
-    shapes: list[Shape]
-    outlines: list[np.ndarray]
-    probability: np.ndarray  # (place,) NaN without a row of this time
-    shares: np.ndarray | None  # (place,) of counts, if these are available
-    most: float  # value at the end of the colour scale
-    texts: list[str]  # of each place
-    table: list[list]
 
-
-def _of_run(run: xr.Dataset, word: str, time: float | None, shown: SideBySide) -> _MapData:
-    """Return the data of a run's map for one word and one time."""
-    places, word_id = places_of(run), int(np.flatnonzero(run["word"].values == word)[0])
+def _maps_of_run(
+    run: xr.Dataset, word: str, time: float | None, shown: SideBySide, source: str
+) -> tuple[list[list], list, dict[str, list[list[str]]]]:
+    """Return the table, the maps (of counts, if there are any, and of probabilities) and their hover texts."""
+    places, numbers = places_of(run), _numbers(run, word, shown)
     shapes, outlines = shapes_of(places)
     times = np.zeros(run.sizes["document"]) if places.time is None else places.time
     year = float(times.max() if time is None else times[np.argmin(np.abs(times - time))])
-    probability, n = run["probability"].values[:, word_id], len(places.names)
-    deviation = (
-        run["probability_deviation"].values[:, word_id]
-        if "probability_deviation" in run
-        else np.full(len(times), np.nan)
-    )
-    corpora = shown.corpora_of(run)
-    shares = shares_of(word_id, *corpora) if corpora else np.full(len(times), np.nan)
     rows_of_time = np.flatnonzero(times == year)
-    place_values = np.full((3, n), np.nan)
-    for row, values in enumerate((probability, deviation, shares)):
-        place_values[row, places.of_row[rows_of_time]] = values[rows_of_time]
-    counted_shares = shares[np.isfinite(shares)]
-    most = max(float(probability.max()), 1e-9)
+    place_values = np.full((3, len(places.names)), np.nan)
+    place_values[:, places.of_row[rows_of_time]] = numbers[:, rows_of_time]
+    most = max(float(numbers[0].max()), 1e-9)
     name = word if places.time is None else f"{word} {year:g}"
+    maps = [(place_values[0], f"{name}, {source}, full colour: {most:.1%}")]
+    if np.isfinite(numbers[2]).any():
+        maps.insert(0, (place_values[2], f"{name}, counted"))
+    panels = [word_map_view(shapes, values, most, title, outlines) for values, title in maps]
     texts = [
         f"{place}\n{name}: {p:.2%}"
         + (f" ± {d:.2%}" if d > 0 else "")
@@ -296,16 +231,14 @@ def _of_run(run: xr.Dataset, word: str, time: float | None, shown: SideBySide) -
         for place, numbers in zip(places.names, place_values.T.tolist(), strict=True)
         if np.isfinite(numbers[0])
     ]
-    return _MapData(
-        name,
-        shapes,
-        outlines,
-        place_values[0],
-        place_values[2] if len(counted_shares) else None,
-        most,
-        texts,
-        table,
-    )
+    hover: dict[str, list[list[str]]] = {"Polygons": [], "Points": []}
+    for values, _ in maps:
+        known = [place for place, value in enumerate(values) if np.isfinite(value)]
+        of_areas = [texts[place] for place in known for _ in shapes[place].polygons]
+        of_points = [texts[place] for place in known if not shapes[place].polygons]
+        hover["Polygons"] += [of_areas] * bool(of_areas)
+        hover["Points"] += [of_points] * bool(of_points)
+    return table, panels, hover
 
 
 PARALLELS, CENTRE = (29.5, 45.5), (37.5, -96.0)
@@ -384,7 +317,7 @@ class Course(NamedTuple):
 
     times: np.ndarray  # (n,) in order
     probability: np.ndarray  # (n,)
-    deviation: np.ndarray | None  # (n,) half-width of its band
+    deviation: np.ndarray  # (n,) half-width of its band; NaN if unknown
     shares: np.ndarray  # (n,) share of the counted tokens; NaN without tokens
 
 
@@ -396,12 +329,13 @@ def word_by_time_view(
     parts, (first, *_) = [], courses.values()
     for label, course in courses.items():
         colour, line, *_ = colours[label]
-        if course.deviation is not None and np.any(course.deviation > 0):
-            low, high = (
+        if np.any(course.deviation > 0):
+            edges = (
+                course.times,
                 np.maximum(course.probability - course.deviation, 0.0),
                 course.probability + course.deviation,
             )
-            parts.append(band((course.times, low, high), x, y, colour))
+            parts.append(band(edges, x, y, colour))
         curve = (course.times, course.probability)
         parts.append(
             element("Curve", curve, x, y, label=label, color=colour, linestyle=line, linewidth=1.2)
@@ -452,26 +386,15 @@ def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -
             str(run["word"].values[word]) for word in changing(probability, MOST_PANELS_OF_WORDS)
         ]
         for word in words:
-            word_ids = np.flatnonzero(run["word"].values == word)
-            if len(word_ids):
-                course = _course(run, places.time, rows_of_place, int(word_ids[0]), shown)
+            if word in run["word"].values:
+                numbers = _numbers(run, word, shown)[:, rows_of_place]
+                course = Course(places.time[rows_of_place], *numbers)
                 courses.setdefault(word, {})[label] = course
-                spread = (
-                    [""] * len(rows_of_place)
-                    if course.deviation is None
-                    else course.deviation.tolist()
-                )
-                numbers = zip(
-                    course.times.tolist(),
-                    course.probability.tolist(),
-                    spread,
-                    course.shares.tolist(),
-                    strict=True,
-                )
+                columns = (values.tolist() for values in course)
                 rows += rows_of(
                     label,
                     run,
-                    [[place, year, word, p, d, s if s >= 0 else ""] for year, p, d, s in numbers],
+                    [[place, year, word, *own] for year, *own in zip(*columns, strict=True)],
                 )
     if not courses:
         return
@@ -491,17 +414,3 @@ def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -
         height=COURSE_PANEL[1],
         runs=list(runs.values()),
     )
-
-
-def _course(
-    run: xr.Dataset, times: np.ndarray, row_places: np.ndarray, word: int, shown: SideBySide
-) -> Course:
-    """Return the probability of a word over time at a place, from the place's rows in order of time."""
-    corpora = shown.corpora_of(run)
-    shares = shares_of(word, *corpora)[row_places] if corpora else np.full(len(row_places), np.nan)
-    deviation = (
-        run["probability_deviation"].values[row_places, word]
-        if "probability_deviation" in run
-        else None
-    )
-    return Course(times[row_places], run["probability"].values[row_places, word], deviation, shares)

@@ -30,19 +30,18 @@ from workbench.views.elements import (
     dimension,
     element,
     fitting,
-    height_of,
     panel,
     rows_below,
     text_labels,
 )
 from workbench.views.picture import (
     WHOSE,
+    OneOfEach,
     Picture,
     SideBySide,
     Slider,
     View,
     file_names,
-    fitting_panels,
     rows_of,
 )
 
@@ -301,38 +300,21 @@ def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
         for label, run in shown.first("phi", "n_kw").items()
         if spec_of(run).train in shown.corpora
     }
-    drawn, left_out = fitting_panels(runs)
-    most, fewer = _most(len(drawn), shown.columns), ""
-    rows, panels, letters = [], [], 16 if shown.columns == 2 and len(drawn) > 2 else 28
+    parts, fewer = OneOfEach(runs), ""
+    most = rows_below(parts.drawn, shown.columns, ABOVE, MOST_SCORED, FEWEST_SCORED) // 2 * 2
+    letters = 16 if shown.columns == 2 and len(parts.drawn) > 2 else 28
     for label, run in runs.items():
         scores = coherence(run, shown.corpora[spec_of(run).train])
-        rows += rows_of(label, run, scores.to_dataframe().reset_index()[["topic", *MEASURES]])
-        if label in drawn:
-            names, look = names_of_topics(run, 3, letters), shown.looks[label]
-            panels.append(
-                coherence_view(scores, "npmi", names, look.colour, look.marker, label, most)
-            )
-            if scores.sizes["topic"] > most:
-                fewer = f" Only the {most // 2} best and the {most // 2} worst topics are drawn; the table has all."
-    if panels:
-        yield view.picture(
-            "Coherence of the ten most probable words of each topic in the training documents: the mean normalised pointwise "
-            "mutual information of their pairs, where two words co-occur when a document has both; from -1 to 1, higher is "
-            "better. A row for each topic, named by its first words, the most coherent first; the dotted line is the mean "
-            f"over topics. One run of each label; the table also has c_v and u_mass (nats).{fewer}{left_out}",
-            panels,
-            [*WHOSE, "topic", *MEASURES],
-            rows,
-            legend=False,
-            height=height_of(panels),
-            runs=list(runs.values()),
-        )
-
-
-def _most(n_panels: int, columns: int) -> int:
-    """Return the largest number of topics that a panel may list, which is even."""
-    return (
-        MOST_SCORED
-        if columns == 2 or not n_panels
-        else rows_below(n_panels, ABOVE, MOST_SCORED, FEWEST_SCORED) // 2 * 2
+        names, look = names_of_topics(run, 3, letters), shown.looks[label]
+        panel = coherence_view(scores, "npmi", names, look.colour, look.marker, label, most)
+        parts.add(label, scores.to_dataframe().reset_index()[["topic", *MEASURES]], [panel])
+        if label in parts.drawn and scores.sizes["topic"] > most:
+            fewer = f" Only the {most // 2} best and the {most // 2} worst topics are drawn; the table has all."
+    yield from parts.pictures(
+        view,
+        "Coherence of the ten most probable words of each topic in the training documents: the mean normalised pointwise "
+        "mutual information of their pairs, where two words co-occur when a document has both; from -1 to 1, higher is "
+        "better. A row for each topic, named by its first words, the most coherent first; the dotted line is the mean "
+        f"over topics. One run of each label; the table also has c_v and u_mass (nats).{fewer}",
+        ("topic", *MEASURES),
     )
