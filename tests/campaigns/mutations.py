@@ -351,7 +351,7 @@ MUTATIONS = [
         "views/comparison.py",
         "(row.difference_low, -place, row.difference_high, -place)",
         "(-row.difference_high, -place, -row.difference_low, -place)",
-        "views/test_numbers_shown.py",
+        "views/test_what_is_drawn.py::test_a_view_draws_its_numbers[differences]",
     ),
     Mutation(
         "absolute differences",
@@ -359,7 +359,7 @@ MUTATIONS = [
         "views/comparison.py",
         "table.to_dataframe().reset_index()[names].to_numpy",
         "table.assign(difference=abs(table.difference)).to_dataframe().reset_index()[names].to_numpy",
-        "views/test_numbers_shown.py",
+        "views/test_what_is_drawn.py::test_a_view_draws_its_numbers[differences]",
     ),
     Mutation(
         "tokens as shares",
@@ -399,7 +399,7 @@ MUTATIONS = [
         "views/elements.py",
         "(x_points, mean - error, mean + error)",
         "(x_points, mean - error, mean + 2 * error)",
-        "views/test_views.py",
+        "views/test_what_is_drawn.py::test_a_view_draws_its_numbers[perplexity-by-iterations]",
     ),
     Mutation(
         "percent of one",
@@ -966,16 +966,16 @@ MUTATIONS += [
             "years of counts reversed",
             "Counted shares stand in reversed years.",
             "views/rows_with_inputs.py",
-            "first.shares[has_share])",
-            "first.shares[has_share][::-1])",
+            "times[has_share], shares[has_share])",
+            "times[has_share], shares[has_share][::-1])",
             "rows-by-year",
         ),
         (
             "wide band",
             "A band is two standard deviations above.",
             "views/rows_with_inputs.py",
-            "course.probability + course.deviation,",
-            "course.probability + 2 * course.deviation,",
+            ", probability + deviation)",
+            ", probability + 2 * deviation)",
             "rows-by-year",
         ),
         (

@@ -28,9 +28,10 @@ def findings(reported: list[ReportedRun]) -> list[str]:
     )
     corpora = join_words(list(dict.fromkeys(entry.spec.corpus for entry in reported)))
     verb = "compares" if len(labels) > 1 else "shows"
+    noun = "run" if len(reported) == 1 else "runs"
     seeds_text = f" with {len(seeds)} seeds" if len(seeds) > 1 else f" with seed {seeds[0]}"
     return [
-        f"This report {verb} {labels_text} on {corpora}{seeds_text}, {_times(len(reported), 'run')} in total.",
+        f"This report {verb} {labels_text} on {corpora}{seeds_text}, {len(reported):,} {noun} in total.",
         *_result(reported, labels),
         *(f"Note: {sentence}." for sentence in starts_behind(runs)),
     ]
@@ -99,10 +100,6 @@ def _care(reported: list[ReportedRun], ranked: pd.DataFrame, first_reason: str =
     ]
     text = "; ".join([reason for reason in reasons if reason][:2])
     return f"Note: {text}."
-
-
-def _times(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def once(captions: list[str]) -> list[str]:

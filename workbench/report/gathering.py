@@ -105,11 +105,10 @@ def gather_started(
 
 def corpora_of(reported: list[ReportedRun]) -> dict[str, Corpus]:
     """Return content hash → corpus for the training and test corpora that are available."""
-    hashes = ((entry.spec.train, entry.spec.test) for entry in reported)
     return {
         content: corpus
-        for entry, hashes_of_run in zip(reported, hashes, strict=True)
-        for content, corpus in zip(hashes_of_run, entry.corpora, strict=True)
+        for entry in reported
+        for content, corpus in zip((entry.spec.train, entry.spec.test), entry.corpora, strict=True)
         if corpus is not None
     }
 

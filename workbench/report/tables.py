@@ -427,10 +427,16 @@ def write_tables(
     forms = checked_formats(forms, FORMS, "tables are written")
     reported = gather(runs, store)
     labels, against, target = label_rows(reported, reference)
+    first = SideBySide([entry.dataset for entry in reported]).first("phi", "n_kw")
+    topic_rows = [
+        topic | {"label": run["label"], "words": " ".join(word["word"] for word in topic["words"])}
+        for run in topic_tables(first)
+        for topic in run["topics"]
+    ]
     tables = {
         "result": (RESULT, labels),
         "cost": (COST if target else COST[:-1], labels),
-        "topics": (TOPICS, _topic_rows(reported)),
+        "topics": (TOPICS, topic_rows),
         "runs": (RUNS, run_rows(reported)),
     }
     written = []
@@ -444,13 +450,3 @@ def write_tables(
             text = table.markdown() if form == "md" else table.latex()
             written.append(put_file(Path(folder) / f"{name}.{form}", text.encode()))
     return written
-
-
-def _topic_rows(reported: list[ReportedRun]) -> list[dict]:
-    """Return the table of topics of one run per label: a row per topic, with its words as one text."""
-    first_runs = SideBySide([entry.dataset for entry in reported]).first("phi", "n_kw")
-    return [
-        topic | {"label": run["label"], "words": " ".join(word["word"] for word in topic["words"])}
-        for run in topic_tables(first_runs)
-        for topic in run["topics"]
-    ]

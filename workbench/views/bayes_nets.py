@@ -236,7 +236,8 @@ def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
     parts = OneOfEach(_with_tables(shown))
     for label, run in parts.runs.items():
         nodes = nodes_of(run)
-        of_table = {table: information(run, table) for table in {node.table for node in nodes}}
+        tables = dict.fromkeys(node.table for node in nodes)
+        of_table = {table: information(run, table) for table in tables}
         rows = [
             [
                 node.name,

@@ -66,8 +66,9 @@ def perplexity_curves(runs: Runs, which: str = "headline", against: str = "itera
     error; empty if nothing is held out.
     """
     measure, runs = MEASURES[MeasureError.one_of("perplexity", which, MEASURES)], each_run(runs)
-    curves = mean_curves(runs, measure, against)
-    return overlay(curves, measure, against, looks(labels_of(runs)), TITLES[which])
+    return overlay(
+        mean_curves(runs, measure, against), measure, against, looks(labels_of(runs)), TITLES[which]
+    )
 
 
 def perplexity_layout(runs: Runs, against: str = "iteration"):
@@ -237,14 +238,13 @@ def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
         else "one run each, so no standard error"
     )
     names = [*WHOSE, *TEST_PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
-    rows = final(shown.runs).to_dataframe().reset_index()[names].to_numpy(object).tolist()
     yield view.picture(
         "Held-out perplexity at the last iteration (running average for engines that sample, state for the others): "
         f"{marks_note}. Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the "
         "HDP.",
         [final_perplexities(shown.runs)],
         names,
-        rows,
+        final(shown.runs).to_dataframe().reset_index()[names].to_numpy(object).tolist(),
         legend=False,
         height=0.5 + 0.26 * len(set(shown.labels)),
     )
@@ -386,13 +386,12 @@ def draw_gain_marks(view: View, shown: SideBySide) -> Iterator[Picture]:
     }
     values = {score: gains for score, gains in values.items() if gains}
     if values:
-        n_labels = max(map(len, values.values()))
         yield view.picture(
             GAINS_CAPTION + " Large marks are means over the runs of a label ± one standard error.",
             [gain_marks(gains, score, looks(gains)) for score, gains in values.items()],
             *shown.records(*values),
             legend=False,
-            height=0.5 + 0.26 * n_labels,
+            height=0.5 + 0.26 * max(map(len, values.values())),
         )
 
 

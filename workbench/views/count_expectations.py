@@ -133,8 +133,8 @@ def error_map_view(errors: xr.DataArray, mean: float | None = None, prior: float
         show_grid=False,
         xticks=POWERS,
         yticks=POWERS,
-        xlim=_ends(means),
-        ylim=_ends(priors),
+        xlim=tuple(_edges(means)[[0, -1]].tolist()),
+        ylim=tuple(_edges(priors)[[0, -1]].tolist()),
         hooks=[no_minor_ticks],
         **PANEL,
     )
@@ -172,8 +172,11 @@ def microscope_picture(expectations: xr.Dataset, function: str) -> Picture:
         f"{FORMULAS[function]}; and its absolute error for {n_draws} equally probable tokens, from {SMALLEST:g} or less "
         f"(white) to {LARGEST:g} or more (full colour). The mark is at the mean and the prior of this count."
     )
-    drawn = [error_map_view(map_errors, mean, prior) for map_errors in maps.values()]
-    panels = [distribution_view(expectations), errors_view(expectations, function), *drawn]
+    panels = [
+        distribution_view(expectations),
+        errors_view(expectations, function),
+        *(error_map_view(map_errors, mean, prior) for map_errors in maps.values()),
+    ]
     return Picture(
         "count-expectations",
         f"Approximations of the expectation of {FORMULAS[function]}",
@@ -199,9 +202,3 @@ def _edges(values: np.ndarray) -> np.ndarray:
     """Return the edges of cells centred at values that are evenly spaced on a logarithmic axis."""
     step = np.sqrt(values[1] / values[0])
     return np.append(values / step, values[-1] * step)
-
-
-def _ends(values: np.ndarray) -> tuple[float, float]:
-    """Return the lowest and the highest of the cell edges around the values."""
-    edges = _edges(values)
-    return float(edges[0]), float(edges[-1])

@@ -23,7 +23,7 @@ from workbench.views.elements import (
     panel,
     text_labels,
 )
-from workbench.views.picture import MOST_PANELS, Picture, SideBySide, View, file_names
+from workbench.views.picture import Picture, SideBySide, View, file_names, fitting_panels
 
 COLUMNS = (
     "label",
@@ -183,11 +183,8 @@ def names_of_settings(table: xr.Dataset) -> list[str]:
         table["engine"].values[~np.isnan(table["r"].values) & (table["split"].values == "")]
     )
     names = []
-    for label in table["label"].values:
-        row = table.sel(label=label)
-        r, n_chains, split, engine = (
-            row[name].item() for name in ("r", "n_chains", "split", "engine")
-        )
+    columns = (table[name].values.tolist() for name in ("r", "n_chains", "split", "engine"))
+    for r, n_chains, split, engine in zip(*columns, strict=True):
         if np.isnan(r):
             names.append(str(engine))
             continue
@@ -270,19 +267,18 @@ def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
     settings = cells["setting"].values.tolist()
     flat = cells.to_dataframe().reset_index()
     rows = flat[flat["n_pairs"] > 0][list(CELLS)].to_numpy(object).tolist()
-    hidden = len(settings) - MOST_PANELS
+    drawn, left_out = fitting_panels(dict.fromkeys(settings), "settings")
     caption = (
         "CPU seconds of cgs divided by those of each setting, until the lowest held-out perplexity that both reach: above 1 "
         f"(red) the setting is faster; full colour: {FULL_SPEEDUP:g} times. Geometric means over pairs of runs on the same "
         "split with the same seed; errors, and differences at equal CPU seconds, are in the table."
-        f"{f' {hidden} further settings are in the table only.' if hidden > 0 else ''}"
+        f"{left_out}"
     )
-    panels = [overtaking_view(cells, setting, setting) for setting in settings[:MOST_PANELS]]
     return Picture(
         view.name,
         view.title,
         caption,
-        panels,
+        [overtaking_view(cells, setting, setting) for setting in drawn],
         list(CELLS),
         rows,
         legend=False,

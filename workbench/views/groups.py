@@ -328,7 +328,8 @@ def stacked_view(
     shares_table: xr.Dataset, topics: list[int], names: dict[int, str], title: str = ""
 ):
     """Draw stacked shares by period of some topics, and of all others on top, as a `holoviews.Overlay` of `Area`."""
-    places, below = _places(shares_table), np.zeros(shares_table.sizes["time"])
+    n_periods = shares_table.sizes["time"]
+    places, below = np.arange(float(n_periods)), np.zeros(n_periods)
     parts, shares = [], shares_table["share"].transpose("topic", "time")
     layers = [
         (names[topic], shares.sel(topic=topic).values, topic_colour(topic)) for topic in topics
@@ -360,7 +361,10 @@ def topic_over_time_view(
     top: float | None = None,
 ):
     """Draw one topic's share by period with 95 % intervals, as a `holoviews.Overlay`."""
-    places, topic_shares = _places(shares_table), shares_table.sel(topic=topic)
+    places, topic_shares = (
+        np.arange(float(shares_table.sizes["time"])),
+        shares_table.sel(topic=topic),
+    )
     share, low, high = (topic_shares[name].values for name in ("share", "low", "high"))
     x, y = axis("time", " "), axis("share", "share of tokens")
     parts, has_interval, has_share = [], np.isfinite(low), np.isfinite(share)
@@ -456,11 +460,6 @@ def _moving(shares_table: xr.Dataset) -> list[int]:
     spans = np.nanmax(shares, axis=1) - np.nanmin(shares, axis=1)
     chosen = np.sort(np.argsort(-spans, kind="stable")[:MOST_MOVING])
     return shares_table["topic"].values[chosen[rising(shares[chosen])]].tolist()
-
-
-def _places(shares_table: xr.Dataset) -> np.ndarray:
-    """Return the position of each period on the axis: 0, 1, …"""
-    return np.arange(shares_table.sizes["time"], dtype=float)
 
 
 def _ticks(shares_table: xr.Dataset) -> list[tuple[float, str]]:

@@ -131,16 +131,22 @@ def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> It
                 positions.tolist(), mean[:, dim].tolist(), deviation[:, dim].tolist(), strict=True
             )
             rows += rows_of(label, run, [[name, position, dim, m, d] for position, m, d in numbers])
-            path = positions, mean[:, dim], deviation[:, dim]
-            chosen[label, dim] = (*path, f"state {dim}", shown.looks[label].colour, forecast, label)
+            chosen[label, dim] = (
+                positions,
+                mean[:, dim],
+                deviation[:, dim],
+                f"state {dim}",
+                shown.looks[label].colour,
+                forecast,
+                label,
+            )
     drawn, left_out = fitting_panels(chosen, "paths")
-    panels = [path_view(*arguments) for arguments in drawn.values()]
     yield view.picture(
         f"Each dimension of the hidden states along the sequence {name}: mean over iterations ± {BAND:g} standard deviations "
         "of the draws. After a dashed line the rows are held out and the states are forecasts. Dimensions are sorted by "
         "variance. States are identified only up to a linear transformation, so only their joint path is meaningful. One run "
         f"of each label.{left_out}",
-        panels,
+        [path_view(*arguments) for arguments in drawn.values()],
         [*WHOSE, *PATHS],
         rows,
         legend=False,

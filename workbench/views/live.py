@@ -32,7 +32,7 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     with DRAWING:
         panels = [in_bokeh(panel, (width, height), hover) for panel in picture.panels]
         # a document is set in this mode alone: else that of the session, or of the process, would keep each plot
-        renderer, made = holoviews().renderer("bokeh").instance(mode="server"), []
+        renderer = holoviews().renderer("bokeh").instance(mode="server")
         plots = [renderer.get_plot(panel, doc=Document()).state for panel in panels]
     for number, drawn in enumerate(plots):
         every, union = AllIndices(), UnionRenderers()
@@ -46,8 +46,7 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
             # these two hold nothing, so that one of each does for all
             part.view.filter, part.data_source.selection_policy = every, union
         drawn.name = f"{picture.name}-{number}"
-        made.append(drawn)
-    return made
+    return plots
 
 
 def with_topics(drawn: figure) -> list[ColumnDataSource]:
@@ -200,9 +199,8 @@ def show(
 
     draw()
     if not cards:
-        needs = " or ".join(chosen.needs)
         raise MeasureError(
-            f"the view {view!r} finds nothing to draw in these runs; it needs {needs}"
+            f"the view {view!r} finds nothing to draw in these runs; it needs {' or '.join(chosen.needs)}"
         )
     for card in cards:
         card.play.visible = False  # nothing calls `tick` here

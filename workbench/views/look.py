@@ -5,7 +5,7 @@ Nothing is drawn twice: the options of each element and of its panel are read fr
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -191,7 +191,14 @@ def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
 def _style(kind: str, style: dict) -> dict:
     """Return the Bokeh options that correspond to matplotlib style options."""
     if kind == "Labels":
-        return _letters(style)
+        is_middle = style.get("verticalalignment", "center") == "center"
+        return {
+            "text_color": _colour(style.get("color", INK)),
+            "text_font_size": f"{style.get('size', RC['font.size']) * POINT:.1f}px",
+            "text_font_style": "bold" if style.get("weight") == "bold" else "normal",
+            "text_align": style.get("horizontalalignment", "center"),
+            "text_baseline": "middle" if is_middle else "alphabetic",
+        }
     made = {name: style[name] for name in ("alpha", "cmap") if name in style}
     colour, edge = style.get("color"), style.get("edgecolor", style.get("edgecolors"))
     is_dimension = colour is not None and _colour(colour) is colour
@@ -208,7 +215,12 @@ def _style(kind: str, style: dict) -> dict:
     if width is not None:
         made["line_width"] = width * POINT
     if "linestyle" in style:
-        made["line_dash"] = _dash(style["linestyle"], style.get("linewidth", 1))
+        line, width = style["linestyle"], style.get("linewidth", 1)
+        made["line_dash"] = (
+            DASHES[line]
+            if isinstance(line, str)
+            else [round(part * width * POINT) for part in line[1]]
+        )
     if kind in {"Points", "Scatter"}:
         made["size"] = style["s"] ** 0.5 * POINT if "s" in style else 6
         made["marker"] = MARKERS.get(style.get("marker", "o"), "circle")
@@ -223,23 +235,3 @@ def _colour(colour: object) -> object:
         return colour
     made = to_hex(colour, keep_alpha=True)
     return made[:7] if made.endswith("ff") else made
-
-
-def _letters(style: dict) -> dict:
-    """Return the Bokeh options for a text of this style."""
-    return {
-        "text_color": _colour(style.get("color", INK)),
-        "text_font_size": f"{style.get('size', RC['font.size']) * POINT:.1f}px",
-        "text_font_style": "bold" if style.get("weight") == "bold" else "normal",
-        "text_align": style.get("horizontalalignment", "center"),
-        "text_baseline": {"center": "middle"}.get(
-            style.get("verticalalignment", "center"), "alphabetic"
-        ),
-    }
-
-
-def _dash(line: str | tuple, width: float) -> str | Sequence[int]:
-    """Return the Bokeh dash pattern for a matplotlib line style."""
-    return (
-        DASHES[line] if isinstance(line, str) else [round(part * width * POINT) for part in line[1]]
-    )

@@ -51,15 +51,6 @@ class Drawing(NamedTuple):
     rows: dict[str, str]  # name of a level → its number of rows, on two lines
     arrows: list[Arrow]
 
-    @property
-    def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ranges of x and y that contain all parts and names of the picture."""
-        x, y = np.concatenate(
-            [*(arrow.path for arrow in self.arrows), *map(_ellipse, self.places.values())]
-        ).T
-        low = min(y.min(), min(level for _, level in self.places.values()) - HALF_HEIGHT - BELOW)
-        return (x.min() - 0.2, x.max() + 0.2), (low - 0.4, y.max() + 0.5)
-
 
 def drawing_of(network: Network) -> Drawing:
     """Return the positions of a network's levels and of the arrows between them."""
@@ -76,11 +67,11 @@ def network_view(network: Network, title: str = ""):
     of a level of point estimates is open; the arrow from the last level is the word. Returns an overlay of `Polygons`
     (ellipses, heads), `Path` (arrows) and `Labels`.
     """
-    drawing = drawing_of(network)
-    places, arrows, limits = drawing.places, drawing.arrows, drawing.limits
-    row_texts = [
-        (x, y - HALF_HEIGHT - BELOW, drawing.rows[name]) for name, (x, y) in places.items()
-    ]
+    places, rows, arrows = drawing_of(network)
+    row_texts = [(x, y - HALF_HEIGHT - BELOW, rows[name]) for name, (x, y) in places.items()]
+    x, y = np.concatenate([*(arrow.path for arrow in arrows), *map(_ellipse, places.values())]).T
+    lowest = min(y.min(), min(height for _, height, _ in row_texts))
+    limits = (x.min() - 0.2, x.max() + 0.2), (lowest - 0.4, y.max() + 0.5)
     return bare_panel(
         [
             *(

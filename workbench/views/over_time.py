@@ -58,10 +58,8 @@ def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None =
 
     ``top`` is the end of the axis, by default 1.1 times the largest probability.
     """
-    phi, years = (
-        run["phi_by_time"].isel(snapshot=-1).sel(topic=topic).transpose("time", "word").values,
-        run["time"].values,
-    )
+    phi = run["phi_by_time"].isel(snapshot=-1).sel(topic=topic).transpose("time", "word").values
+    years, x, y = run["time"].values, axis("time", "year"), axis("p", "p(word | topic)")
     words = changing(phi)
     top = top or 1.1 * float(phi[:, words].max())
     ends = spread(phi[-1, words], 0.085 * top)
@@ -69,27 +67,9 @@ def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None =
     for word, end, colour in zip(words, ends, COLOURS, strict=False):
         name = str(run["word"].values[word])
         curve = (years, phi[:, word])
-        parts.append(
-            element(
-                "Curve",
-                curve,
-                axis("time", "year"),
-                axis("p", "p(word | topic)"),
-                color=colour,
-                linewidth=1.2,
-            )
-        )
+        parts.append(element("Curve", curve, x, y, color=colour, linewidth=1.2))
         if len(years) == 1:
-            parts.append(
-                element(
-                    "Scatter",
-                    curve,
-                    axis("time", "year"),
-                    axis("p", "p(word | topic)"),
-                    color=colour,
-                    s=12,
-                )
-            )
+            parts.append(element("Scatter", curve, x, y, color=colour, s=12))
         parts.append(
             text_labels(
                 [(years[-1] + 0.03 * margin, end, name)], "word", align="left", color=colour

@@ -253,8 +253,11 @@ def _numbers(
     view: View, shown: SideBySide, names: Iterable[str], caption: str, curves=number_curves
 ) -> Picture:
     """Return a picture with a panel for each of the recorded quantities ``names``."""
-    panels = [curves(shown.runs, name) for name in names]
-    return view.picture(f"{caption}{shown.bands}", panels, *shown.records(*names))
+    return view.picture(
+        f"{caption}{shown.bands}",
+        [curves(shown.runs, name) for name in names],
+        *shown.records(*names),
+    )
 
 
 def draw_objectives(view: View, shown: SideBySide) -> Iterator[Picture]:

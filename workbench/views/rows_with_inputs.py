@@ -226,10 +226,10 @@ def _maps_of_run(
             place,
             "" if places.time is None else year,
             word,
-            *(value if np.isfinite(value) else "" for value in numbers),
+            *(value if np.isfinite(value) else "" for value in own),
         ]
-        for place, numbers in zip(places.names, place_values.T.tolist(), strict=True)
-        if np.isfinite(numbers[0])
+        for place, own in zip(places.names, place_values.T.tolist(), strict=True)
+        if np.isfinite(own[0])
     ]
     hover: dict[str, list[list[str]]] = {"Polygons": [], "Points": []}
     for values, _ in maps:
@@ -312,40 +312,33 @@ COURSE_PANEL = (2.2, 1.7)
 """Width and height of a panel, inches."""
 
 
-class Course(NamedTuple):
-    """The probability of one word at one place over time."""
-
-    times: np.ndarray  # (n,) in order
-    probability: np.ndarray  # (n,)
-    deviation: np.ndarray  # (n,) half-width of its band; NaN if unknown
-    shares: np.ndarray  # (n,) share of the counted tokens; NaN without tokens
-
-
 def word_by_time_view(
-    courses: Mapping[str, Course], colours: Mapping[str, Look], title: str = "", time: str = "year"
+    courses: Mapping[str, np.ndarray],
+    colours: Mapping[str, Look],
+    title: str = "",
+    time: str = "year",
 ):
-    """Draw a word's probability over time: a `Curve` with band per label, and observed shares as `Scatter`."""
+    """Draw a word's probability over time: a `Curve` with band per label, and observed shares as `Scatter`.
+
+    Each of ``courses`` (4, row) has in the order of time the times, the probability, its deviation and the counted share.
+    """
     x, y = axis("time", time), axis("p", "p(word | row)")
-    parts, (first, *_) = [], courses.values()
-    for label, course in courses.items():
+    parts, (times, *_, shares) = [], next(iter(courses.values()))
+    for label, (own_times, probability, deviation, _) in courses.items():
         colour, line, *_ = colours[label]
-        if np.any(course.deviation > 0):
-            edges = (
-                course.times,
-                np.maximum(course.probability - course.deviation, 0.0),
-                course.probability + course.deviation,
-            )
+        if np.any(deviation > 0):
+            edges = (own_times, np.maximum(probability - deviation, 0.0), probability + deviation)
             parts.append(band(edges, x, y, colour))
-        curve = (course.times, course.probability)
+        curve = (own_times, probability)
         parts.append(
             element("Curve", curve, x, y, label=label, color=colour, linestyle=line, linewidth=1.2)
         )
-    has_share = np.isfinite(first.shares)
+    has_share = np.isfinite(shares)
     if has_share.any():
         parts.append(
             element(
                 "Scatter",
-                (first.times[has_share], first.shares[has_share]),
+                (times[has_share], shares[has_share]),
                 x,
                 y,
                 color=GREY,
@@ -353,14 +346,14 @@ def word_by_time_view(
                 linewidth=0,
             )
         )
-    margin = 0.03 * max(float(np.ptp(first.times)), 1.0)
+    margin = 0.03 * max(float(np.ptp(times)), 1.0)
     return panel(
         parts,
         title=title,
         aspect="auto",
         fig_inches=COURSE_PANEL,
-        xlim=(first.times[0] - margin, first.times[-1] + margin),
-        xticks=[(year, f"{year:g}") for year in spaced(first.times, 4)],
+        xlim=(times[0] - margin, times[-1] + margin),
+        xticks=[(year, f"{year:g}") for year in spaced(times, 4)],
         fig_rcparams=RC,
     )
 
@@ -388,13 +381,10 @@ def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -
         for word in words:
             if word in run["word"].values:
                 numbers = _numbers(run, word, shown)[:, rows_of_place]
-                course = Course(places.time[rows_of_place], *numbers)
+                course = np.vstack([places.time[rows_of_place], numbers])
                 courses.setdefault(word, {})[label] = course
-                columns = (values.tolist() for values in course)
                 rows += rows_of(
-                    label,
-                    run,
-                    [[place, year, word, *own] for year, *own in zip(*columns, strict=True)],
+                    label, run, [[place, year, word, *own] for year, *own in course.T.tolist()]
                 )
     if not courses:
         return

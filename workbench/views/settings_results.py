@@ -54,8 +54,13 @@ def against_setting(runs: Runs, setting: str, measure: str = "test_perplexity", 
     of the setting are equidistant, numbers sorted by size.
     """
     runs = each_run(runs)
-    settings = [settings_of(spec_of(run)) for run in runs]
-    return _panel(setting, settings, final(runs)[measure].values, measure, title)
+    return _panel(
+        setting,
+        [settings_of(spec_of(run)) for run in runs],
+        final(runs)[measure].values,
+        measure,
+        title,
+    )
 
 
 def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, title: str = ""):
@@ -144,10 +149,10 @@ def settings_picture(
 ) -> Picture | None:
     """Return the picture of results against the settings ``wanted``, by default those that vary within an engine."""
     settings = [settings_of(one.spec) for one in results]
+    of_engines = grouped([own["engine"] for own in settings], settings).values()
+    within_engines = {name for own in of_engines for name in differing(own)}
     names = list(wanted) or [
-        name
-        for name in differing(settings)
-        if name not in OTHERS and _within_an_engine(settings, name)
+        name for name in differing(settings) if name in within_engines and name not in OTHERS
     ]
     if not names:
         return None
@@ -167,12 +172,6 @@ def settings_picture(
         [*WHOSE, *names, measure],
         rows,
     )
-
-
-def _within_an_engine(settings: list[dict], name: str) -> bool:
-    """Return whether runs of the same engine differ in the setting."""
-    by_engine = grouped([engine_settings["engine"] for engine_settings in settings], settings)
-    return any(name in differing(engine_settings) for engine_settings in by_engine.values())
 
 
 DRAWN_MEASURES = ("log_likelihood", "bound_per_token")
@@ -357,7 +356,7 @@ def draw_choose_k(view: View, shown: SideBySide) -> Iterator[Picture]:
     }
     style = looks(runs_by_label)
     for (label, runs), short in zip(runs_by_label.items(), file_names(runs_by_label), strict=True):
-        name = view.name if len(runs_by_label) == 1 else f"{view.name}-{short}"
+        name = "" if len(runs_by_label) == 1 else f"{view.name}-{short}"
         with suppress(MeasureError):  # two warm runs of one K and seed from different parents
             yield choose_k_picture(
                 numbers_by_k(runs, shown.corpora), view, style[label], name, runs
