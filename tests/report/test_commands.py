@@ -110,25 +110,24 @@ def test_seeds_with_gaps_need_a_command_each():
     ]
 
 
-def test_commands_note_a_given_test_set():
-    specs = [replace(spec, corpus="docstrings") for spec in plan(tiny_corpus())[0]]
-    assert missing_in_commands(
-        [replace(spec, split=None) for spec in specs]
-    ) and not missing_in_commands(specs)
+GIVEN = "The test set was given as a corpus; the command draws another one."
+FROM_FILE = "simulated was read from a file or made in Python: replace its name by its path."
 
 
-def test_commands_note_that_a_corpus_from_a_file_needs_its_path():
-    assert missing_in_commands(plan(tiny_corpus())[0]) == [
-        "simulated was read from a file or made in Python: replace its name by its path."
-    ]
-
-
-def test_commands_name_a_simulated_corpus():
-    specs = [replace(spec, corpus="bars:side=3:seed=2") for spec in plan(tiny_corpus(), ["cgs"])[0]]
-    assert (
-        not missing_in_commands(specs)
-        and "compare bars:side=3:seed=2 --engines" in commands(specs)[0]
-    )
+@pytest.mark.parametrize(
+    ("changes", "notes"),
+    [
+        ({}, [FROM_FILE]),
+        ({"corpus": "docstrings"}, []),
+        ({"corpus": "docstrings", "split": None}, [GIVEN]),
+        ({"corpus": "bars:side=3:seed=2"}, []),
+    ],
+    ids=["from a file", "named", "a given test set", "simulated"],
+)
+def test_commands_name_the_corpus_and_note_what_is_missing(changes, notes):
+    specs = [replace(spec, **changes) for spec in plan(tiny_corpus())[0]]
+    assert missing_in_commands(specs) == notes
+    assert f"compare {specs[0].corpus} --engines" in commands(specs)[0]
 
 
 def test_a_name_with_blanks_is_quoted():

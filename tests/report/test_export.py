@@ -204,20 +204,10 @@ def test_the_same_run_gives_the_same_bytes(tmp_path):
     )
 
 
-def test_a_run_of_a_store_is_exported_by_name_path_or_handle(store, tmp_path):
-    run = wb.open_runs(store)[0]
-    contents = []
-    for at, (given, options) in enumerate(
-        [(run, {}), (run.path, {}), (str(run.path), {}), (run.name, {"store": store})]
-    ):
-        (path,) = wb.export_run(given, tmp_path / str(at), "npz", **options)
-        contents.append(path.read_bytes())
-    assert len(set(contents)) == 1
-
-
 def test_export_run_writes_notes(store, tmp_path):
     run = wb.open_runs(store)[0]
-    before = {path.name for path in wb.export_run(run, tmp_path / "before", "csv")}
+    written = wb.export_run(run.name, tmp_path / "before", "csv", store=store)
+    before = {path.name for path in written}
     run.annotate("the one to show", ["paper", "übrig"])
     run.label(2, "networks")
     written = {
@@ -367,11 +357,3 @@ def test_what_cannot_be_exported_is_refused_and_nothing_is_written(
     with pytest.raises(error, match=re.escape(sentence)):
         wb.export_run(given(unfinished), tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ReportError, match="cannot write .*; choose another place"):
-        wb.export_run(tiny_run(), tmp_path / "file", "npz")
-    with pytest.raises(ReportError, match="wanted a folder to write to; got int"):
-        wb.export_run(tiny_run(), 7)

@@ -2,11 +2,11 @@
 
 import csv
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from comparisons import made_up, tiny_run
+from views.test_inference_views import begun_from
 
 import workbench as wb
 from workbench.measures import TOPIC_NUMBERS, final, spec_of
@@ -29,19 +29,6 @@ def mover(seed: int = 0):
     run = made_up("cv-hdp", [4, 3, 2, 2], seed=seed)
     return run.assign(
         {name: ("iteration", np.array(values, float)) for name, values in MOVES.items()}
-    )
-
-
-def begun_from(parent, engine="vb"):
-    run, parent_spec = made_up(engine, [3.0]), spec_of(parent)
-    start = {
-        "name": parent.attrs["name"],
-        "hash": parent_spec.hash,
-        "iteration": 2,
-        "counts": "c" * 64,
-    }
-    return run.assign_attrs(
-        name=f"{engine}-begun", spec=replace(spec_of(run), start=start).to_json()
     )
 
 
@@ -128,9 +115,10 @@ def test_the_data_behind_the_figures_are_those_of_the_runs(mixed, of_mixed):
         "against-topics", pictures([made_up("cgs", [np.e]), made_up("cgs", [1], model=wide)])
     )
     assert [(row["topics requested"], row["log_likelihood"]) for row in worth] == [(2, -1), (3, 0)]
-    parent = mover()
-    (edge,) = rows_of("lineage", pictures([begun_from(parent), parent]))
-    assert (edge["run"], edge["parent"], edge["iteration"]) == ("vb-begun", parent.attrs["name"], 2)
+    parent, child = mover(), begun_from(mover())
+    (edge,) = rows_of("lineage", pictures([child, parent]))
+    names = child.attrs["name"], parent.attrs["name"]
+    assert (edge["run"], edge["parent"], edge["iteration"]) == (*names, 7)
 
 
 def test_captions_name_constant_numbers_of_topics_that_are_not_drawn(mixed, of_mixed):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from comparisons import made_up, run_of, tiny_run
+from views.test_views import lines_of
 
 from workbench.measures import against_topics, spec_of
 from workbench.views import against_topics as drawn_against_topics
@@ -20,10 +21,6 @@ from workbench.views.elements import looks
 from workbench.views.every import draw_view
 
 hv = pytest.importorskip("holoviews")
-
-
-def lines_of(overlay) -> dict:
-    return {element.label: element for element in overlay if isinstance(element, hv.Curve)}
 
 
 def bounded(engine, bound, **changes):

@@ -138,11 +138,6 @@ def test_cells_of_long_sequences_are_means_of_several_positions():
     assert values.shape == (2, 300) and values.sum(axis=0) == pytest.approx(1.0)
 
 
-def test_states_are_named_by_their_words(runs):
-    (picture,) = draw_view("state-probabilities", [runs[0]], sequence="one")
-    assert len(picture.rows) == 90 and drawn(picture)
-
-
 def test_placed_words_are_invariant_to_rotations_of_the_states(runs):
     run = runs[1]
     turn = np.array([[0.6, -0.8], [1.6, 1.2]])

@@ -1,4 +1,4 @@
-"""Pictures of the map, the matching and the coherence of topics, and of paired differences, without pixels."""
+"""Pictures of topics (words, map, matching, coherence) and of paired differences, without pixels: what the elements hold."""
 
 import re
 from itertools import combinations
@@ -11,7 +11,6 @@ from matplotlib.colors import to_rgba
 
 import workbench as wb
 from workbench.measures import (
-    MeasureError,
     coherence,
     match_topics,
     topic_flow,
@@ -26,8 +25,10 @@ from workbench.views import (
     topic_flow_view,
     topic_list_view,
     topic_map_view,
+    topic_words_view,
 )
 from workbench.views.topic_map import MOST_LISTED, _limits_and_scale, non_overlapping
+from workbench.views.topics import MOST_LETTERS, words_height
 
 pytest.importorskip("holoviews")
 
@@ -180,19 +181,6 @@ def test_names_beside_a_flow_stay_in_the_figure_and_do_not_touch(columns):
     assert overlapping(result) == 0
 
 
-def test_panels_of_coherence_keep_their_own_names():
-    runs = [tiny_run(engine) for engine in ("cgs", "svb")]
-    panels = [
-        coherence_view(coherence(run, training(), 5), names=names_of_topics(run, 3, 28))
-        for run in runs
-    ]
-    figure = _figure(panels, 2, False, 1.0)
-    figure.draw_without_rendering()
-    for axes, engine in zip(figure.axes, ("cgs", "svb"), strict=True):
-        names = {tick.get_text() for tick in axes.get_yticklabels() if tick.get_visible()}
-        assert names == set(names_of_topics(tiny_run(engine), 3, 28).values())
-
-
 def test_topics_without_a_coherence_are_named_at_the_end():
     others = coherence(tiny_run(), wb.Corpus.from_texts(["other things entirely"]))
     view = coherence_view(others)
@@ -214,17 +202,40 @@ def test_one_topic_is_drawn():
     assert draw(panels, 2, ("svg",), False, 1.0)["svg"].startswith(b"<?xml")
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: topic_list_view(made_up("cgs", [3])), "has no phi"),
-        (
-            lambda: coherence_view(coherence(tiny_run(), training()), "cv"),
-            "coherence must be one of npmi, u_mass, c_v",
-        ),
-        (lambda: differences_view(made_up("cgs", [3]), "vb"), "no reference 'vb'"),
-    ],
-)
-def test_wrong_input_gets_one_sentence(call, message):
-    with pytest.raises(MeasureError, match=message):
-        call()
+def parts(view) -> tuple:
+    """(bars, headings, words, probabilities), each an array with a row an item."""
+    return tuple(element.array() for element in view)
+
+
+def test_chosen_topics_come_in_the_order_asked_for():
+    headings = [
+        str(text) for text in parts(topic_words_view(tiny_run("cgs"), topics=[2, 0]))[1][:, 2]
+    ]
+    assert [text.split(" · ")[0] for text in headings] == ["topic 2", "topic 0"]
+
+
+def test_a_long_word_is_cut_where_it_would_run_over():
+    run = tiny_run("cgs").copy()
+    run = run.assign_coords(
+        word=("word", np.array([f"$\\alpha$ {'x' * 40}{n}" for n in range(20)], dtype=object))
+    )
+    words = [str(word) for word in parts(topic_words_view(run))[2][:, 2]]
+    assert all(len(word) == MOST_LETTERS and word.endswith("…") for word in words)
+    # and a dollar sign is only a dollar sign
+    draw([topic_words_view(run)], 2, ("svg",), False, 2.0)
+
+
+@pytest.mark.parametrize("n_topics", [1, pytest.param(40, marks=pytest.mark.slow)])
+def test_one_topic_and_forty_topics_are_drawn(n_topics):
+    run = with_topics(n_topics)
+    view = topic_words_view(run, 6)
+    assert len(parts(view)[1]) == n_topics and len(parts(view)[2]) == 6 * n_topics
+    height = words_height(n_topics, 6)
+    assert draw([view], 2, ("svg",), False, height)["svg"].startswith(b"<?xml")
+
+
+def test_topic_words_view_has_no_overlapping_texts():
+    places = [
+        tuple(row[:2]) for part in parts(topic_words_view(with_topics(40), 6))[1:] for row in part
+    ]
+    assert len(set(places)) == len(places)

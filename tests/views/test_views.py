@@ -4,25 +4,32 @@ import re
 
 import numpy as np
 import pytest
-from comparisons import made_up, tiny_comparison, tiny_run
+from comparisons import made_up, tiny_comparison, tiny_corpus, tiny_run
 from toys import simulated
 
 import workbench as wb
 from workbench.dashboard.shared.shell import read_style
 from workbench.engines import ENGINES, IMPORTED, get_engine
-from workbench.measures import MeasureError, mean_curves
+from workbench.measures import MeasureError, coherence, mean_curves
 from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.views import (
+    coherence_view,
     concentration_curves,
+    differences_view,
+    draw_view,
     elements,
     final_perplexities,
     objective_curves,
     objectives_of,
     perplexity_curves,
     perplexity_layout,
+    pictures,
     state_and_average,
+    topic_list_view,
     topic_number_curves,
+    topic_words_view,
 )
+from workbench.views.comparison import GAINS, score_courses
 from workbench.views.elements import COLOURS, LINES, MARKERS, MOST_POINTS, look_of, looks, ramp
 
 hv = pytest.importorskip("holoviews")
@@ -48,21 +55,6 @@ def test_a_mark_stands_on_the_curve_where_something_changed(engine, settings, at
     np.testing.assert_array_equal((x, same), [at] * 2)
     np.testing.assert_allclose((low + high) / 2, run["test_perplexity"].sel(iteration=at))
     assert (high > low).all()
-
-
-def test_several_seeds_have_a_band_of_one_standard_error():
-    (curve,) = mean_curves(
-        [made_up("cgs", [10, 8]), made_up("cgs", [14, 10], seed=1)], "test_perplexity"
-    )
-    overlay = perplexity_curves([made_up("cgs", [10, 8]), made_up("cgs", [14, 10], seed=1)])
-    (band,) = [element for element in overlay if isinstance(element, hv.Area)]
-    np.testing.assert_array_equal(band.dimension_values(1), curve.y - curve.error)
-    np.testing.assert_array_equal(band.dimension_values(2), curve.y + curve.error)
-    assert not [
-        element
-        for element in perplexity_curves(made_up("cgs", [3, 2]))
-        if isinstance(element, hv.Area)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -207,6 +199,18 @@ def test_final_perplexities_of_single_runs_are_points_without_errors_in_the_pape
             lambda: state_and_average(tiny_comparison()),
             "one label at a time; got cgs; svb; svb-cgs r=1",
         ),
+        (lambda: topic_words_view(made_up("cgs", [3])), "has no phi.*before its first snapshot"),
+        (lambda: topic_words_view(tiny_run(), topics=[9]), "topics are from 0 to 3; got 9"),
+        (lambda: topic_words_view(tiny_run(), topics=[]), "topics are from 0 to 3; got none"),
+        (lambda: topic_words_view(tiny_run(), 0), "at least 1; got 0"),
+        (lambda: topic_words_view(tiny_run(), relevance=2), "relevance must be a number from 0"),
+        (lambda: topic_words_view([tiny_run("cgs"), tiny_run("svb")]), "wanted one run; got 2"),
+        (lambda: topic_list_view(made_up("cgs", [3])), "has no phi"),
+        (
+            lambda: coherence_view(coherence(tiny_run(), tiny_corpus()), "cv"),
+            "coherence must be one of npmi, u_mass, c_v",
+        ),
+        (lambda: differences_view(made_up("cgs", [3]), "vb"), "no reference 'vb'"),
     ],
 )
 def test_wrong_input_gets_one_sentence(call, message):
@@ -236,3 +240,41 @@ def test_labels_that_differ_in_one_ordered_setting_are_a_ramp_of_one_hue():
 )
 def test_other_labels_are_no_ramp(labels):
     assert ramp(labels) == {}
+
+
+def scored(seed=0, top=5.0):
+    """A made-up run of three iterations with gains and hits."""
+    run = made_up("cgs", [9, 8, 7], seed=seed, elapsed=[1.0, 2.0, 4.0])
+    about = {"long_name": "a score", "units": "nats", "better": "higher"}
+    names = {
+        **dict.fromkeys(GAINS, 0.1 + seed),
+        "test_top_hits": top,
+        "test_bottom_hits": 1.0,
+        "test_log_likelihood": -4.0,
+    }
+    return run.assign(
+        {name: ("iteration", [0.0, 0.0, value], about) for name, value in names.items()}
+    )
+
+
+def test_runs_with_gains_have_a_panel_for_each_base_with_a_line_at_0():
+    (gains,) = draw_view("gains", [scored(), scored(seed=1)])
+    assert len(gains.panels) == 3 and len(gains.rows) == 2 * 3
+    for line, *_ in gains.panels:
+        assert isinstance(line, hv.Path) and line.dimension_values(0)[:2].tolist() == [0.0, 0.0]
+        assert line.kdims[0].unit == "nats"
+
+
+def test_hits_are_drawn_against_seconds_under_labels_that_are_given():
+    runs = [scored(), scored(seed=1, top=7.0)]
+    panels = score_courses(runs, labels=["SBM", "SBM"])
+    assert len(panels) == 3
+    (curve,) = [each for each in panels[0] if type(each) is hv.Curve]
+    assert curve.label == "SBM" and curve.dimension_values(0).tolist() == [1.0, 2.0, 4.0]
+    assert curve.dimension_values(1).tolist() == [0.0, 0.0, 6.0]
+    difference = mean_curves(runs, "test_top_hits", "elapsed", ["SBM", "LNM"])
+    assert [(each.label, each.y[-1]) for each in difference] == [("SBM", 5.0), ("LNM", 7.0)]
+
+
+def test_runs_without_gains_and_hits_have_neither_picture():
+    assert not {"gains", "hits"} & {one.name for one in pictures([made_up("cgs", [9, 8])])}

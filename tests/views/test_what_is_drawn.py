@@ -16,11 +16,11 @@ from measures.test_mixtures import run_of
 from scipy.stats import t
 from toys import dated, simulated
 from views.test_bayes_nets import fitted as fitted_net
-from views.test_choosing import runs as runs_by_k
 from views.test_groups_and_periods import DATES, fitted
 from views.test_inference_views import begun_from, bounded
 from views.test_rows_with_inputs import rows_of_places
 from views.test_sequences import sequences
+from views.test_settings_results import runs as runs_by_k
 
 import workbench as wb
 from workbench.corpus import hold_out_ends, hold_out_rows
@@ -284,11 +284,12 @@ def differences(panels, _, about):
         for label, group in members(about.runs).items()
     }
     for label, *numbers in about.picture.rows:
-        less, place = np.subtract(last[label], last[reference]), panel.y.get(f"{label} (2 pairs)")
+        less, place = np.subtract(last[label], last[reference]), panel.y.get(f"{label} (3 pairs)")
         if label != reference:
-            sides = around(less, t.ppf(0.975, 1))
+            sides = around(less, t.ppf(0.975, 2))
             yield numbers[:5], [reference, mean(less), error(less), *sides]
             yield panel.across(place) + panel.across(place, True), [mean(less), *sides]
+    yield {row[2] > 0 for row in about.picture.rows if row[0] != reference}, {False, True}
     yield "Left of the dotted line is better." in about.picture.caption, True
 
 
@@ -652,7 +653,7 @@ def paths(panels, run, about):
 
 def chances(panels, run, about):
     values = run["state_probability"].isel(snapshot=-1).transpose("hidden_state", "document").values
-    return [(panels[0].scales, [(0, 1)])] + [
+    return [(panels[0].scales, [(0, 1)]), (len(about.picture.rows), 30 * 3)] + [
         ([panels[0].cell(name, float(i)) for i in range(30)], values[int(name[0])][:30])
         for name in panels[0].y
     ]
@@ -774,6 +775,18 @@ def compared():
     return case(each_run(tiny_comparison()))
 
 
+def paired():
+    """Three seeds of a reference, of a label that is better and of one that is worse, so that no sign is lost."""
+    last = {"svb": [103, 110, 118], "cgs": [100, 104, 109], "cvb": [98, 99, 104]}
+    return case(
+        [
+            made_up(engine, [2 * value, value], seed=seed)
+            for engine, values in last.items()
+            for seed, value in enumerate(values)
+        ]
+    )
+
+
 def small():
     return case(
         [tiny_run("cgs"), tiny_run("svb")],
@@ -800,7 +813,7 @@ MOVES = {
 ALPHA = [[0.5, 0.2], [0.6, 0.3]]
 CHECKED = {
     "ordering": (compared, marks),
-    "differences": (compared, differences),
+    "differences": (paired, differences),
     "perplexity-by-iterations": (compared, curves),
     "perplexity-by-seconds": (compared, curves),
     "perplexity-by-updates": (compared, curves),
