@@ -93,7 +93,7 @@ def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn, seen):
     card.follow(seen, None)
     assert card.figure.objects and "Difference from cgs" in card.table.object
     assert list(card.reference.options.values()) == ["", "svb", "cgs"]
-    assert card.set_against("svb")
+    assert card.reference.part().take("svb")
     card.follow(seen, 1.5)
     for told in ("Difference from svb", "Seconds to 1.5", "not reached"):
         assert told in card.table.object
@@ -115,7 +115,7 @@ def test_labels_of_others_enter_the_table_as_text(seen):
 
 
 def test_its_table_as_a_file_holds_the_numbers(seen):
-    shown, _ = compared(seen, None, None)
+    shown = compared(seen, None, None)
     header, first, _ = csv_of(shown.picture).decode().splitlines()
     values = dict(zip(header.split(","), first.split(","), strict=True))
     found = side_by_side(seen, None, None).isel(label=0)

@@ -9,15 +9,15 @@ def test_runs_are_drawn_by_the_settings_in_which_they_differ_or_by_one_of_them(
     drawn, new_run, store
 ):
     card = Results(Handover())
-    card.follow([], {})
+    card.follow([], [])
     assert "Runs that differ in a setting" in card.said.object and not card.results.visible
     for seed in range(2):
         for k in (2, 3):
             new_run(f"k{k}-{seed}", "cgs", seed=seed, n_topics=k, n_iterations=4)
-    readings, settings = RunMonitor(store).look().readings, {"K": "Topics K", "seed": "Seed"}
+    readings, settings = RunMonitor(store).look().readings, ["K", "seed"]
     card.follow(readings, settings)
     assert card.shown.picture.header[3:] == ["K", "test_perplexity"]
-    assert list(card.setting.options) == [EVERY, "Topics K", "Seed"]
+    assert list(card.setting.options) == [EVERY, "K", "Seed"]
     parts = card.parts()
     assert parts["settings"].take("seed") and parts["result"].take("updates")
     card.follow(readings, settings)

@@ -1,18 +1,19 @@
 """The comparison card: a row for each engine and its options, with errors, and a picture of the differences."""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from html import escape
 
 import numpy as np
 import pandas as pd
-import panel as pn
 import xarray as xr
 
 from workbench.dashboard.compare.looking import Looked, begun
-from workbench.dashboard.shared.card import Card, Live, Shown, by_label_html, live
+from workbench.dashboard.shared.card import WAITING, Card, Live, Shown, by_label_html
 from workbench.dashboard.shared.downloads import Handover
-from workbench.dashboard.shared.shell import labelled, styled, text
+from workbench.dashboard.shared.form import Offers
+from workbench.dashboard.shared.shell import labelled, text
 from workbench.measures import (
     MeasureError,
     final,
@@ -25,7 +26,6 @@ from workbench.measures.selection import in_papers_order, spec_of
 from workbench.measures.starts import starts_behind, starts_of
 from workbench.numbers import DASH, format_interval, format_number
 from workbench.runs.afterwards.heldout_by_document import score_documents
-from workbench.runs.execution.run import Run
 from workbench.runs.progress import decimals
 from workbench.runs.spec import SpecError
 from workbench.tables import Column, Table
@@ -40,60 +40,28 @@ class Comparison(Card):
     """The card that compares the runs given to `follow`; the numbers are computed in a thread."""
 
     def __init__(self, handover: Handover):
-        self.reference = styled(
-            pn.widgets.Select(
-                label="Baseline",
-                options={BEST: ""},
-                value="",
-                width=230,
-                css_classes=["wb-unlabelled"],
-            )
-        )
+        self.reference = Offers("Baseline", BEST)  # labels and engines, perhaps of no run yet
         self.busy = text(css_classes=["wb-mid"], visible=False)
         super().__init__("Comparison", handover, labelled(self.reference), self.busy)
-        self._paths = ()
-
-    def set_against(self, label: str) -> bool:
-        """Set the reference of the comparison, a label or an engine, even if the store has no such run yet."""
-        self._offer([label])
-        self.reference.value = label
-        return True
-
-    def _offer(self, labels: list[str]) -> None:
-        offered = dict.fromkeys(filter(None, [*labels, self.reference.value]))
-        self.reference.options = {BEST: ""} | {label: label for label in offered}
 
     def follow(self, runs: Looked, until: float | None) -> None:
         """Compute the comparison of these runs in the background, unless the last request was the same."""
-        paths, asked = (
-            [path for path, _ in runs],
-            (runs, until or None, self.reference.value or None),
-        )
+        asked = runs, until or None, self.reference.value or None
+        if self.shown.table and self.shown.paths != tuple(path for path, _ in runs):
+            self.busy.say(f"{len(runs)} runs are being compared; the table shows those before …")
+        self.bring(asked, partial(compared, *asked), WAITING)
 
-        def first() -> None:
-            if paths != self._paths and self.shown.table:
-                self.busy.say(
-                    f"{len(runs)} runs are being compared; the table shows those before …"
-                )
-            self.wait()
-            self._paths = paths
-
-        def work() -> tuple[Live, list[str]]:
-            shown, labels = compared(*asked)
-            return live(shown), labels
-
-        def then(found: tuple[Live, list[str]] | None, error: Exception | None) -> None:
-            self.busy.say("")
-            self.show(found and found[0], error)
-            if found:
-                self._offer(found[1])
-
-        self._task.submit(asked, work, then, first)
+    def show(self, found: Live | None, error: Exception | None = None) -> None:
+        """Show the comparison, and offer the labels of its rows as references; or show the error."""
+        super().show(found, error)
+        self.busy.say("")
+        if found:
+            self.reference.offer(found[0].beside)
 
 
 @lru_cache(maxsize=32)
-def compared(runs: Looked, until: float | None, reference: str | None) -> tuple[Shown, list[str]]:
-    """Return the content of the card for these runs (see `side_by_side`), and the labels of its rows."""
+def compared(runs: Looked, until: float | None, reference: str | None) -> Shown:
+    """Return the content of the card for these runs (see `side_by_side`), with the labels of its rows beside."""
     if not runs:
         raise MeasureError("no run is drawn; draw some in the table")
     found = side_by_side(runs, until, reference)
@@ -110,7 +78,7 @@ def compared(runs: Looked, until: float | None, reference: str | None) -> tuple[
     html = by_label_html(table_of(rows))
     paths = tuple(path for path, _ in runs)
     said = "".join(f"<p>{escape(sentence)}.</p>" for sentence in found.attrs["starts_behind"])
-    return Shown(said, picture, html, paths), rows["label"].tolist()
+    return Shown(said, picture, html, paths, beside=rows["label"].tolist())
 
 
 def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr.Dataset:
@@ -130,7 +98,8 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
         if "test_perplexity" in progress:
             found.append(progress)
             if iteration >= 0:
-                scored |= _scored(run)
+                with suppress(SpecError, OSError):  # it has no checkpoint
+                    scored[run.spec.hash] = score_documents(run)
     if not found:
         raise MeasureError(
             "no run that is drawn has held-out tokens and a first iteration; there is nothing to compare"
@@ -163,14 +132,6 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
     table = differences.merge(errors, combine_attrs="override")
     table.attrs["starts_behind"] = starts_behind(found)
     return table.merge(by_label.loc[table["label"].values].to_xarray(), combine_attrs="override")
-
-
-def _scored(run: Run) -> dict:
-    """Return a dict hash of the run -> scores of its documents at the last checkpoint; empty without a checkpoint."""
-    try:
-        return {run.spec.hash: score_documents(run)}
-    except (SpecError, OSError):
-        return {}
 
 
 def table_of(rows: pd.DataFrame) -> Table:

@@ -16,7 +16,7 @@ from workbench.dashboard.compare.files import curve_picture, report_file
 from workbench.dashboard.compare.grouping import GROUPINGS, MOST, NEWEST, mean_lines, whole_lines
 from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.shared.downloads import Handover, picture_downloads
-from workbench.dashboard.shared.form import Fold
+from workbench.dashboard.shared.form import Fold, Offers
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import (
@@ -31,7 +31,6 @@ from workbench.dashboard.shared.shell import (
 from workbench.measures.selection import data_of_specs
 
 LOG = {"Log x": "x", "Log y": "y"}
-NEWEST_DATA = "That of the newest run"
 
 
 class FigureCard:
@@ -40,26 +39,11 @@ class FigureCard:
     def __init__(self, handover: Handover, live: LiveStrip):
         self.curve, self.live = Curve(), live
         self.axis = _choice("Axis", AXES, self.curve.axis)
-        self.chart = styled(
-            pn.widgets.Select(
-                label="Show",
-                options=list(CHARTS),
-                value="Perplexity",
-                width=170,
-                css_classes=["wb-unlabelled"],
-            )
-        )
+        self.chart = styled(pn.widgets.Select(label="Show", options=list(CHARTS), width=170))
         self.measure = _choice("Measure", CHARTS[self.chart.value], self.curve.measure)
         self.span = _choice("Range", SPANS, self.curve.span)
         self.lines = _choice("Lines", GROUPINGS, GROUPINGS[0])
-        self.data = styled(
-            pn.widgets.Select(
-                label="Data",
-                options={NEWEST_DATA: ""},
-                width=230,
-                css_classes=["wb-unlabelled"],
-            )
-        )
+        self.data = Offers("Data", "That of the newest run")
         self._data = labelled(self.data)
         self.log = styled(Toggles(label="Logarithmic", options=LOG, value=[]))
         self.smoothing = styled(
@@ -79,7 +63,6 @@ class FigureCard:
                 value=None,
                 start=0.0,
                 width=150,
-                css_classes=["wb-unlabelled"],
                 placeholder="Reached by all",
             )
         )
@@ -111,7 +94,7 @@ class FigureCard:
             "axis": widget_part(self.axis),
             "range": widget_part(self.span),
             "lines": widget_part(self.lines),
-            "data": Part(lambda: self.data.value, "", self._take_data),
+            "data": self.data.part(),
             "smoothing": widget_part(self.smoothing),
             "until": widget_part(self.until),
             "log": widget_part(self.log),
@@ -131,7 +114,8 @@ class FigureCard:
         self._data_of = dict(
             zip(readable, data_of_specs([one.spec for one in readable.values()]), strict=True)
         )
-        self._offer(self._data_of.values())
+        self.data.offer(self._data_of.values())
+        self._data.visible = len(self.data.options) > 2
         chosen = (
             [name for name, reading in readable.items() if len(reading.numbers)]
             if self.picked is None
@@ -180,17 +164,6 @@ class FigureCard:
     def name_data(self, name: str) -> str:
         """Return the data of a run in words; "" if all runs of the store have the same data."""
         return self._data_of[name] if len(set(self._data_of.values())) > 1 else ""
-
-    def _offer(self, data: Iterable[str]) -> None:
-        """Offer these data sets and the chosen one in the menu; show the menu only if it has several."""
-        offered = dict.fromkeys(filter(None, [*data, self.data.value]))
-        self.data.options = {NEWEST_DATA: ""} | {each: each for each in offered}
-        self._data.visible = len(offered) > 1
-
-    def _take_data(self, data: str) -> bool:
-        self._offer([data])
-        self.data.value = data
-        return True
 
     def compared(self) -> Drawn:
         """Return, for a table or report, the drawn runs, and without colour those for which the figure has no room."""

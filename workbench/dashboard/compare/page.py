@@ -25,7 +25,6 @@ from workbench.dashboard.shared.background import LatestTask, in_background
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.drawn import Sight
 from workbench.dashboard.shared.link import (
-    Part,
     attribute_part,
     follow_address,
     write_address,
@@ -108,9 +107,7 @@ class ComparePage:
             | self.table.parts()
             | self.results.parts()
             | {
-                "against": Part(
-                    lambda: self.comparison.reference.value, "", self.comparison.set_against
-                ),
+                "against": self.comparison.reference.part(),
                 "topics_of": attribute_part(self, "_ticked_last"),
             }
         )

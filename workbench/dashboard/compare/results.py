@@ -11,6 +11,7 @@ from workbench.dashboard.compare.looking import looked_at
 from workbench.dashboard.compare.table import called, is_setting
 from workbench.dashboard.shared.card import Card, Shown
 from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.form import Offers
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
@@ -38,45 +39,22 @@ class Results(Card):
     """The card *Settings and results*: a panel for the chosen setting, or for each setting in which the runs differ."""
 
     def __init__(self, handover: Handover):
-        self.setting, self.result = (
-            styled(
-                pn.widgets.Select(
-                    label=label,
-                    options=options,
-                    value=next(iter(options.values())),
-                    width=230,
-                    css_classes=["wb-unlabelled"],
-                )
-            )
-            for label, options in (("Setting", {EVERY: ""}), ("Result", RESULTS))
-        )
+        self.setting = Offers("Setting", EVERY, called)
+        self.result = styled(pn.widgets.Select(label="Result", options=RESULTS, width=230))
         super().__init__(
             "Settings and results", handover, labelled(self.setting), labelled(self.result)
         )
 
-    def follow(self, readings: Iterable[Reading], settings: dict[str, str], data: str = "") -> None:
-        """Show these runs; ``settings`` has the label of each setting in which runs differ, and ``data`` names their data."""
-        own = {self.setting.value: called(self.setting.value)} if self.setting.value else {}
-        offered = {EVERY: ""} | {title: name for name, title in (own | settings).items()}
-        if self.setting.options != offered:
-            self.setting.options = offered
+    def follow(self, readings: Iterable[Reading], settings: Iterable[str], data: str = "") -> None:
+        """Show these runs; ``settings`` are those in which runs differ, and ``data`` names the data."""
+        self.setting.offer(settings)
         seen = [one for one in readings if one.spec is not None and len(one.numbers)]
         key = looked_at(seen), self.setting.value, self.result.value, data
         self.bring(key, partial(results_of, seen, *key[1:]))
 
     def parts(self) -> dict[str, Part]:
         """Return the chosen setting and result as parts of the link."""
-
-        def take(name: str) -> bool:
-            if fits := not name or is_setting(name):
-                self.setting.options = self.setting.options | ({called(name): name} if name else {})
-                self.setting.value = name
-            return fits
-
-        return {
-            "settings": Part(lambda: self.setting.value, "", take),
-            "result": widget_part(self.result),
-        }
+        return {"settings": self.setting.part(is_setting), "result": widget_part(self.result)}
 
 
 def results_of(readings: list[Reading], setting: str, measure: str, data: str = "") -> Shown:

@@ -114,9 +114,7 @@ class RunTable(Drawn):
                 label="Find runs", placeholder=FIND, css_classes=["wb-unlabelled", "wb-grow"]
             )
         )
-        self.groups = styled(
-            pn.widgets.Select(label="Group runs by", width=150, css_classes=["wb-unlabelled"])
-        )
+        self.groups = styled(pn.widgets.Select(label="Group runs by", width=150))
         opened = styled(Toggles(label="More of the table", options=["Columns"]))
         self.shown = styled(Toggles(label="Columns of the table", visible=pn.bind(bool, opened)))
         self.said = text(css_classes=["wb-mid"])

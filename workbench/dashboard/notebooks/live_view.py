@@ -119,7 +119,6 @@ class LiveView:
                 options=names_by_label(MEASURES),
                 value=measure,
                 width=120,
-                css_classes=["wb-unlabelled"],
             )
         )
         for widget in (self.axis, self.measure):

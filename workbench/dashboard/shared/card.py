@@ -35,6 +35,7 @@ class Shown(NamedTuple):
     on_page: Picture | None = None  # what the page shows of the picture; None: all of it
 
 
+WAITING = "The results of the runs are being computed …"
 Live = tuple[Shown, list[figure]]
 """The content of a card, and the figures of its picture for one session."""
 
@@ -138,7 +139,7 @@ class Card(PictureCard):
     def wait(self) -> None:
         """Show that the results are being computed, unless the card shows something."""
         if not self.said.object:
-            self.said.object = message("The results of the runs are being computed …")
+            self.said.object = message(WAITING)
 
 
 def _picture_of(shown: Shown) -> tuple[Picture, tuple[Path, ...]]:

@@ -1,6 +1,6 @@
 """Fields in the style of the page, and a form of fields with error sentences under them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 import panel as pn
@@ -8,6 +8,7 @@ import param
 from bokeh.models import CategoricalSlider
 from panel.widgets.select import SingleSelectBase
 
+from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.shell import LAYOUT_CSS, Box, Toggles, in_form, styled, text
 from workbench.numbers import capital
 
@@ -98,6 +99,36 @@ class Steps(SingleSelectBase):
     def _process_param_change(self, params: dict) -> dict:
         params.pop("value_throttled", None)  # only the browser sets it
         return super()._process_param_change(params)
+
+
+class Offers(pn.widgets.Select):
+    """A menu of what there is now, after an entry with value "" for the default; a chosen value stays when it is gone.
+
+    ``named`` returns the entry of a value.
+    """
+
+    def __init__(self, label: str, default: str, named: Callable[[str], str] = str):
+        self._default, self._named = {default: ""}, named
+        super().__init__(label=label, options=self._default, value="", width=230)
+        styled(self)
+
+    def offer(self, values: Iterable[str]) -> None:
+        """Offer these values and the chosen one."""
+        wanted = dict.fromkeys(filter(None, [*values, self.value]))
+        options = self._default | {self._named(value): value for value in wanted}
+        if options != self.options:
+            self.options = options
+
+    def part(self, known: Callable[[str], bool] = lambda value: True) -> Part:
+        """Return the part of the link; it may name what is not offered now, if that is ``known``."""
+
+        def take(value: str) -> bool:
+            if fits := not value or known(value):
+                self.offer([*self.values, value])
+                self.value = value
+            return fits
+
+        return Part(lambda: self.value, "", take)
 
 
 class Fields(dict):

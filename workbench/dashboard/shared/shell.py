@@ -180,7 +180,8 @@ def styled(widget, **settings):
 
 
 def labelled(widget, *more) -> pn.Column:
-    """Return a widget and further components after the label of the widget."""
+    """Return a widget and further components after the label of the widget, which the widget itself shows no more."""
+    widget.css_classes = ["wb-unlabelled"]
     return column(_label(widget.label), widget, *more, kind="wb-pair", sizing_mode=None)
 
 
