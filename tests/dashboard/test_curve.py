@@ -114,11 +114,9 @@ def test_a_slot_with_another_run_holds_nothing_of_the_old_one(curve, reading_of)
     assert not any(in_legend(curve))
 
 
-def test_an_axis_becomes_logarithmic_where_all_is_above_0_with_scales_that_were_made_beforehand(
-    curve, reading_of
-):
+def test_an_axis_becomes_logarithmic_where_all_is_above_0_and_linear_again(curve, reading_of):
     shown(curve, reading_of(n_points=100))
-    parts, linear = len(curve.figure.references()), (curve.figure.x_scale, curve.figure.y_scale)
+    parts = len(curve.figure.references())
     curve.log = ["x", "y"]
     curve.draw()
     assert isinstance(curve.figure.x_scale, LogScale) and isinstance(curve.figure.y_scale, LogScale)
@@ -133,10 +131,9 @@ def test_an_axis_becomes_logarithmic_where_all_is_above_0_with_scales_that_were_
     assert curve.seen().log == ("x", "y") and curve.refused() == []
     curve.log = []
     curve.draw()
-    assert (
-        curve.figure.x_scale,
-        curve.figure.y_scale,
-    ) == linear and curve.figure.x_range.start == 0
+    for scale in (curve.figure.x_scale, curve.figure.y_scale):
+        assert isinstance(scale, LinearScale)
+    assert curve.figure.x_range.start == 0
 
 
 def test_an_axis_with_a_number_below_0_stays_linear_and_a_range_moved_by_hand_goes_with_the_scale(

@@ -24,12 +24,11 @@ from workbench.dashboard.compare.slots import (
     STRANDS,
     TURNED,
     Look,
-    Scales,
     Slot,
-    add_legend,
     crossings,
     drawn_from,
     plot,
+    set_scale,
     turns,
 )
 from workbench.dashboard.shared.link import Part
@@ -82,10 +81,10 @@ class Curve:
         self.slots: list[Slot] = []
         self._in_order: list[Slot] = []  # as the legend has them
         self._readings, self._labels = {}, {}
-        self._moved_by_hand = self._moving = False
+        self.moved_by_hand = self._moving = False  # whether the visitor has changed a range
         self._lifted = set()  # names of the runs that stand out
         self.figure = plot()
-        self.scales = Scales(self.figure)
+        self._logarithmic = {"x": False, "y": False}
         self._across = Span(
             dimension="width",
             location=0,
@@ -104,7 +103,6 @@ class Curve:
         marks = ColumnDataSource(turns([], FIRST[1]), name="turns")
         upright = {"marker": "dash", "angle": math.pi / 2, "size": 26, "line_width": 1.5}
         self._turns = drawn_from(marks, Scatter(x=x, y=y, line_color="colour", **upright))
-        self._legend, self._hover = add_legend(self.figure)
         self.figure.add_tools(HoverTool(renderers=[self._turns], tooltips=TURNED))
         self.draw()
         for bounds in (self.figure.x_range, self.figure.y_range):
@@ -138,10 +136,10 @@ class Curve:
         renderers = [*(part for _, part in parts), self._turns, self._crossings]
         if renderers != self.figure.renderers:
             self.figure.renderers = renderers
-            self._hover.renderers = [slot.parts["points", 0] for slot in self.slots]
+            self.figure.hover[0].renderers = [slot.parts["points", 0] for slot in self.slots]
         items = [slot.item for slot in self._in_order]
-        if items != self._legend.items:
-            self._legend.items = items
+        if items != self.figure.legend[0].items:
+            self.figure.legend[0].items = items
 
     def colours(self) -> dict[str, str]:
         """Return a dict name of a drawn run -> its colour, that of its engine; see `workbench.views.elements`."""
@@ -214,7 +212,7 @@ class Curve:
             self.mean,
             self.smoothing,
             self.target(),
-            tuple(axis for axis, logarithmic in self.scales.logarithmic.items() if logarithmic),
+            tuple(axis for axis, logarithmic in self._logarithmic.items() if logarithmic),
         )
 
     def target(self) -> float | None:
@@ -234,7 +232,7 @@ class Curve:
 
     def refused(self) -> list[str]:
         """Return the axes that stay linear although logarithmic was chosen, since not all their values are above 0."""
-        return [axis for axis in self.log if not self.scales.logarithmic[axis]]
+        return [axis for axis in self.log if not self._logarithmic[axis]]
 
     def _has(self, reading: Reading) -> bool:
         """Return whether the run has the chosen measure; True before its first record."""
@@ -332,9 +330,12 @@ class Curve:
             axis: axis in self.log and bool((values > 0).all())
             for axis, values in (("x", xs), ("y", ys))
         }
-        self.scales.choose(**log)
+        for axis in log:
+            if log[axis] != self._logarithmic[axis]:
+                set_scale(self.figure, axis, log[axis])
+        self._logarithmic = log
         starts = {"x": self.figure.x_range.start, "y": self.figure.y_range.start}
-        if self._moved_by_hand and all(starts[axis] > 0 for axis in log if log[axis]):
+        if self.moved_by_hand and all(starts[axis] > 0 for axis in log if log[axis]):
             return
         self._moving = True
         right = xs.max() if len(xs) else 0.0
@@ -349,23 +350,19 @@ class Curve:
 
     def _moved(self, attribute, old, new) -> None:
         """Note that the visitor has changed a range; the ranges then stay until they are reset."""
-        self._moved_by_hand = self._moved_by_hand or not self._moving
+        self.moved_by_hand = self.moved_by_hand or not self._moving
 
     def follow(self) -> None:
         """Let the ranges fit the curves again, and draw."""
-        self.release()
+        self.moved_by_hand = False
         self.draw()
-
-    def release(self) -> None:
-        """Let the ranges fit the curves from the next `draw` on."""
-        self._moved_by_hand = False
 
     def part(self) -> Part:
         """Return the part of the link for the ranges that the visitor set: left, right, bottom and top."""
 
         def now() -> str:
             across, up = self.figure.x_range, self.figure.y_range
-            ranges = (across.start, across.end, up.start, up.end) if self._moved_by_hand else ()
+            ranges = (across.start, across.end, up.start, up.end) if self.moved_by_hand else ()
             return ",".join(f"{number:.6g}" for number in ranges)
 
         def take(text: str) -> bool:
@@ -375,7 +372,7 @@ class Curve:
                 return False
             fits = -math.inf < left < right < math.inf and -math.inf < bottom < top < math.inf
             if fits:
-                self._moved_by_hand = True
+                self.moved_by_hand = True
                 self.figure.x_range.update(start=left, end=right)
                 self.figure.y_range.update(start=bottom, end=top)
             return fits

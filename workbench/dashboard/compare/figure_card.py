@@ -13,7 +13,14 @@ from workbench.dashboard.compare.charts import (
 )
 from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
 from workbench.dashboard.compare.files import curve_picture, report_file
-from workbench.dashboard.compare.grouping import GROUPINGS, MOST, NEWEST, mean_lines, whole_lines
+from workbench.dashboard.compare.grouping import (
+    GROUPINGS,
+    MOST,
+    NEWEST,
+    Line,
+    mean_lines,
+    whole_lines,
+)
 from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.shared.downloads import Handover, picture_downloads
 from workbench.dashboard.shared.form import Fold, Offers
@@ -86,7 +93,6 @@ class FigureCard:
         self._n_other = 0  # number of runs that were chosen and are of other data
         self._beyond: list[Reading] = []  # compared, but without room in the figure
         self._left_out = 0  # number of runs that are not even compared
-        self._empty = True  # no run can be read
 
     def parts(self) -> dict[str, Part]:
         """Return a dict name of a choice -> its part of the page's link."""
@@ -123,20 +129,17 @@ class FigureCard:
         )
         wanted = self.of_one_data(chosen)
         self._n_other = 0 if self.picked is None else len(chosen) - len(wanted)
-        compared, beyond = wanted[:N_SLOTS], []
-        if self.means or self.picked is not None:
+        compared, lines = wanted[:N_SLOTS], []
+        if several := self.means or self.picked is not None:
             most = NEWEST if self.picked is None else MOST
             lines = whole_lines(mean_lines([readable[name] for name in wanted[: 8 * most]]), most)
             among = {name for line in lines for name in line.names}
             compared = [name for name in wanted if name in among]
-            beyond = compared[N_SLOTS:]
-        if self.means:
-            self.curve.assign_lines(lines)
-            beyond = [name for line in lines[N_SLOTS:] for name in line.names]
-        else:
-            self.curve.assign(compared[:N_SLOTS])
-        self._left_out = len(wanted) - len(compared) if self.means or self.picked is not None else 0
-        self._beyond, self._empty = [readable[name] for name in beyond], not readable
+        if not self.means:
+            lines = [Line(name, "", (name,)) for name in compared]
+        self.curve.assign_lines(lines, self.means)
+        self._left_out = len(wanted) - len(compared) if several else 0
+        self._beyond = [readable[name] for line in lines[N_SLOTS:] for name in line.names]
         self.curve.show(readable)
         self.live.show(readable[name] for name in self.curve.colours())
         self._describe()
@@ -209,7 +212,7 @@ class FigureCard:
 
     def _look_anew(self) -> None:
         """Show the chosen view with ranges that fit, whatever ranges the visitor had set."""
-        self.curve.release()
+        self.curve.moved_by_hand = False
         self.look()
 
     def _chart_changed(self, event) -> None:
@@ -242,7 +245,7 @@ class FigureCard:
             )
         if self._left_out:
             said += f" {self._left_out:,} older ones are left out of all of these; choose fewer to compare those."
-        if self._empty:
+        if not self._data_of:
             said = "Curves appear here with the first iteration of the first run."
         self.meaning.object = message(said)
 

@@ -74,7 +74,7 @@ TURNED = '<div class="wb-tip"><b>from iteration @iteration{0,0}</b><br>@said</di
 
 
 def plot() -> figure:
-    """Return the figure, without glyphs."""
+    """Return the figure, without glyphs, with an empty legend above it and a tooltip that no line has yet."""
     made = figure(
         height=420,
         sizing_mode="stretch_width",
@@ -101,32 +101,26 @@ def plot() -> figure:
         axis.minor_tick_line_color = axis.major_tick_line_color = None
         axis.axis_label_standoff = 10
     made.yaxis[0].axis_line_color = None
+    legend = Legend(
+        location="top_left",
+        orientation="horizontal",
+        click_policy="none",
+        stylesheets=[LEGEND_CSS],
+        label_text_font_size="12px",
+        padding=0,
+        spacing=14,
+        margin=4,
+    )
+    made.add_layout(legend, "above")
+    made.add_tools(HoverTool(renderers=[], tooltips=TOOLTIP, limit=1, point_policy="snap_to_data"))
     return made
 
 
-class Scales:
-    """The linear and logarithmic scales of the axes of a figure with their ticks, all made beforehand."""
-
-    def __init__(self, made: figure):
-        self._figure, self.logarithmic = made, {"x": False, "y": False}
-        self._made = {
-            axis: {False: (LinearScale(), BasicTicker()), True: (LogScale(), LogTicker())}
-            for axis in self.logarithmic
-        }
-        for axis in self.logarithmic:
-            self._put(axis)
-
-    def choose(self, **logarithmic: bool) -> None:
-        """Set each given axis, ``x`` or ``y``, to logarithmic (True) or linear (False)."""
-        for axis, wanted in logarithmic.items():
-            if wanted != self.logarithmic[axis]:
-                self.logarithmic[axis] = wanted
-                self._put(axis)
-
-    def _put(self, axis: str) -> None:
-        scale, ticker = self._made[axis][self.logarithmic[axis]]
-        self._figure.update(**{f"{axis}_scale": scale})
-        getattr(self._figure, f"{axis}axis")[0].update(ticker=ticker)
+def set_scale(made: figure, axis: str, logarithmic: bool) -> None:
+    """Make an axis of a figure, "x" or "y", logarithmic or linear, with the ticks for it."""
+    scale, ticker = (LogScale(), LogTicker()) if logarithmic else (LinearScale(), BasicTicker())
+    made.update(**{f"{axis}_scale": scale})
+    getattr(made, f"{axis}axis")[0].update(ticker=ticker)
 
 
 def drawn_from(source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRenderer:
@@ -143,24 +137,6 @@ def drawn_from(source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRende
         muted_glyph=None,
         **settings,
     )
-
-
-def add_legend(made: figure) -> tuple[Legend, HoverTool]:
-    """Add an empty legend above the figure, and a tooltip that no line has yet; return both."""
-    legend = Legend(
-        location="top_left",
-        orientation="horizontal",
-        click_policy="none",
-        stylesheets=[LEGEND_CSS],
-        label_text_font_size="12px",
-        padding=0,
-        spacing=14,
-        margin=4,
-    )
-    made.add_layout(legend, "above")
-    hover = HoverTool(renderers=[], tooltips=TOOLTIP, limit=1, point_policy="snap_to_data")
-    made.add_tools(hover)
-    return legend, hover
 
 
 class Look(NamedTuple):
