@@ -5,7 +5,13 @@ import re
 import pandas as pd
 import pytest
 
-from workbench.dashboard.compare.history import Lineage, gap_of, moves_of, priors_of
+from workbench.dashboard.compare.history import (
+    family_of,
+    gap_of,
+    lineage_of,
+    moves_of,
+    priors_of,
+)
 from workbench.dashboard.compare.looking import RunsCard
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
@@ -68,10 +74,10 @@ def test_the_tree_has_each_run_that_began_from_another_and_whose_parent_is_gone(
         began("orphan", "gone", 1000),
         reading_of("broken", state="unreadable")._replace(spec=None),
     )
-    card = Lineage(Handover())
-    card.follow(newest_first[:1])
+    card = RunsCard("Warm starts", Handover(), lineage_of)
+    card.follow(family_of(newest_first[:1]))
     assert not card.view.visible
-    card.follow(newest_first)
+    card.follow(family_of(newest_first))
     table = pd.DataFrame(card.shown.picture.rows, columns=card.shown.picture.header)
     assert table[["run", "parent", "iteration"]].values.tolist() == [
         ["orphan", "its old name", 1000],

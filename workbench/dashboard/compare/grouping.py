@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
+from workbench.measures.curves import mean_and_error
 from workbench.measures.selection import labels_of_specs
 
 NO_ROWS = np.empty((0, len(COLUMNS)))
@@ -85,11 +86,8 @@ class Mean:
 def mean_of(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard error over runs, (point, COLUMNS) each, at the iterations that all runs have."""
     shared = reduce(np.intersect1d, [rows[:, 0] for rows in tables])
-    rows = np.stack([rows[np.isin(rows[:, 0], shared)] for rows in tables])
-    if len(tables) == 1:
-        return rows[0], np.full(rows.shape[1:], np.nan)
     with np.errstate(invalid="ignore"):  # a bound may be infinite
-        return rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(tables))
+        return mean_and_error([rows[np.isin(rows[:, 0], shared)] for rows in tables])
 
 
 def telling_labels(readings: list[Reading]) -> dict[str, str]:

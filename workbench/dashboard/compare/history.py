@@ -1,12 +1,11 @@
 """Cards on the history of runs: topics split and merged, learnt priors, the gap to Gibbs sampling, warm starts."""
 
 from collections.abc import Iterable
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 from workbench.dashboard.compare.looking import Looked, begun
-from workbench.dashboard.shared.card import Card, Shown, by_label_html
-from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.card import Shown, by_label_html
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import message
 from workbench.engines import REFERENCE
@@ -68,30 +67,24 @@ def gap_of(runs: Looked) -> Shown:
     return Shown(said, picture, "", tuple(path for path, _ in runs))
 
 
-class Lineage(Card):
-    """The card with the tree of which run started from which; hidden if every run started at random."""
-
-    def __init__(self, handover: Handover):
-        super().__init__("Warm starts", handover, hides=True)
-
-    def follow(self, readings: Iterable[Reading]) -> None:
-        """Show the tree of these runs, newest first."""
-        known = {one.name: one for one in readings if one.spec is not None}
-        edges = edges_of([(name, one.spec) for name, one in reversed(known.items())])
-        related = {name for edge in edges for name in (edge.run, edge.parent)}
-        family = tuple(name for name in reversed(known) if name in related)
-        self.bring(
-            family, partial(lineage_of, {known[name].path: known[name].spec for name in family})
-        )
+def family_of(readings: Iterable[Reading]) -> tuple[tuple[Path, RunSpec], ...]:
+    """Return path and spec of each run that began from another, or another from it, oldest first; of runs newest first."""
+    known = {one.name: one for one in readings if one.spec is not None}
+    edges = edges_of([(name, one.spec) for name, one in reversed(known.items())])
+    related = {name for edge in edges for name in (edge.run, edge.parent)}
+    return tuple(
+        (known[name].path, known[name].spec) for name in reversed(known) if name in related
+    )
 
 
-def lineage_of(specs: dict[Path, RunSpec]) -> Shown:
-    """Return the tree of these runs as picture and table."""
-    if not specs:
+def lineage_of(family: tuple[tuple[Path, RunSpec], ...]) -> Shown:
+    """Return the tree of which of these runs started from which, as picture and table; empty if all started at random."""
+    if not family:
         return Shown()
-    by_name = {path.name: spec for path, spec in specs.items()}
+    by_name = {path.name: spec for path, spec in family}
     edges = edges_of(list(by_name.items()))
     rows = [(by_name[edge.run].label(), edge.run, edge.parent, edge.iteration) for edge in edges]
     columns = [*texts("Engine and options", "Run", "Began from"), *numbers("At iteration")]
     html = by_label_html(Table(columns, rows, "warm starts"))
-    return Shown("", lineage_picture(view_named("lineage"), by_name), html, tuple(specs))
+    picture = lineage_picture(view_named("lineage"), by_name)
+    return Shown("", picture, html, tuple(path for path, _ in family))

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import Field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import panel as pn
 
@@ -62,7 +61,11 @@ class LiveStrip:
         self._hint = text()
         self.in_branch = styled(Toggles(label="Where the sliders act", options=[IN_BRANCH]))
         self.undo = button("Undo", disabled=True)
-        self.undo.on_click(lambda event: self._act(self._at_work, Run.undo))
+        self.undo.on_click(
+            lambda event: self._act(
+                [one for one in self._at_work if one.spec.interventions], Run.undo
+            )
+        )
         # a hidden grid would be seen: its style sets how it is displayed
         self._folded = column(self._rest, kind="wb-stack", visible=False)
         bar = column(self._hint, self.in_branch, self.undo, kind="wb-bar")
@@ -84,7 +87,7 @@ class LiveStrip:
         self._runs = {name: runs for name, runs in runs_by_name.items() if runs}
         names = list(self._runs)
         shown = tuple(
-            (name, tuple(one.name for one in runs), settings[runs[0].name][name].value)
+            (name, tuple(one.name for one in runs), settings[runs[0].name][name]["value"])
             for name, runs in self._runs.items()
         )
         if shown == self._shown:
@@ -113,9 +116,8 @@ class LiveStrip:
         parts = [f"{', '.join(names)} of {', '.join(of)}" for of, names in settings.items()]
         return f"Live, while they run: {'; '.join(parts)}."
 
-    def _set(self, name: str, slider: Slider) -> None:
+    def _set(self, name: str, about: dict[str, object]) -> None:
         """Make the slider of a setting, or update it if it exists."""
-        about = {"options": slider.steps, "value": slider.value}
         if name in self._sliders:
             self._sliders[name].param.update(**about)
             return
@@ -131,8 +133,7 @@ class LiveStrip:
 
     def _act(self, runs: list[Reading], act: Callable[[Run], Run]) -> None:
         """Start a branch of each run."""
-        chosen = [one for one in runs if act is not Run.undo or one.spec.interventions]
-        self._do(partial(branches, [one.path for one in chosen], act))
+        self._do(partial(branches, [one.path for one in runs], act))
 
     def _do(self, work: Callable[[], tuple[list[Path], list[Exception]]]) -> None:
         """Do ``work`` in a thread; then show the errors of runs that refused, and the branches that were started."""
@@ -194,20 +195,16 @@ def _has_begun(run: Run, n_made: int, n_rows: int) -> bool:
     return len(rows) > 0 and rows[-1, 0] >= made[0].iteration
 
 
-class Slider(NamedTuple):
-    """The present value of a live setting, and all values on its slider by name, the present one included."""
-
-    value: float
-    steps: dict[str, float]
-
-
 @lru_cache(maxsize=64)
-def sliders_of(spec: str) -> dict[str, Slider]:
-    """Return a dict setting -> slider, for the live settings of the run whose spec is given as JSON."""
+def sliders_of(spec: str) -> dict[str, dict[str, object]]:
+    """Return a dict live setting -> ``value`` and ``options`` (by name) of its slider, for the run whose spec is given as JSON.
+
+    The present value is one of the options.
+    """
     run = RunSpec.from_json(spec)
     about = named_options(run.parts()[0])
     return {
-        name: Slider(value, _steps(name, about.get(name), value))
+        name: {"options": _steps(name, about.get(name), value), "value": value}
         for name, value in turnable(run).items()
     }
 

@@ -46,12 +46,12 @@ def begun(runs: Looked) -> Iterator[tuple[Run, int, xr.Dataset]]:
 
 
 class RunsCard(Card):
-    """A card on runs, with the content that ``shown_of`` returns for the runs; hidden if the content is empty."""
+    """A card on runs, with the content that ``shown_of`` returns for what describes the runs; hidden if that is empty."""
 
-    def __init__(self, heading: str, handover: Handover, shown_of: Callable[[Looked], Shown]):
+    def __init__(self, heading: str, handover: Handover, shown_of: Callable[[tuple], Shown]):
         super().__init__(heading, handover, hides=True)
         self._shown_of = shown_of
 
-    def follow(self, runs: Looked) -> None:
+    def follow(self, runs: tuple) -> None:
         """Show these runs; compute the content in the background, unless the last request was the same."""
         self.bring(runs, partial(self._shown_of, runs))

@@ -12,7 +12,7 @@ from workbench.dashboard.compare.comparison import Comparison
 from workbench.dashboard.compare.curve import N_SLOTS
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.files import FORMS, runs_file
-from workbench.dashboard.compare.history import Lineage, gap_of, moves_of, priors_of
+from workbench.dashboard.compare.history import family_of, gap_of, lineage_of, moves_of, priors_of
 from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.compare.looking import RunsCard, looked_at
 from workbench.dashboard.compare.preview import Preview
@@ -82,13 +82,13 @@ class ComparePage:
         )
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self.comparison = Comparison(self.handover)
-        self.lineage = Lineage(self.handover)
-        self.gap, self.chains, self.priors, self.moves = (
+        self.gap, self.chains, self.priors, self.lineage, self.moves = (
             RunsCard(heading, self.handover, shown_of)
             for heading, shown_of in (
                 ("Gap to Gibbs sampling", gap_of),
                 ("Convergence of chains", convergence_of),
                 ("Priors of topics", priors_of),
+                ("Warm starts", lineage_of),
                 ("Splits and merges", moves_of),
             )
         )
@@ -122,10 +122,9 @@ class ComparePage:
         self.figure.watch(self._redraw)
         for choice in (self.figure.lines, self.figure.data):
             choice.param.watch(lambda event: self._pick(self.figure.picked), "value")
-        self.comparison.reference.param.watch(self._write_link, "value")
         self.table.param.watch(self._chosen, "chosen")
         self.table.param.watch(self._write_link, ["query", "sort", "group", "columns"])
-        for menu in (self.results.setting, self.results.result):
+        for menu in (self.comparison.reference, self.results.setting, self.results.result):
             menu.param.watch(self._write_link, "value")
 
     # ------------------------------------------------------------------ every second
@@ -181,7 +180,7 @@ class ComparePage:
         )
         self.table.colours = self.figure.curve.colours()
         self.newest.disabled = self.figure.picked is None
-        self.lineage.follow(self._known.values())
+        self.lineage.follow(family_of(self._known.values()))
 
     def _show_chosen(self) -> None:
         """Show the splits and merges of the run ticked last, or of the newest run."""
@@ -195,15 +194,12 @@ class ComparePage:
     def start(self, request: RunRequest) -> None:
         """Start the runs of the form; add them to the figure if the visitor has chosen the figure's runs."""
 
-        def draw(started: list) -> None:
-            self._draw_too([run.path for run in started])
-
         self._starts.begin(
             request.n_runs(),
             lambda: start_runs(self.store, request),
             self.settings.say,
             self.settings.refuse,
-            draw,
+            lambda started: self._draw_too([run.path for run in started]),
         )
 
     def _draw_too(self, started: list[Path]) -> None:

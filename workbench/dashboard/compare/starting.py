@@ -3,7 +3,7 @@
 import contextlib
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -198,9 +198,11 @@ def check_memory(store: Path, coming: Iterable[Planned], jobs: int) -> None:
     if most == math.inf or not (coming := list(coming)):
         return
     names = {run.spec.name for run in coming}
-    there = list(
-        _readable(path for path in run_paths(store) if path.name not in names and _at_work(path))
-    )
+    there = []
+    for path in run_paths(store):
+        if path.name not in names and _at_work(path):
+            with contextlib.suppress(InputError):  # it cannot be read
+                there.append(planned_of(path))
     new = sorted(coming, key=lambda run: predict_memory(run).total, reverse=True)[:jobs]
     if at_a_time([*new, *there], SLOTS) > most * 1e9:
         others = f" beside {counted(len(there))} at work" if there else ""
@@ -214,13 +216,6 @@ def planned_of(path: Path) -> Planned:
     """Return a run of the store with its data."""
     spec = Run(path).spec
     return Planned(spec, *corpora_of(path.parent, spec))
-
-
-def _readable(paths: Iterable[Path]) -> Iterator[Planned]:
-    """Yield the runs of the paths that can be read, and skip the others."""
-    for path in paths:
-        with contextlib.suppress(InputError):
-            yield planned_of(path)
 
 
 def data_of(

@@ -66,14 +66,10 @@ class Downloads:
         for name, maker in makers.items():
             self.buttons[name].on_click(lambda event, maker=maker: self._make(maker()))
 
-    @property
-    def parts(self) -> list:
-        """Return the choice of the width, if there are figures, and the buttons."""
-        return [*([self.width] if self.width else []), *self.buttons.values()]
-
     def row(self, said: str, name: str) -> list:
-        """Return the buttons after a label, in a group called ``name``, and the sentence on the last click."""
-        return [in_row(said, name, *self.parts), self.said]
+        """Return label, width and buttons as a group called ``name``, and the sentence on the last click."""
+        width = [self.width] if self.width else []
+        return [in_row(said, name, *width, *self.buttons.values()), self.said]
 
     def _make(self, work: Callable[[], File]) -> None:
         def show(disabled: bool, sentence: str, kind: str = "muted") -> None:

@@ -57,13 +57,11 @@ class Limits(NamedTuple):
 
     def told(self) -> str:
         """Return a sentence on the limits that are lower than on your own machine; empty if there are none."""
-        own = Limits()
-        tighter = {
-            name: most
-            for name, most in self._asdict().items()
-            if name in TOLD and most < getattr(own, name)
-        }
-        told = [f"{figures(most)}\N{NO-BREAK SPACE}{TOLD[name]}" for name, most in tighter.items()]
+        told = [
+            f"{figures(most)}\N{NO-BREAK SPACE}{TOLD[name]}"
+            for name, most, own in zip(self._fields, self, Limits(), strict=True)
+            if name in TOLD and most < own
+        ]
         return f"At most {', '.join(told)}." if told else ""
 
 

@@ -222,18 +222,14 @@ class RunMonitor:
             # if the store cannot be read now, the last listing stays
             with suppress(OSError, InputError):
                 self.look()
-            self._hurry.wait(pause_after(time.thread_time() - began))
+            used = time.thread_time() - began
+            self._hurry.wait(max(LOOK_EVERY, min(used / LOOK_SHARE, LOOK_WITHIN)))
             self._hurry.clear()
             with self._lock:
                 if time.monotonic() - self._asked > IDLE_AFTER:
                     self._thread = None
                     self._looked.clear()
                     return
-
-
-def pause_after(used: float) -> float:
-    """Return the seconds until the next reading, given the CPU seconds of the last."""
-    return max(LOOK_EVERY, min(used / LOOK_SHARE, LOOK_WITHIN))
 
 
 _MONITORS: dict[Path, RunMonitor] = {}

@@ -56,7 +56,7 @@ class Inbox:
         self._folder, self._remove, self._arriving = None, None, None
         INBOXES[self.token] = self
         if self._document is not None and self._document.session_context is not None:
-            self._document.on_session_destroyed(self._end)
+            self._document.on_session_destroyed(lambda session_context: self.close())
 
     def receive(self) -> BinaryIO:
         """Return a new file to write to, after dropping an unfinished one; raise OSError."""
@@ -101,9 +101,6 @@ class Inbox:
     def _remove_files(self, *kept: Path) -> None:
         for path in set(self._folder.glob("*") if self._folder else ()).difference(kept):
             path.unlink()
-
-    def _end(self, session_context) -> None:
-        self.close()
 
 
 INBOXES: weakref.WeakValueDictionary[str, Inbox] = weakref.WeakValueDictionary()
