@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.dashboard.compare.comparison import Comparison, compared, side_by_side, table_of
-from workbench.dashboard.compare.looking import looked_at
+from workbench.dashboard.compare.run_cards import looked_at
 from workbench.dashboard.shared.card import by_label_html
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
@@ -101,15 +101,12 @@ def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn, seen):
     assert "comparison.csv" in card.files.said.object
 
 
-def test_the_difference_stands_directly_after_the_perplexity(seen):
-    table = table_of(side_by_side(seen, None, "svb").to_dataframe().reset_index())
+def test_the_difference_stands_directly_after_the_perplexity_and_labels_of_others_are_text(seen):
+    rows = side_by_side(seen, None, "svb").to_dataframe().reset_index()
+    table = table_of(rows)
     assert [column.name for column in table.columns[2:4]] == ["Perplexity", "Difference from svb"]
     of_svb, of_cgs = (row[3] for row in table.cells())
     assert of_svb == "0" and of_cgs[0] in "+-−"
-
-
-def test_labels_of_others_enter_the_table_as_text(seen):
-    rows = side_by_side(seen, None, None).to_dataframe().reset_index()
     html = table_of(rows.replace({"label": {"svb": "<script>"}})).html()
     assert "<script>" not in html and "&lt;script&gt;" in html
 

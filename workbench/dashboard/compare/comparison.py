@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from workbench.dashboard.compare.looking import Looked, begun
+from workbench.dashboard.compare.run_cards import Looked, begun
 from workbench.dashboard.shared.card import WAITING, Card, Live, Shown, by_label_html
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Offers
@@ -75,10 +75,13 @@ def compared(runs: Looked, until: float | None, reference: str | None) -> Shown:
             header=list(told),
             rows=told.to_numpy(object).tolist(),
         )
-    html = by_label_html(table_of(rows))
-    paths = tuple(path for path, _ in runs)
-    said = "".join(f"<p>{escape(sentence)}.</p>" for sentence in found.attrs["starts_behind"])
-    return Shown(said, picture, html, paths, beside=rows["label"].tolist())
+    return Shown(
+        "".join(f"<p>{escape(sentence)}.</p>" for sentence in found.attrs["starts_behind"]),
+        picture,
+        by_label_html(table_of(rows)),
+        tuple(path for path, _ in runs),
+        beside=rows["label"].tolist(),
+    )
 
 
 def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr.Dataset:
@@ -128,8 +131,9 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
             "start": groups["spec"].agg(starts_of),
         }
     ).rename_axis("label")
-    differences = paired_differences(found, reference, scored=scored)
-    table = differences.merge(errors, combine_attrs="override")
+    table = paired_differences(found, reference, scored=scored).merge(
+        errors, combine_attrs="override"
+    )
     table.attrs["starts_behind"] = starts_behind(found)
     return table.merge(by_label.loc[table["label"].values].to_xarray(), combine_attrs="override")
 
@@ -175,12 +179,13 @@ def _cells(one) -> list:
     digits = decimals(one.test_perplexity)
     interval = format_interval(one.difference_low, one.difference_high, digits, sign=True)
     difference = format_number(one.difference, digits, sign=True)
-    error, few = format_number(one.mc_error, digits + 1), ""
-    ends = format_interval(one.first_end, one.last_end, 0)
-    if one.first_end == one.last_end:
-        ends = f"{one.last_end:,.0f}"
-    if one.n_reached < one.n_runs:
-        few = f" ({one.n_reached} of {one.n_runs:.0f})"
+    error = format_number(one.mc_error, digits + 1)
+    ends = (
+        f"{one.last_end:,.0f}"
+        if one.first_end == one.last_end
+        else format_interval(one.first_end, one.last_end, 0)
+    )
+    few = f" ({one.n_reached} of {one.n_runs:.0f})" if one.n_reached < one.n_runs else ""
     return [
         one.label if one.start in one.label else f"{one.label}\nfrom {one.start}",
         one.n_runs,

@@ -6,17 +6,24 @@ from pathlib import Path
 
 import panel as pn
 
-from workbench.dashboard.compare.chains import convergence_of
 from workbench.dashboard.compare.columns import columns_of
 from workbench.dashboard.compare.comparison import Comparison
 from workbench.dashboard.compare.curve import N_SLOTS
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.files import FORMS, runs_file
-from workbench.dashboard.compare.history import family_of, gap_of, lineage_of, moves_of, priors_of
 from workbench.dashboard.compare.live_strip import LiveStrip
-from workbench.dashboard.compare.looking import RunsCard, looked_at
 from workbench.dashboard.compare.preview import Preview
 from workbench.dashboard.compare.results import Results
+from workbench.dashboard.compare.run_cards import (
+    RunsCard,
+    convergence_of,
+    family_of,
+    gap_of,
+    lineage_of,
+    looked_at,
+    moves_of,
+    priors_of,
+)
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import Starts, previewed, start_runs
 from workbench.dashboard.compare.steering import Steering
@@ -64,8 +71,7 @@ class ComparePage:
             Settings(self.start, self.look_at_data, self.look_at_columns, self._write_link),
             Preview(self._leave_out),
         )
-        live = LiveStrip(self._turned, self._monitor.look_now)
-        self.figure = FigureCard(self.handover, live)
+        self.figure = FigureCard(self.handover, LiveStrip(self._turned, self._monitor.look_now))
         self.table = RunTable(on_draw=self.draw, empty=READING, topics="topics?run=")
         self.results = Results(self.handover)
         self.heading = text(RUNS, css_classes=["wb-mid"])
@@ -99,7 +105,9 @@ class ComparePage:
         self._known: dict[str, Reading] = {}  # every run of the store, newest first
         self._ticked_last = ""  # the run whose splits and merges are shown; empty: the newest
         self.newest.on_click(lambda event: self._pick(None))
-        self.ticked.on_click(self._draw_chosen)
+        self.ticked.on_click(
+            lambda event: self._pick([name for name in self._known if name in self.table.chosen])
+        )
         self.use.on_click(lambda event: self.settings.use(self._one_chosen().spec))
         self.parts = (
             self.figure.parts()
@@ -248,9 +256,6 @@ class ComparePage:
         """Draw the run, or remove it from the figure if it is drawn."""
         self._pick(self.figure.toggled(name))
 
-    def _draw_chosen(self, event) -> None:
-        self._pick([name for name in self._known if name in set(self.table.chosen)])
-
     def _chosen(self, event) -> None:
         self.ticked.disabled = not event.new
         self.use.disabled = self._one_chosen() is None
@@ -304,10 +309,13 @@ class ComparePage:
             self.table,
             kind="wb-card",
         )
-        beside = column(self.comparison.view, self.results.view, kind="wb-main")
         cards = (
             self.preview.card,
-            column(column(self.figure.view(), kind="wb-main"), beside, kind="wb-body"),
+            column(
+                column(self.figure.view(), kind="wb-main"),
+                column(self.comparison.view, self.results.view, kind="wb-main"),
+                kind="wb-body",
+            ),
             runs,
             self.below,
             self.gap.view,

@@ -7,7 +7,7 @@ from functools import partial
 
 import panel as pn
 
-from workbench.dashboard.compare.looking import looked_at
+from workbench.dashboard.compare.run_cards import looked_at
 from workbench.dashboard.compare.table import called, is_setting
 from workbench.dashboard.shared.card import Card, Shown
 from workbench.dashboard.shared.downloads import Handover
@@ -61,18 +61,17 @@ def results_of(readings: list[Reading], setting: str, measure: str, data: str = 
     """Return the picture of the result against the settings, for the runs that finished and recorded the measure."""
     finished = [one for one in readings if one.state == FINISHED]
     said = message(UNFINISHED.format(n)) if (n := len(readings) - len(finished)) else ""
-    readings = finished
-    numbers = [one.latest[COLUMNS.index(measure)] for one in readings]
-    labels = labels_of_specs([one.spec for one in readings])
+    column, labels = COLUMNS.index(measure), labels_of_specs([one.spec for one in finished])
     results = [
-        Result(label, one.name, one.spec, float(number))
-        for label, one, number in zip(labels, readings, numbers, strict=True)
-        if math.isfinite(number)
+        Result(label, one.name, one.spec, float(one.latest[column]))
+        for label, one in zip(labels, finished, strict=True)
+        if math.isfinite(one.latest[column])
     ]
-    wanted = [setting] if setting else []
-    picture = settings_picture(view_named("settings"), results, measure, wanted)
+    picture = settings_picture(
+        view_named("settings"), results, measure, [setting] if setting else []
+    )
     if picture is None:
         return Shown(message(NOTHING) + said)
     if data:
         picture = replace(picture, caption=f"On {data}. {picture.caption}")
-    return Shown(said, picture, "", tuple(one.path for one in readings))
+    return Shown(said, picture, "", tuple(one.path for one in finished))

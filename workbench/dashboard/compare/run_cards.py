@@ -1,0 +1,198 @@
+"""Cards of the Compare page on what several runs recorded: how their chains agree, the gap to Gibbs sampling, learnt priors,
+splits and merges of topics, warm starts. Runs are given with their last iterations, as a key of caches.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
+from pathlib import Path
+
+import xarray as xr
+
+from workbench.dashboard.shared.card import Card, Shown, by_label_html
+from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.shell import message
+from workbench.engines import REFERENCE
+from workbench.measures import describe_moves, moves
+from workbench.measures.convergence import ESS_OF_CHAIN, R_HAT_LIMIT, agreement
+from workbench.measures.matching import edges_of
+from workbench.runs.execution.run import Run
+from workbench.runs.spec import RunSpec
+from workbench.runs.store.places import is_run
+from workbench.runs.store.status import ALIVE
+from workbench.tables import Column, Table, numbers, texts
+from workbench.views.convergence import draws_by_label
+from workbench.views.elements import dimension
+from workbench.views.every import draw_view, view_named
+from workbench.views.lineage import lineage_picture
+
+LIVE_EVERY = 15
+"""Seconds between two readings of active runs; sessions that show the same runs share a reading."""
+Looked = tuple[tuple[Path, int], ...]
+"""(path, iteration) of each run; for an active run -1 - n, with a new n when it is to be read again."""
+NO_REFERENCE = (
+    f"Draw a finished run of {REFERENCE} with the same data, K and priors: then this card divides the "
+    "distance of each variational engine from it into what its start, its approximation and the average over states do. "
+    "Runs from several starts, as init=dirichlet and smooth, tell what the start does."
+)
+number = partial(Column, kind="number")
+OF_CHAINS = (
+    Column(
+        "Engine and options",
+        meaning="settings in which the runs differ; runs that differ only in their seeds are chains",
+    ),
+    number("Chains", meaning="how many runs"),
+    number("Draws", meaning="recorded iterations of each after burn-in"),
+    number(
+        "R-hat",
+        digits=3,
+        meaning="how much wider all chains together are than each, the largest of what was recorded; one chain has none",
+    ),
+    Column("Worst", meaning="the quantity with this R-hat; of one chain, with the fewest samples"),
+    number(
+        "Effective, bulk",
+        meaning="effective samples of all chains in the bulk of the distribution; the smallest",
+    ),
+    number(
+        "Effective, tails", meaning="effective samples at its quantiles of 5 and 95 %; the smallest"
+    ),
+)
+ABOUT_CHAINS = message(
+    f"Draws are commonly used where R-hat is below {R_HAT_LIMIT} and there are {ESS_OF_CHAIN} effective samples a chain. A "
+    "chain by itself cannot tell that another start would end elsewhere. Topics have other numbers in each chain, so only "
+    "what does not depend on these is compared."
+)
+
+
+def looked_at(readings: Iterable[Reading]) -> Looked:
+    """Return (path, last iteration) of each run, ordered by path; active runs have a number that changes with time."""
+    window = int(time.monotonic() // LIVE_EVERY)
+    return tuple(
+        sorted(
+            (one.path, -1 - window if one.state in ALIVE else int(one.latest[0]))
+            for one in readings
+        )
+    )
+
+
+def begun(runs: Looked) -> Iterator[tuple[Run, int, xr.Dataset]]:
+    """Yield run, last iteration and records of each run that has an iteration and still exists."""
+    for path, iteration in runs:
+        try:
+            run = Run(path)
+            progress = run.progress()
+        except Exception:
+            if is_run(path):
+                raise
+            continue  # it was removed after it was listed
+        if progress.sizes["iteration"]:
+            yield run, iteration, progress
+
+
+class RunsCard(Card):
+    """A card on runs, with the content that ``shown_of`` returns for what describes the runs; hidden if that is empty."""
+
+    def __init__(self, heading: str, handover: Handover, shown_of: Callable[[tuple], Shown]):
+        super().__init__(heading, handover, hides=True)
+        self._shown_of = shown_of
+
+    def follow(self, runs: tuple) -> None:
+        """Show these runs; compute the content in the background, unless the last request was the same."""
+        self.bring(runs, partial(self._shown_of, runs))
+
+
+@lru_cache(maxsize=32)
+def convergence_of(runs: Looked) -> Shown:
+    """Return a table of R-hat and effective sample sizes by label, and a picture of ranks of draws by chain."""
+    datasets, rows = [progress for *_, progress in begun(runs)], []
+    for label, draws in draws_by_label(datasets).items() if datasets else ():
+        if found := agreement(draws):
+            n, alone = draws.sizes["chain"], draws.sizes["chain"] == 1
+            worst = max(found, key=lambda name: -found[name][1] if alone else found[name][0])
+            r_hats, bulk, tails = zip(*found.values(), strict=True)
+            r_hat = None if alone else max(r_hats)
+            rows.append((label, n, draws.sizes["draw"], r_hat, named(worst), min(bulk), min(tails)))
+    if not rows:
+        return Shown()
+    return Shown(
+        ABOUT_CHAINS,
+        next(iter(draw_view("convergence", datasets)), None),
+        by_label_html(Table(OF_CHAINS, rows, "convergence of chains")),
+        tuple(path for path, _ in runs),
+    )
+
+
+def named(quantity: str) -> str:
+    """Return the label that the page shows for a quantity."""
+    return "sizes of the topics" if quantity == "sorted_share" else dimension(quantity).label
+
+
+@lru_cache(maxsize=8)
+def moves_of(runs: Looked) -> Shown:
+    """Return a run's splits and merges of topics, latest first, as picture and table, and how many were accepted."""
+    for run, _, progress in begun(runs):
+        tried = moves(progress)
+        columns = [
+            *numbers("Iteration"),
+            *texts("Move", "Topics"),
+            *numbers("Bound, nats"),
+            *texts("Became"),
+        ]
+        rows = [
+            (one.iteration, one.kind, f"{one.giver} → {one.taker}", one.gain_text, one.outcome)
+            for one in reversed(tried)
+        ]
+        html = Table(columns, rows, f"moves of {run.name}").html(
+            [{"class": "kept" if one.accepted else "back"} for one in reversed(tried)]
+        )
+        said = message(f"{run.name}: {describe_moves(tried)}. The latest is on top.")
+        (picture,) = draw_view("moves", [progress])
+        return Shown(said, picture, html, (run.path,))
+    return Shown()
+
+
+@lru_cache(maxsize=8)
+def priors_of(runs: Looked) -> Shown:
+    """Return the picture of the priors of topics that the runs learn; no picture if no run learns them."""
+    datasets = [progress for *_, progress in begun(runs)]
+    picture = next(iter(draw_view("alphas", datasets)), None) if datasets else None
+    return Shown("", picture, "", tuple(path for path, _ in runs))
+
+
+@lru_cache(maxsize=8)
+def gap_of(runs: Looked) -> Shown:
+    """Return the picture of `measures.gap`, or a sentence on the run that it lacks; empty if no run records a bound."""
+    datasets = [progress for *_, progress in begun(runs)]
+    if not any("bound" in run and "test_perplexity" in run for run in datasets):
+        return Shown()
+    picture = next(iter(draw_view("gap", datasets)), None)
+    return Shown(
+        "" if picture else message(NO_REFERENCE), picture, "", tuple(path for path, _ in runs)
+    )
+
+
+def family_of(readings: Iterable[Reading]) -> tuple[tuple[Path, RunSpec], ...]:
+    """Return path and spec of each run that began from another, or another from it, oldest first; of runs newest first."""
+    known = {one.name: one for one in readings if one.spec is not None}
+    edges = edges_of([(name, one.spec) for name, one in reversed(known.items())])
+    related = {name for edge in edges for name in (edge.run, edge.parent)}
+    return tuple(
+        (known[name].path, known[name].spec) for name in reversed(known) if name in related
+    )
+
+
+def lineage_of(family: tuple[tuple[Path, RunSpec], ...]) -> Shown:
+    """Return the tree of which of these runs started from which, as picture and table; empty if all started at random."""
+    if not family:
+        return Shown()
+    by_name = {path.name: spec for path, spec in family}
+    edges = edges_of(list(by_name.items()))
+    rows = [(by_name[edge.run].label(), edge.run, edge.parent, edge.iteration) for edge in edges]
+    columns = [*texts("Engine and options", "Run", "Began from"), *numbers("At iteration")]
+    return Shown(
+        "",
+        lineage_picture(view_named("lineage"), by_name),
+        by_label_html(Table(columns, rows, "warm starts")),
+        tuple(path for path, _ in family),
+    )
