@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
@@ -11,6 +12,7 @@ from bokeh.document import Document
 from bokeh.events import DocumentReady
 
 from workbench.dashboard.compare.page import ComparePage
+from workbench.dashboard.compare.steering import APPLIES
 from workbench.dashboard.shared.background import in_background
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.run_monitor import Listing
@@ -49,6 +51,24 @@ def holds(page, listings):
         page.tick()
 
     return change
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """(action, name) of what the buttons ask of runs; ``refusing`` and ``old`` name those that refuse, and of other kernels."""
+    asked = SimpleNamespace(of=[], refusing=set(), old=set())
+
+    def run(path):
+        def ask(action: str) -> None:
+            if path.name in asked.refusing:
+                raise StoreError(f"{path.name} is being written")
+            asked.of.append((action, path.name))
+
+        actions = {action: partial(ask, action) for action in APPLIES}
+        return SimpleNamespace(by_other_kernels=lambda: path.name in asked.old, **actions)
+
+    monkeypatch.setattr("workbench.dashboard.compare.steering.Run", run)
+    return asked
 
 
 def opened(page, query: str) -> list[str]:
@@ -162,9 +182,7 @@ def test_the_settings_of_one_chosen_run_go_into_the_form(page, holds, reading_of
     assert not page.use.disabled and used == [first.spec]
 
 
-def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(
-    page, holds, reading_of, monkeypatch
-):
+def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(page, holds, reading_of, asked):
     holds(
         reading_of("live", state="running"),
         reading_of("held", state="paused"),
@@ -179,26 +197,16 @@ def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(
         "remove": ("done",),
     }
     assert page.steering.buttons["stop"].label == "Stop 2"
-    asked = []
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.steering.Run",
-        lambda path: SimpleNamespace(stop=lambda: asked.append(path.name)),
-    )
     page.steering.press("stop")
-    assert asked == ["live", "held"]
+    assert asked.of == [("stop", "live"), ("stop", "held")]
 
 
-def test_going_on_says_which_runs_other_kernels_made(page, holds, reading_of, monkeypatch):
+def test_going_on_says_which_runs_other_kernels_made(page, holds, reading_of, asked):
     """Not of a run that is held: the kernels that made it wait in their process."""
-    names = {"old": True, "new": False, "held": True}
-    holds(*(reading_of(name, state="paused" if name == "held" else "stopped") for name in names))
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.steering.Run",
-        lambda path: SimpleNamespace(
-            resume=lambda: None, stop=lambda: None, by_other_kernels=lambda: names[path.name]
-        ),
-    )
-    page.table.chosen = list(names)
+    asked.old = {"old", "held"}
+    states = {"old": "stopped", "new": "stopped", "held": "paused"}
+    holds(*(reading_of(name, state=state) for name, state in states.items()))
+    page.table.chosen = list(states)
     page.steering.press("resume")
     assert (
         "3 runs asked to resume; run &#x27;old&#x27; was computed with other kernels than those installed now: from here on"
@@ -209,64 +217,41 @@ def test_going_on_says_which_runs_other_kernels_made(page, holds, reading_of, mo
 
 
 def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(
-    page, holds, reading_of, monkeypatch
+    page, holds, reading_of, asked
 ):
-    removed = []
-
-    def remove(path):
-        if path.name != "b":
-            raise StoreError(f"{path.name} is being written")
-        removed.append(path.name)
-
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.steering.Run",
-        lambda path: SimpleNamespace(remove=lambda: remove(path)),
-    )
+    asked.refusing = {"a", "c"}
     holds(*(reading_of(name, state="finished") for name in "abc"))
     page.table.chosen = ["a", "b", "c"]
     for _ in range(2):
         page.steering.press("remove")
-    assert (
-        removed == ["b"]
-        and "A is being written; 1 more of 3 refused too" in page.steering.said.object
-    )
+    assert asked.of == [("remove", "b")]
+    assert "A is being written; 1 more of 3 refused too" in page.steering.said.object
 
 
-def test_many_runs_that_go_on_stand_in_line(page, holds, reading_of, monkeypatch):
-    lined, resumed = [], []
+def test_many_runs_that_go_on_stand_in_line(page, holds, reading_of, asked, monkeypatch):
+    lined = []
     monkeypatch.setattr("workbench.dashboard.compare.steering.SLOTS", 2)
     monkeypatch.setattr(
         "workbench.dashboard.compare.steering.enqueue",
         lambda paths, jobs: lined.append((len(paths), jobs)),
-    )
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.steering.Run",
-        lambda path: SimpleNamespace(
-            resume=lambda: resumed.append(path.name), by_other_kernels=lambda: False
-        ),
     )
     holds(
         reading_of("held", state="paused"), *(reading_of(name, state="stopped") for name in "abc")
     )
     page.table.chosen = ["held", "a", "b", "c"]
     page.steering.press("resume")
-    assert (lined, resumed) == ([(3, 2)], ["held"])
+    assert (lined, asked.of) == ([(3, 2)], [("resume", "held")])
 
 
-def test_removing_asks_first_and_forgets_when_the_choice_changes(
-    page, holds, reading_of, monkeypatch
-):
-    removed = []
-    run = "workbench.dashboard.compare.steering.Run"
-    monkeypatch.setattr(run, lambda path: SimpleNamespace(remove=lambda: removed.append(path.name)))
+def test_removing_asks_first_and_forgets_when_the_choice_changes(page, holds, reading_of, asked):
     holds(reading_of("one", state="finished"), reading_of("two", state="finished"))
     page.table.chosen = ["one"]
     page.steering.press("remove")
     page.table.chosen = ["one", "two"]
     page.steering.press("remove")
-    assert removed == []
+    assert asked.of == []
     page.steering.press("remove")
-    assert removed == ["one", "two"]
+    assert asked.of == [("remove", "one"), ("remove", "two")]
 
 
 def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_alone(

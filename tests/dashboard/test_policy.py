@@ -88,24 +88,12 @@ def test_others_name_files_of_the_folders_of_the_server_alone(folder):
         policy.place_of("sub/../sub/more.txt") == folder / "sub/more.txt"
         and policy.place_of("sub") == folder / "sub"
     )
-    for typed in (*OUTSIDE, str(folder.parent / "secret.txt")):
-        with pytest.raises(
-            PolicyError, match="no file and no folder .*; it must lie in papers, or choose a corpus"
-        ) as found:
-            policy.place_of(typed)
-        assert len(str(found.value)) < 250 and str(folder.parent) not in str(found.value).replace(
-            repr(typed), ""
-        )
-
-
-def test_of_what_lies_elsewhere_nothing_is_told(folder):
-    policy = of_others(folder)
-    sentences = []
-    for typed in ("../secret.txt", "../nothing.txt"):
+    said = "no file and no folder {}; it must lie in papers, or choose a corpus of the list"
+    for typed in (*OUTSIDE, "../nothing.txt", str(folder.parent / "secret.txt")):
         with pytest.raises(PolicyError) as found:
             policy.place_of(typed)
-        sentences.append(str(found.value).replace(typed, "it"))
-    assert sentences[0] == sentences[1]
+        shown = repr(typed if len(typed) <= 100 else f"{typed[:99]}…")
+        assert str(found.value) == said.format(shown), "whether it is there or not"
 
 
 def test_a_pipe_and_a_device_are_read_by_nobody(folder):

@@ -16,26 +16,23 @@ def moment_in(store) -> Moment:
     return Moment(path, run.spec.hash, 2, run.state)
 
 
-def test_a_run_that_is_removed_while_it_is_read_is_told_in_a_sentence(tmp_path, monkeypatch):
-    moment, whole = moment_in(tmp_path), Run.dataset
-
-    def late(run):
-        run.remove()
-        return whole(run)
-
-    monkeypatch.setattr(Run, "dataset", late)
-    with pytest.raises(
-        StoreError, match=f"{moment.path.name} was removed while it was read; choose another run"
-    ):
-        counts_of(moment)
-
-
-def test_what_is_missing_of_a_run_that_is_there_is_no_removal(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("is_removed", "error", "said"),
+    [
+        (True, StoreError, "one.* was removed while it was read; choose another run"),
+        (False, KeyError, "n_kw"),
+    ],
+)
+def test_a_run_that_is_removed_while_it_is_read_is_told_and_anything_else_that_is_missing_is_an_error(
+    is_removed, error, said, tmp_path, monkeypatch
+):
     moment = moment_in(tmp_path)
 
     def broken(run):
+        if is_removed:
+            run.remove()
         raise KeyError("n_kw")
 
     monkeypatch.setattr(Run, "dataset", broken)
-    with pytest.raises(KeyError):
+    with pytest.raises(error, match=said):
         counts_of(moment)

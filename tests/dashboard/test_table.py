@@ -9,9 +9,7 @@ from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures.learning import every_setting
 from workbench.runs.execution.run import open_run
-from workbench.runs.store import status
 from workbench.runs.store.notes import Notes
-from workbench.runs.store.status import read_json, replace_json
 
 
 @pytest.fixture
@@ -65,6 +63,12 @@ def test_a_row_shows_what_people_wrote_of_the_run_on_one_line(reading_of):
         ),
         ("failed", "", "It failed. Fix that"),
         ("interrupted", "", "Its worker was killed. Choose the run and press Resume"),
+        (
+            "interrupted",
+            "its worker ended without an error message, perhaps killed for lack of memory",
+            "Its worker ended without an error message, perhaps killed for lack of memory. Choose the run and press "
+            "Resume; it continues from its last checkpoint.",
+        ),
         ("unreadable", "no json", "no json"),
         ("running", "", ""),
     ],
@@ -72,22 +76,6 @@ def test_a_row_shows_what_people_wrote_of_the_run_on_one_line(reading_of):
 def test_a_run_that_cannot_go_on_says_why_and_what_to_do(state, message, said, reading_of):
     assert row(reading_of(state=state, message=message))["run"][2].startswith(said)
     assert bool(row(reading_of(state=state, message=message))["run"][2]) == bool(said)
-
-
-def test_a_worker_that_was_killed_for_memory_says_so_in_its_row(new_run, tmp_path, monkeypatch):
-    path = new_run("killed")
-    said = read_json(path / "status.json") | {"state": "running", "iteration": 3, "oom_kill": 1}
-    replace_json(path / "status.json", said)
-    monkeypatch.setattr(status, "killed_for_memory", lambda: 2)
-    (reading,) = RunMonitor(path.parent).look().readings
-    assert row(reading)["state"] == "interrupted"
-    assert (
-        "Its worker ended without an error message, perhaps killed for lack of memory: the system has killed processes"
-        in row(reading)["run"][2]
-    )
-    assert row(reading)["run"][2].endswith(
-        "Choose the run and press Resume; it continues from its last checkpoint."
-    )
 
 
 def test_what_has_no_value_is_sorted_by_none(reading_of):
