@@ -95,14 +95,23 @@ class Curve:
             name="target",
         )
         self.figure.add_layout(self._across)
-        none = crossings([], FIRST[1], 0.0)
         x, y = FIRST
-        looks = {"fill_color": "colour", "line_color": None, "size": 10, "marker": "diamond"}
-        source = ColumnDataSource(none, name="crossings")
-        self._crossings = drawn_from(source, Scatter(x=x, y=y, **looks))
-        marks = ColumnDataSource(turns([], FIRST[1]), name="turns")
-        upright = {"marker": "dash", "angle": math.pi / 2, "size": 26, "line_width": 1.5}
-        self._turns = drawn_from(marks, Scatter(x=x, y=y, line_color="colour", **upright))
+        self._crossings = drawn_from(
+            ColumnDataSource(crossings([], y, 0.0), name="crossings"),
+            Scatter(x=x, y=y, fill_color="colour", line_color=None, size=10, marker="diamond"),
+        )
+        self._turns = drawn_from(
+            ColumnDataSource(turns([], y), name="turns"),
+            Scatter(
+                x=x,
+                y=y,
+                line_color="colour",
+                line_width=1.5,
+                marker="dash",
+                angle=math.pi / 2,
+                size=26,
+            ),
+        )
         self.figure.add_tools(HoverTool(renderers=[self._turns], tooltips=TURNED))
         self.draw()
         for bounds in (self.figure.x_range, self.figure.y_range):
@@ -133,13 +142,9 @@ class Curve:
         """Add all new glyphs to the figure at once, since the browser redoes the layout at each change of glyphs."""
         parts = [pair for slot in self.slots for pair in slot.parts.items()]
         parts.sort(key=lambda pair: ORDER.index(pair[0][0]))
-        renderers = [*(part for _, part in parts), self._turns, self._crossings]
-        if renderers != self.figure.renderers:
-            self.figure.renderers = renderers
-            self.figure.hover[0].renderers = [slot.parts["points", 0] for slot in self.slots]
-        items = [slot.item for slot in self._in_order]
-        if items != self.figure.legend[0].items:
-            self.figure.legend[0].items = items
+        self.figure.renderers = [*(part for _, part in parts), self._turns, self._crossings]
+        self.figure.hover[0].renderers = [slot.parts["points", 0] for slot in self.slots]
+        self.figure.legend[0].items = [slot.item for slot in self._in_order]
 
     def colours(self) -> dict[str, str]:
         """Return a dict name of a drawn run -> its colour, that of its engine; see `workbench.views.elements`."""
@@ -307,8 +312,7 @@ class Curve:
             for slot in self.slots
             if not self._has_no_course(slot.line)
         ]
-        marks = crossings(lines, y, target)
-        _show(self._crossings.data_source, marks, ("iteration", y, "colour"))
+        _show(self._crossings.data_source, crossings(lines, y, target), ("iteration", y, "colour"))
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
         """Choose the scales of the axes, and fit the ranges to the curves unless the visitor has moved them."""

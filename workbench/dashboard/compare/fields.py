@@ -22,14 +22,17 @@ def corpus_field() -> pn.widgets.Select:
         f"{name} (not downloaded)" if one.whereabouts() in MISSING else name: name
         for name, one in named_sets().items()
     }
-    own = policy().takes_paths or policy().takes_uploads
-    return menu("Corpus", ({FILE: FILE} if own else {}) | marked, DEFAULT, wide=True)
+    own = {FILE: FILE} if policy().takes_paths or policy().takes_uploads else {}
+    return menu("Corpus", own | marked, DEFAULT, wide=True)
 
 
 def path_field() -> pn.widgets.TextInput:
     """Return the text field for the path of a file."""
-    example = "docword.….txt.gz, .csv, .jsonl, folder of .txt"
-    return line("Path of the corpus", placeholder=example, wide=True)
+    return line(
+        "Path of the corpus",
+        placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt",
+        wide=True,
+    )
 
 
 def start_field(runs: dict[str, str]) -> pn.widgets.Select:

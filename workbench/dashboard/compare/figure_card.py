@@ -84,9 +84,10 @@ class FigureCard:
         )
         self.fold = Fold("View", lambda event: self.folded.param.update(visible=bool(event.new)))
         self.meaning = text(sizing_mode="stretch_width")
-        report = {"Report": lambda: partial(report_file, self.compared())}
         self.files = picture_downloads(
-            handover, lambda: partial(curve_picture, self.curve.seen()), report
+            handover,
+            lambda: partial(curve_picture, self.curve.seen()),
+            {"Report": lambda: partial(report_file, self.compared())},
         )
         self.picked: list[str] | None = None  # chosen by the visitor; None: draw the newest eight
         self._data_of: dict[str, str] = {}  # the data of each run in words, see `data_of_specs`
@@ -224,30 +225,28 @@ class FigureCard:
     def _describe(self) -> None:
         """Write below the figure what its measure and marks mean, and, if nothing is drawn, why."""
         self.fold.show(", ".join(self._chosen_view()))
-        said = describe_measure(self.curve.measure)
-        for data in {self.name_data(name) for name in self.curve.colours()} - {""}:
-            said = f"On {data}. {said}"
-        if self.curve.smoothing:
-            said += " The faint curves are as recorded, before smoothing."
-        if (target := self.curve.target()) is not None:
-            said += f" Diamonds are where a curve is first at or below {target:,.7g}."
-        if self.curve.has_levels():
-            said += " Straight lines are models that were imported: nothing is known of their iterations."
-        if refused := self.curve.refused():
-            said += f" Not all values are above 0, so the {' and the '.join(refused)} axis is not logarithmic."
-        if not self.curve.has_measure():
-            said += " No run that is drawn records this."
-        if self._beyond:
-            said += f" The figure has room for {N_SLOTS}; {len(self._beyond)} more are in the comparison and the report."
-        if self._n_other:
-            said += (
-                f" {self._n_other} of the chosen runs have other data and are not drawn; see Data."
-            )
-        if self._left_out:
-            said += f" {self._left_out:,} older ones are left out of all of these; choose fewer to compare those."
+        curve, target, refused = self.curve, self.curve.target(), self.curve.refused()
+        said = [
+            *(f"On {data}." for data in {self.name_data(name) for name in curve.colours()} - {""}),
+            describe_measure(curve.measure),
+            curve.smoothing and "The faint curves are as recorded, before smoothing.",
+            target is not None
+            and f"Diamonds are where a curve is first at or below {target:,.7g}.",
+            curve.has_levels()
+            and "Straight lines are models that were imported: nothing is known of their iterations.",
+            refused
+            and f"Not all values are above 0, so the {' and the '.join(refused)} axis is not logarithmic.",
+            not curve.has_measure() and "No run that is drawn records this.",
+            self._beyond
+            and f"The figure has room for {N_SLOTS}; {len(self._beyond)} more are in the comparison and the report.",
+            self._n_other
+            and f"{self._n_other} of the chosen runs have other data and are not drawn; see Data.",
+            self._left_out
+            and f"{self._left_out:,} older ones are left out of all of these; choose fewer to compare those.",
+        ]
         if not self._data_of:
-            said = "Curves appear here with the first iteration of the first run."
-        self.meaning.object = message(said)
+            said = ["Curves appear here with the first iteration of the first run."]
+        self.meaning.object = message(" ".join(filter(None, said)))
 
     def _take_runs(self, names: str) -> bool:
         self.picked = [name for name in names.split(",") if name] or None

@@ -101,8 +101,10 @@ def curve_picture(drawn: Drawn) -> tuple[Picture, list[Path]]:
     )
     records = pd.concat(tables)
     title, rows = f"{y_label}, against {x_label}", records.to_numpy(object).tolist()
-    picture = Picture(_stem(drawn), title, _sentences(drawn), [panel], list(records), rows)
-    return picture, [path for path, *_ in drawn.runs]
+    return (
+        Picture(_stem(drawn), title, _sentences(drawn), [panel], list(records), rows),
+        [path for path, *_ in drawn.runs],
+    )
 
 
 def _records(
@@ -128,18 +130,16 @@ def _records(
 
 
 def _sentences(drawn: Drawn) -> str:
-    said = describe_measure(drawn.measure)
-    if drawn.mean:
-        said += BANDS
-    if drawn.smoothing:
-        said += f" Smoothed: a point before weighs {drawn.smoothing:g} beside a point; what was recorded is faint."
-    if drawn.log:
-        said += f" The {' and the '.join(drawn.log)} axis is logarithmic."
-    if drawn.target is not None:
-        said += (
-            f" Marks are where a curve is first at or below {drawn.target:,.7g}, the line across."
-        )
-    return said
+    said = (
+        describe_measure(drawn.measure),
+        drawn.mean and BANDS.strip(),
+        drawn.smoothing
+        and f"Smoothed: a point before weighs {drawn.smoothing:g} beside a point; what was recorded is faint.",
+        drawn.log and f"The {' and the '.join(drawn.log)} axis is logarithmic.",
+        drawn.target is not None
+        and f"Marks are where a curve is first at or below {drawn.target:,.7g}, the line across.",
+    )
+    return " ".join(filter(None, said))
 
 
 def _lines(
@@ -156,8 +156,7 @@ def _lines(
         name = label if drawn.mean or several[label] == 1 else f"{label}, {path.name}"
         lines.setdefault(label if drawn.mean else path, (name, colour, []))[-1].append(Run(path))
     for label, colour, runs in lines.values():
-        progress = [run.progress() for run in runs]
-        both = mean_of([numbers_of(run) for run in progress])
+        both = mean_of([numbers_of(run.progress()) for run in runs])
         numbers, errors = (dict(zip(COLUMNS, part.T, strict=True)) for part in both)
         whole = ("iteration", "updates") if len(runs) == 1 else ("iteration",)
         numbers |= {
@@ -172,8 +171,9 @@ def report_file(drawn: Drawn) -> File:
     """Return the report on the drawn runs."""
     _require_runs(drawn)
     with tempfile.TemporaryDirectory() as folder:
-        page = write_report([path for path, *_ in drawn.runs], Path(folder) / "report.html")
-        content = page.read_text()
+        content = write_report(
+            [path for path, *_ in drawn.runs], Path(folder) / "report.html"
+        ).read_text()
     if policy().others:  # who are not told where files lie
         for home in (*(path.resolve().parent for path, *_ in drawn.runs), *data_folders()):
             content = content.replace(str(home), home.name)

@@ -14,7 +14,7 @@ from workbench.dashboard.compare.starting import check_waiting
 from workbench.dashboard.compare.steering import tried
 from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.shared.background import in_background, sentence_of
-from workbench.dashboard.shared.form import Fold, Steps
+from workbench.dashboard.shared.form import Fields, Fold, Steps
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import Toggles, button, column, in_form, message, styled, text
@@ -51,7 +51,7 @@ class LiveStrip:
         who: str = "a page",
     ):
         self._then, self._look, self._who, self._document = shown, look, who, pn.state.curdoc
-        self._sliders: dict[str, Steps] = {}
+        self._sliders = Fields(self._make)
         self._at_work: list[Reading] = []  # the drawn runs that are at work
         self._runs: dict[str, list[Reading]] = {}  # setting → those of them that have it
         self._shown: tuple = ()
@@ -68,16 +68,23 @@ class LiveStrip:
         )
         # a hidden grid would be seen: its style sets how it is displayed
         self._folded = column(self._rest, kind="wb-stack", visible=False)
-        bar = column(self._hint, self.in_branch, self.undo, kind="wb-bar")
-        parts = bar, self._first, self._fold, self._folded, self.said
-        self.view = column(*parts, kind="wb-stack", visible=False)
+        self.view = column(
+            column(self._hint, self.in_branch, self.undo, kind="wb-bar"),
+            self._first,
+            self._fold,
+            self._folded,
+            self.said,
+            kind="wb-stack",
+            visible=False,
+        )
 
     def show(self, drawn: Iterable[Reading]) -> None:
         """Show the sliders of those runs that are active; each has the value of the first run with its setting."""
         if policy().read_only:
             return
-        at_work = [one for one in drawn if one.spec is not None and one.state in ALIVE]
-        self._at_work = at_work
+        self._at_work = at_work = [
+            one for one in drawn if one.spec is not None and one.state in ALIVE
+        ]
         self.undo.disabled = not any(one.spec.interventions for one in at_work)
         settings = {one.name: sliders_of(one.spec.to_json()) for one in at_work}
         known = dict.fromkeys([*FIRST, *(name for each in settings.values() for name in each)])
@@ -85,7 +92,6 @@ class LiveStrip:
             name: [one for one in at_work if name in settings[one.name]] for name in known
         }
         self._runs = {name: runs for name, runs in runs_by_name.items() if runs}
-        names = list(self._runs)
         shown = tuple(
             (name, tuple(one.name for one in runs), settings[runs[0].name][name]["value"])
             for name, runs in self._runs.items()
@@ -94,13 +100,13 @@ class LiveStrip:
             return
         self._shown = shown
         for name, runs in self._runs.items():
-            self._set(name, settings[runs[0].name][name])
+            self._sliders[name].param.update(**settings[runs[0].name][name])
         for place, is_first in ((self._first, True), (self._rest, False)):
-            sliders = [self._sliders[name] for name in names if (name in FIRST) == is_first]
+            sliders = [self._sliders[name] for name in self._runs if (name in FIRST) == is_first]
             # where they are set, Bokeh looks through all models of the page
             if sliders != place.objects:
                 place.objects = sliders
-        self.view.visible, self._fold.visible = bool(names), bool(self._rest.objects)
+        self.view.visible, self._fold.visible = bool(self._runs), bool(self._rest.objects)
         self._hint.object = message(self._whose())
         self._unfold()
 
@@ -116,13 +122,11 @@ class LiveStrip:
         parts = [f"{', '.join(names)} of {', '.join(of)}" for of, names in settings.items()]
         return f"Live, while they run: {'; '.join(parts)}."
 
-    def _set(self, name: str, about: dict[str, object]) -> None:
-        """Make the slider of a setting, or update it if it exists."""
-        if name in self._sliders:
-            self._sliders[name].param.update(**about)
-            return
-        self._sliders[name] = made = in_form(Steps(label=label_of(name), **about))
+    def _make(self, name: str) -> Steps:
+        """Return a new slider for a setting."""
+        made = in_form(Steps(label=label_of(name)))
         made.param.watch(partial(self._turn, name), "value_throttled")
+        return made
 
     def _turn(self, name: str, event) -> None:
         runs, changes = self._runs.get(name, []), {name: event.new}

@@ -78,11 +78,10 @@ def described(
                 else "Columns that are kept: "
             )
             parts.append(message(f"{kept}{names}."))
-        is_counted = FOUND in (dropped or {})
         parts += [
             _left_out(data, dropped or {}, read or {}),
             _documents(data),
-            _words(data, is_counted),
+            _words(data, FOUND in (dropped or {})),
         ]
     return "".join(parts)
 
@@ -113,8 +112,11 @@ def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
 def _documents(corpus: AnyCorpus) -> str:
     """Return an HTML table of the first documents."""
     documents = None if corpus.table is None else corpus.table.texts
-    beside = {"Label": corpus.labels, "Time": corpus.times}
-    known = {name: values for name, values in beside.items() if values is not None}
+    known = {
+        name: values
+        for name, values in (("Label", corpus.labels), ("Time", corpus.times))
+        if values is not None
+    }
     columns = [*texts("Document", *known), *numbers("Tokens")]
     columns += texts("Text") if documents is not None else []
     rows = []
@@ -143,8 +145,7 @@ def _words(corpus: AnyCorpus, is_counted: bool) -> str:
         for w in order
         if totals[w]
     )
-    hint = " (a click leaves one out)" * is_counted
-    return f"<p>Most frequent words{hint}: {words}</p>"
+    return f"<p>Most frequent words{' (a click leaves one out)' * is_counted}: {words}</p>"
 
 
 def _short(value) -> str:

@@ -332,9 +332,12 @@ class Settings:
     def _folded(self, section: str, names: tuple[str, ...], engines: tuple[str, ...]) -> list[str]:
         """Return the names of a fold and, if open, its fields, under headings with the engines that share these."""
         fold, shown = self.fields[f"fold:{section}"], [f"fold:{section}"] if names else []
-        changed = [name for name in names if self.text(name) != self._usual[name]]
-        fields = [f"{self.fields[name].label} {shown_value(self.fields[name])}" for name in changed]
-        fold.show(", ".join(fields) or "defaults")
+        changed = [
+            f"{self.fields[name].label} {shown_value(self.fields[name])}"
+            for name in names
+            if self.text(name) != self._usual[name]
+        ]
+        fold.show(", ".join(changed) or "defaults")
 
         def sharing(name: str) -> str:
             return ", ".join(one for one in self._known[name].engines if one in engines)
@@ -349,13 +352,12 @@ class Settings:
 
     def view(self) -> pn.Column:
         """Return the form as a card."""
-        start = column(self.ahead, self.preview, self.start, self.said, kind="wb-start")
         told = policy().limits.told()  # below what stays in view, or that is too high
         limits = [text(f'<p class="muted">{told}</p>', sizing_mode="stretch_width")] if told else []
         return column(
             text("<h2>New runs</h2>"),
             self.form,
-            start,
+            column(self.ahead, self.preview, self.start, self.said, kind="wb-start"),
             *limits,
             kind="wb-card wb-form",
             width=316,

@@ -101,17 +101,19 @@ def plot() -> figure:
         axis.minor_tick_line_color = axis.major_tick_line_color = None
         axis.axis_label_standoff = 10
     made.yaxis[0].axis_line_color = None
-    legend = Legend(
-        location="top_left",
-        orientation="horizontal",
-        click_policy="none",
-        stylesheets=[LEGEND_CSS],
-        label_text_font_size="12px",
-        padding=0,
-        spacing=14,
-        margin=4,
+    made.add_layout(
+        Legend(
+            location="top_left",
+            orientation="horizontal",
+            click_policy="none",
+            stylesheets=[LEGEND_CSS],
+            label_text_font_size="12px",
+            padding=0,
+            spacing=14,
+            margin=4,
+        ),
+        "above",
     )
-    made.add_layout(legend, "above")
     made.add_tools(HoverTool(renderers=[], tooltips=TOOLTIP, limit=1, point_policy="snap_to_data"))
     return made
 

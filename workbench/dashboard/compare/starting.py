@@ -57,8 +57,10 @@ def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
     for reading in readings:
         iteration, elapsed = reading.latest[0], reading.latest[ELAPSED]
         if reading.spec is not None and iteration >= SETTLED and elapsed > 0:
-            key = reading.spec.engine, reading.spec.corpus
-            found.setdefault(key, elapsed / (iteration * (reading.spec.n_topics or 1)))
+            found.setdefault(
+                (reading.spec.engine, reading.spec.corpus),
+                elapsed / (iteration * (reading.spec.n_topics or 1)),
+            )
     return found
 
 

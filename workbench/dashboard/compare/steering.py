@@ -29,12 +29,6 @@ APPLIES = {
     "remove": (STOPPED, FINISHED, LOST, FAILED),
 }
 """Action → the states of a run to which it applies."""
-DONE = {
-    "pause": "asked to pause",
-    "resume": "asked to resume",
-    "stop": "asked to stop",
-    "remove": "removed",
-}
 
 
 class Steering:
@@ -93,7 +87,8 @@ class Steering:
             return others
 
         def then(others, error) -> None:
-            done = f"{counted(len(names))} {DONE[action]}{others and f'; {others}'}."
+            what = "removed" if action == "remove" else f"asked to {action}"
+            done = f"{counted(len(names))} {what}{others and f'; {others}'}."
             self.said.say(*((sentence_of(error), "bad") if error else (done, "muted")))
             self._on_change()
 

@@ -118,8 +118,15 @@ class RunTable(Drawn):
         opened = styled(Toggles(label="More of the table", options=["Columns"]))
         self.shown = styled(Toggles(label="Columns of the table", visible=pn.bind(bool, opened)))
         self.said = text(css_classes=["wb-mid"])
-        parts = self.search, labelled(self.groups), opened, self.said, self.shown
-        self.tools = column(*parts, kind="wb-bar", visible=False)
+        self.tools = column(
+            self.search,
+            labelled(self.groups),
+            opened,
+            self.said,
+            self.shown,
+            kind="wb-bar",
+            visible=False,
+        )
         self._offer()
         for widget, name, own in (
             (self.search, "value_input", "query"),
@@ -197,13 +204,14 @@ class RunTable(Drawn):
 
     def _describe(self, *events) -> None:
         """Write the numbers of all runs, of the runs found and of the runs chosen."""
-        n, found = len(self._known), self.found
-        said = counted(n) if found is None else f"{len(found)} of {counted(n)} found"
-        if self.chosen:
-            away = 0 if found is None else len(set(self.chosen) - set(found))
-            said += f"; {len(self.chosen)} chosen"
-            said += f", {away} of them not among those found" if away else ""
-        self.said.object = message(said)
+        n, found, chosen = counted(len(self._known)), self.found, self.chosen
+        away = 0 if found is None else len(set(chosen) - set(found))
+        said = (
+            n if found is None else f"{len(found)} of {n} found",
+            chosen and f"; {len(chosen)} chosen",
+            away and f", {away} of them not among those found",
+        )
+        self.said.object = message("".join(filter(None, said)))
         self.tools.visible = bool(self._known)
 
     def _offer(self, *events) -> None:

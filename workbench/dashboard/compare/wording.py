@@ -18,8 +18,7 @@ def label_of(name: str) -> str:
     known = request_fields()
     called = (one for one in known.values() if one.field.name == name)
     about = known.get(name) or known.get(f"{OF_FILES}{name}") or next(called, None)
-    words = name.replace("_", " ")
-    return (about and about.field.metadata["label"]) or capital(words)
+    return (about and about.field.metadata["label"]) or capital(name.replace("_", " "))
 
 
 def counted(n: int) -> str:
@@ -52,9 +51,7 @@ def _worded(part) -> str:
     label = f"“{label_of(part.field)}”"
     if part.value is ALONE:
         return label
-    if part.value is ...:
-        return f"under {label}"
-    return f"{label} {label_of_value(part.value)}"
+    return f"under {label}" if part.value is ... else f"{label} {label_of_value(part.value)}"
 
 
 def label_of_value(value) -> str:

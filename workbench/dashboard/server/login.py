@@ -64,8 +64,10 @@ def read_password(path: Path) -> str:
         )
     password = lines[0].strip() if lines else ""
     if len(password) < SHORTEST:
-        said = f"the password in {path} must have at least {SHORTEST} characters; it has {len(password)}"
-        raise ServerError(said, field="password_file")
+        raise ServerError(
+            f"the password in {path} must have at least {SHORTEST} characters; it has {len(password)}",
+            field="password_file",
+        )
     return password
 
 
@@ -109,11 +111,15 @@ def oauth_provider(name: str, users: tuple[str, ...]) -> OAuthProvider:
             field="oauth",
         )
     if not (pn.config.oauth_key and pn.config.oauth_secret):
-        said = "OAuth needs the key and the secret that its provider gave; set PANEL_OAUTH_KEY and PANEL_OAUTH_SECRET"
-        raise ServerError(said, field="oauth")
+        raise ServerError(
+            "OAuth needs the key and the secret that its provider gave; set PANEL_OAUTH_KEY and PANEL_OAUTH_SECRET",
+            field="oauth",
+        )
     if not users:
-        said = f"OAuth lets in whoever has an account with {name}; give --user for each who may, or --user {EVERYBODY}"
-        raise ServerError(said, field="users")
+        raise ServerError(
+            f"OAuth lets in whoever has an account with {name}; give --user for each who may, or --user {EVERYBODY}",
+            field="users",
+        )
     pn.config.oauth_provider = name
     pn.config.cookie_secret = cookie_secret(f"oauth {name} {pn.config.oauth_key}")
 

@@ -272,13 +272,15 @@ def import_before_threads() -> None:
 def _refused(serving: Serving, error: Exception) -> ServerError:
     """Return the error for an address or port that cannot be used."""
     if serving.port and getattr(error, "errno", None) == errno.EADDRINUSE:
-        said = f"port {serving.port} is taken, perhaps by another workbench serve; --port 0 takes a free one"
-        return ServerError(said, field="port")
+        return ServerError(
+            f"port {serving.port} is taken, perhaps by another workbench serve; --port 0 takes a free one",
+            field="port",
+        )
     why = getattr(error, "strerror", None) or str(error)
-    said = (
-        f"the server cannot have {serving.address}:{serving.port}: {why}; see --address and --port"
+    return ServerError(
+        f"the server cannot have {serving.address}:{serving.port}: {why}; see --address and --port",
+        field="address",
     )
-    return ServerError(said, field="address")
 
 
 def _free_port(address: str, port: int) -> int:

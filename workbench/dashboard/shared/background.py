@@ -59,9 +59,7 @@ def in_background(
             loop.add_callback(come_back, result, error)
 
     def come_back(result: object, error: Exception | None) -> None:
-        if document is None:
-            then(result, error)
-        elif document.session_context is not None:
+        if document is None or document.session_context is not None:
             with_lock(document, partial(then, result, error))
 
     if loop is None:
@@ -81,8 +79,7 @@ def _shutting_down(workers: ThreadPoolExecutor) -> bool:
 
 def sentence_of(error: Exception) -> str:
     """Return the message of an error as one sentence for visitors, with a capital letter."""
-    sentence = policy().shown(" ".join(str(error).split()) or type(error).__name__)
-    return capital(sentence)
+    return capital(policy().shown(" ".join(str(error).split()) or type(error).__name__))
 
 
 class LatestTask:

@@ -28,9 +28,16 @@ def line(
     """Return a text field; ``columns``: names to suggest; None: a field without suggestions."""
     if columns is None:
         return _field(pn.widgets.TextInput, label, value, help, wide, placeholder=placeholder)
-    offers = {"options": columns, "restrict": False, "min_characters": 0}
     return _field(
-        pn.widgets.AutocompleteInput, label, value, help, wide, placeholder=placeholder, **offers
+        pn.widgets.AutocompleteInput,
+        label,
+        value,
+        help,
+        wide,
+        placeholder=placeholder,
+        options=columns,
+        restrict=False,
+        min_characters=0,
     )
 
 
@@ -49,8 +56,7 @@ def whole_number(label: str, value: int | None, help: str = "", wide: bool = Fal
 
 def _field(kind: type, label: str, value, help: str, wide: bool, **settings):
     settings |= {"description": as_sentence(help)} if help else {}
-    classes = [WIDE] if wide else []
-    return in_form(kind(label=label, value=value, css_classes=classes, **settings))
+    return in_form(kind(label=label, value=value, css_classes=[WIDE] if wide else [], **settings))
 
 
 class Fold(Toggles):
@@ -74,8 +80,7 @@ class Fold(Toggles):
     def show(self, content: str) -> None:
         """Show a text on the fold's content after the fold's title."""
         title = f"{self.title}: {content}" if content else self.title
-        if self.options != [title]:
-            self.param.update(options=[title], value=[title] if self.is_open else [])
+        self.param.update(options=[title], value=[title] if self.is_open else [])
 
 
 class Steps(SingleSelectBase):
@@ -115,9 +120,7 @@ class Offers(pn.widgets.Select):
     def offer(self, values: Iterable[str]) -> None:
         """Offer these values and the chosen one."""
         wanted = dict.fromkeys(filter(None, [*values, self.value]))
-        options = self._default | {self._named(value): value for value in wanted}
-        if options != self.options:
-            self.options = options
+        self.options = self._default | {self._named(value): value for value in wanted}
 
     def part(self, known: Callable[[str], bool] = lambda value: True) -> Part:
         """Return the part of the link; it may name what is not offered now, if that is ``known``."""
@@ -171,16 +174,14 @@ class Form(Box):
         objects = []
         for name in self.seen:
             objects.append(part := self._parts[name])
-            classes = [each for each in part.css_classes or [] if each != "wb-wrong"]
-            if (by_name := f"field-{name}") not in classes:
-                classes.append(by_name)
+            classes = dict.fromkeys([*(part.css_classes or []), f"field-{name}", "wb-wrong"])
+            part.css_classes = [
+                each for each in classes if each != "wb-wrong" or name in self.wrong
+            ]
             if name in self.wrong:
                 sentence = self._sentences.setdefault(name, text(css_classes=[WIDE]))
                 sentence.say(self.wrong[name], "bad")
                 objects.append(sentence)
-                classes.append("wb-wrong")
-            if classes != part.css_classes:
-                part.css_classes = classes
         if objects != self.objects:
             self.objects = objects
 

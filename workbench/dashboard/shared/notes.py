@@ -24,15 +24,23 @@ class NotesCard:
     def __init__(self, on_change: Callable[[], None]):
         self._on_change, self._document = on_change, pn.state.curdoc
         self._chosen: list[Reading] = []
-        hint = "What is to be remembered of this run"
-        self.note = in_form(pn.widgets.TextAreaInput(label="Note", rows=2, placeholder=hint))
+        self.note = in_form(
+            pn.widgets.TextAreaInput(
+                label="Note", rows=2, placeholder="What is to be remembered of this run"
+            )
+        )
         self.tag = styled(pn.widgets.TextInput(label="New tag", placeholder="Enter adds it"))
         self.tags = styled(Toggles(label="Tags", options=[], value=[]))
         self.hint, self.said = text(), text()
-        title = text("<h2>Notes and tags</h2>")
-        tags = column(self.tags, self.tag, kind="wb-bar")
-        self._fields = column(self.note, tags, kind="wb-stack", visible=False)
-        self.card = column(title, self.hint, self._fields, self.said, kind="wb-card")
+        self._fields = column(
+            self.note,
+            column(self.tags, self.tag, kind="wb-bar"),
+            kind="wb-stack",
+            visible=False,
+        )
+        self.card = column(
+            text("<h2>Notes and tags</h2>"), self.hint, self._fields, self.said, kind="wb-card"
+        )
         self.note.param.watch(self._note_changed, "value")
         self.tag.param.watch(self._tag_typed, "value")
         self.tags.param.watch(self._tag_clicked, "value")

@@ -119,8 +119,7 @@ class Follower:
         if known is None or stride != known.stride:
             known, self._n_rows = Reading(path, spec, spec.label(), status, stride), 0
         if len(rows := self._reader.rows(self._n_rows)):
-            attrs = {"spec": spec.to_json()}
-            run = label_rows(self._reader.recorded, rows, attrs, spec)
+            run = label_rows(self._reader.recorded, rows, {"spec": spec.to_json()}, spec)
             known = known.with_rows(run, self._n_rows)
             self._n_rows += len(rows)
         written = (
@@ -255,13 +254,12 @@ def describe_changes(spec: RunSpec) -> str:
 
 def unreadable(path: Path, error: Exception) -> Reading:
     """Return the reading of a run that cannot be read, with the error as its message."""
-    message = policy().shown(str(error)) or type(error).__name__
     status = {
         "state": UNREADABLE,
         "iteration": 0,
         "n_iterations": 0,
         "time_left": None,
-        "message": message,
+        "message": policy().shown(str(error)) or type(error).__name__,
     }
     return Reading(path, None, path.name, status, 1)
 

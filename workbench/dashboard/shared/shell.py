@@ -161,8 +161,9 @@ class Named(pn.widgets.Widget):
     __abstract = True
 
     def __init__(self, **settings):
-        attributes = {"role": "group", "aria-label": settings["label"]}
-        super().__init__(html_attributes=attributes, **settings)
+        super().__init__(
+            html_attributes={"role": "group", "aria-label": settings["label"]}, **settings
+        )
 
 
 class Choice(Named, pn.widgets.RadioButtonGroup):
@@ -246,9 +247,11 @@ def lay_out(view, here: str, subtitle: str, *parts, figures: Sequence = ()) -> p
         f'<h1>workbench <small>{escape(subtitle)}</small></h1><nav aria-label="pages">{links}</nav>'
     )
     heading = text(html, "head.css", css_classes=["wb-grow"])
-    body = column(*parts, kind="wb-body", html_attributes={"role": "main"})
-    head = column(heading, link, theme, kind="wb-head", html_attributes={"role": "banner"})
-    return column(head, body, kind="wb-page")
+    return column(
+        column(heading, link, theme, kind="wb-head", html_attributes={"role": "banner"}),
+        column(*parts, kind="wb-body", html_attributes={"role": "main"}),
+        kind="wb-page",
+    )
 
 
 def page_or_sentence(make: Callable[[], pn.Column]) -> pn.Column:

@@ -133,9 +133,17 @@ class Upload(Drawn):
         rules, most = policy(), format_size(policy().max_upload)
         hint = f"Or drop it here: {kinds}, up to {most}." if rules.uploads else NO_ROUTE
         hint += f" {instead.capitalize()}." * (bool(instead) and rules.takes_paths)
-        settings = {"label": label, "accept": ",".join(endings), "most": rules.max_upload}
-        settings |= {"limit": most, "route": ROUTE, "token": self.inbox.token, "hint": hint}
-        settings |= {"otherwise": otherwise or advice(), "open": rules.uploads}
+        settings = {
+            "label": label,
+            "accept": ",".join(endings),
+            "most": rules.max_upload,
+            "limit": most,
+            "route": ROUTE,
+            "token": self.inbox.token,
+            "hint": hint,
+            "otherwise": otherwise or advice(),
+            "open": rules.uploads,
+        }
         super().__init__(settings=settings, css_classes=["wb-wide"])
         self.param.watch(self._show, "value")
 

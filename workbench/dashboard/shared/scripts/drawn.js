@@ -12,5 +12,3 @@ export function element(kind, properties = {}, ...children) {
 export function put(node, text) {
   if (node.textContent !== text) node.textContent = text
 }
-
-export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`

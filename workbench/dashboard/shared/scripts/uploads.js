@@ -30,7 +30,7 @@ export function render({ model }) {
     mine.setRequestHeader("X-File-Name", encodeURIComponent(file.name.replace(/\p{Surrogate}/gu, "_")))
     mine.upload.onprogress = ({ loaded, total }) => {
       bar.value = loaded / total
-      put(name, `${file.name}, ${percent(loaded / total, 0)}`)
+      put(name, `${file.name}, ${Math.round(100 * loaded / total)} %`)
     }
     mine.onload = () => end(mine.status < 300 ? "" : mine.responseText || `The server refused ${file.name}.`)
     mine.onerror = () => end(`The upload of ${file.name} was interrupted; choose it again.`)
