@@ -1,22 +1,15 @@
 """The page's own decisions, without a browser."""
 
-import asyncio
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import pytest
-from bokeh.document import Document
-from bokeh.events import DocumentReady
 
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.steering import APPLIES
-from workbench.dashboard.shared.background import in_background
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.run_monitor import Listing
-from workbench.dashboard.shared.ui_events import when_drawn
 from workbench.runs.store.layout import StoreError
 
 
@@ -331,52 +324,3 @@ def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(
         "WORKBENCH_MEMORY allows 30 MB" in page.settings.said.object and page.settings.said.visible
     )
     assert queued == list(tmp_path.rglob("zarr.json")) == []
-
-
-def on_a_loop_of_its_own(coroutine) -> threading.Thread:
-    """Runs it in a thread, which is returned: a browser that another test has open keeps a loop in this one."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, coroutine).result()
-        return pool.submit(threading.current_thread).result()
-
-
-def test_only_the_thread_of_the_server_touches_the_document_after_work_in_the_background():
-    touched, told = [], []
-
-    async def serve() -> None:
-        done = asyncio.Event()
-
-        def schedule(callback) -> None:
-            touched.append(threading.current_thread())
-            callback()
-            done.set()
-
-        document = Document()
-        document._session_context = lambda: SimpleNamespace(session=None)
-        document.add_next_tick_callback = schedule
-        when_drawn(document, lambda: None)
-        document.callbacks.trigger_event(DocumentReady())
-        in_background(document, threading.current_thread, lambda worker, error: told.append(worker))
-        await asyncio.wait_for(done.wait(), 20)
-
-    server = on_a_loop_of_its_own(serve())
-    assert touched == [server]
-    assert told[0].name.startswith("workbench-pool-starts")
-
-
-def test_work_for_a_session_that_has_gone_tells_nobody():
-    async def serve() -> None:
-        document = SimpleNamespace(
-            session_context=None, add_next_tick_callback=lambda callback: pytest.fail("told")
-        )
-        worked = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        in_background(
-            document,
-            lambda: loop.call_soon_threadsafe(worked.set),
-            lambda result, error: pytest.fail("told"),
-        )
-        await asyncio.wait_for(worked.wait(), 20)
-        await asyncio.sleep(0.1)
-
-    on_a_loop_of_its_own(serve())

@@ -28,7 +28,7 @@ from workbench.numbers import DASH, format_interval, format_number
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.progress import decimals
 from workbench.runs.spec import SpecError
-from workbench.tables import Column, Table
+from workbench.tables import Column, Table, numbers
 from workbench.views.comparison import differences_picture
 from workbench.views.every import view_named
 
@@ -140,36 +140,36 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
 
 def table_of(rows: pd.DataFrame) -> Table:
     """Return the comparison as a table, with headings and their explanations."""
-    until, number = rows["until"].iloc[0], partial(Column, kind="number")
+    until = rows["until"].iloc[0]
     references = "; ".join(dict.fromkeys(rows["reference"]))
     columns = [
         Column(
             "Engine and options",
             meaning="settings in which the runs differ; runs that differ only in seed and split share a row",
         ),
-        number("Runs", meaning="how many share the row"),
-        number(
+        *numbers("Runs", meaning="how many share the row"),
+        *numbers(
             "Perplexity",
             meaning="of the held-out tokens, mean over the runs, at the last iteration of each",
         ),
-        number(
+        *numbers(
             f"Difference from {references}",
             meaning="mean difference of runs with the same split and seed, and its 95 % interval",
         ),
-        number(
+        *numbers(
             "± Monte Carlo",
             meaning="standard error of it: over seeds, or of one chain that has 100 effective samples after burn-in; of fewer "
             "it cannot be told",
         ),
-        number(
+        *numbers(
             "95 % over documents",
             meaning="Student's interval, as other documents would vary; of runs at rest",
         ),
-        number(
+        *numbers(
             f"Seconds to {until:,.6g}" if np.isfinite(until) else "Seconds to target",
             meaning="of computing, until a run was first at or below it; mean over the runs",
         ),
-        number("Updates to target", meaning="of tokens or pairs, until then"),
+        *numbers("Updates to target", meaning="of tokens or pairs, until then"),
     ]
     return Table(columns, map(_cells, rows.itertuples()), "comparison")
 

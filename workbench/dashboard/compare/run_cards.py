@@ -36,25 +36,24 @@ NO_REFERENCE = (
     "distance of each variational engine from it into what its start, its approximation and the average over states do. "
     "Runs from several starts, as init=dirichlet and smooth, tell what the start does."
 )
-number = partial(Column, kind="number")
 OF_CHAINS = (
     Column(
         "Engine and options",
         meaning="settings in which the runs differ; runs that differ only in their seeds are chains",
     ),
-    number("Chains", meaning="how many runs"),
-    number("Draws", meaning="recorded iterations of each after burn-in"),
-    number(
+    *numbers("Chains", meaning="how many runs"),
+    *numbers("Draws", meaning="recorded iterations of each after burn-in"),
+    *numbers(
         "R-hat",
         digits=3,
         meaning="how much wider all chains together are than each, the largest of what was recorded; one chain has none",
     ),
     Column("Worst", meaning="the quantity with this R-hat; of one chain, with the fewest samples"),
-    number(
+    *numbers(
         "Effective, bulk",
         meaning="effective samples of all chains in the bulk of the distribution; the smallest",
     ),
-    number(
+    *numbers(
         "Effective, tails", meaning="effective samples at its quantiles of 5 and 95 %; the smallest"
     ),
 )
