@@ -35,12 +35,6 @@ def path_field() -> pn.widgets.TextInput:
     )
 
 
-def start_field(runs: dict[str, str]) -> pn.widgets.Select:
-    """Return the menu of starting points of new runs; ``runs``: entry → name of a run."""
-    about = request_fields()["start"].field.metadata
-    return menu(about["label"], runs, "", about["help"], wide=True)
-
-
 def field_of(name: str, default=None, help: str = "") -> pn.widgets.Widget:
     """Return the text field or menu for a setting or option; ``default`` and ``help`` replace the declared ones."""
     one = request_fields()[name]

@@ -16,12 +16,11 @@ from workbench.dashboard.compare.fields import (
     field_of,
     path_field,
     shown_value,
-    start_field,
 )
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
 from workbench.dashboard.compare.starting import describe_sweep, mark_busy, paces
 from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form
+from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form, menu
 from workbench.dashboard.shared.link import LONGEST, Part, query_of, take
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
@@ -97,12 +96,13 @@ class Settings:
             return text(css_classes=[WIDE])
         if kind == "fold":
             return Fold(rest.capitalize(), self._show_fields)
+        about = self._known["start"].field.metadata
         own = {
             "corpus": corpus_field,
             "path": path_field,
             "engines": lambda: EngineChoice(list(DEFAULT_ENGINES)),
             "upload": lambda: Upload("File", OF_UPLOADS, "or give its path below"),
-            "start": lambda: start_field(self._runs),
+            "start": lambda: menu(about["label"], self._runs, "", about["help"], wide=True),
         }
         made = own.get(name, partial(field_of, name))()
         made.param.watch(partial(self._changed, name), "value")

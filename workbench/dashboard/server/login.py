@@ -9,7 +9,6 @@ import os
 import re
 import secrets
 import stat
-from functools import lru_cache
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -26,7 +25,9 @@ SHORTEST = 8
 """Minimum number of characters of a password."""
 AFTER_WRONG = 1.0
 """Seconds until the next try from an address after a wrong password."""
-TEMPLATE = Path(__file__).with_name("login.html")
+TEMPLATE = jinja2.Environment(autoescape=True).from_string(
+    Path(__file__).with_name("login.html").read_text(encoding="utf-8")
+)
 HERE = re.compile(r"/(?![/\\])[!-\[\]-~]*")
 """Pattern of an address of this server, to which a sign-in may redirect."""
 VISITOR = "visitor"
@@ -139,11 +140,6 @@ def oauth_provider(name: str, users: tuple[str, ...]) -> OAuthProvider:
     return Provider()
 
 
-@lru_cache
-def _template() -> jinja2.Template:
-    return jinja2.Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
-
-
 class LoginHandler(BasicLoginHandler):
     """The login page for the password; after a wrong password an address has to wait a second."""
 
@@ -169,7 +165,7 @@ class LoginHandler(BasicLoginHandler):
         return self.redirect(asked if HERE.fullmatch(asked) else self._start)
 
     def _ask(self, wrong: bool = False) -> None:
-        self.write(_template().render(style=read_style("page.css"), wrong=wrong))
+        self.write(TEMPLATE.render(style=read_style("page.css"), wrong=wrong))
 
     def set_secure_cookie(self, name, value, **settings) -> None:
         super().set_secure_cookie(
