@@ -77,12 +77,6 @@ def test_a_button_says_how_many_topics_it_needs(page):
     assert "Choose a topic to split." in page.editing.said.object and not page.editing.edits.value
 
 
-def test_where_nothing_may_be_changed_it_is_not_there(page, ruled):
-    ruled(read_only=True)
-    page._show()
-    assert not page.editing.view.visible
-
-
 def test_words_and_documents_are_left_out_of_the_next_run(page):
     editing = page.editing
     assert set(editing.words.options) == set(WORDS)
@@ -111,9 +105,10 @@ def test_words_and_documents_are_left_out_of_the_next_run(page):
     )
 
 
-def test_a_document_can_be_left_out_where_a_run_can_go_on_without_it(page, ruled):
+def test_where_nothing_may_be_changed_there_is_no_card_and_no_document_can_be_left_out(page, ruled):
     page.documents.document = 3
     assert 'data-key="leave-out"' in page.documents.table.object
     ruled(read_only=True)
     page.documents.document = 4
+    assert not page.editing.view.visible
     assert 'data-key="leave-out"' not in page.documents.table.object

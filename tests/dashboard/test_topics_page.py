@@ -36,12 +36,12 @@ from workbench.dashboard.topics import (
 from workbench.dashboard.topics.overview import (
     map_of,
     map_shown,
+    sizes_of,
     table_of,
     topics_of,
     words_shown,
 )
 from workbench.dashboard.topics.page import TopicsPage
-from workbench.dashboard.topics.sizes import sizes_of
 from workbench.dashboard.topics.unseen import folded, listing_of, unseen_document
 from workbench.data import blocks
 from workbench.measures import (
@@ -81,20 +81,26 @@ WORDS = "apple pear plum cherry lemon melon grape peach red green blue black whi
 
 
 @pytest.fixture
-def of_words(store):
-    """A run on texts of twelve words each."""
+def of_texts(store):
+    """A run on forty texts, each with a kind."""
     rng = np.random.default_rng(0)
-    texts = [" ".join(rng.choice(WORDS[8 * (at % 2) :][:8], 12)) for at in range(40)]
+    texts = [
+        f"The {' '.join(rng.choice(WORDS[8 * (at % 2) :][:8], 12))}.".capitalize()
+        for at in range(40)
+    ]
+    table = pd.DataFrame(
+        {"text": texts, "kind": ["fruit", "colour"] * 20, "id": [f"id-{at}" for at in range(40)]}
+    )
     fit(
-        Corpus.from_texts(texts),
+        corpus_of(table, id="id"),
         "cgs",
         2,
         n_iterations=20,
         store=store,
-        name="of-words",
+        name="of-texts",
         progress=False,
     )
-    return store / "of-words"
+    return store / "of-texts"
 
 
 def moment(path):
@@ -136,8 +142,8 @@ def test_words_of_a_topic_have_its_phi_and_circles_can_have_the_sizes_of_a_word(
     assert shares == pytest.approx((given / given.sum()).to_series().to_dict())
 
 
-def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics(of_words, store):
-    page, run = TopicsPage(store), open_run(of_words)
+def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics(of_texts, store):
+    page, run = TopicsPage(store), open_run(of_texts)
     assert page.map.table.object == "" and page.map.said.object == ""
     page.find_words.value = "PE"
     found, counts = cells(page.map.table.object), run["n_kw"][-1].sum("topic")
@@ -157,7 +163,7 @@ def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics
     page.map.clicked("word", "pear")
     assert "tokens of “pear”" in page.map.picture.caption
     page.find_words.value = "xyz"
-    assert page.map.table.object == "" and "No word of of-words contains “xyz”." in (
+    assert page.map.table.object == "" and "No word of of-texts contains “xyz”." in (
         page.map.said.object
     )
 
@@ -438,19 +444,19 @@ def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves)
             "a text",
             b"zebras and unicorns",
             ".txt",
-            "the run of-words knows no word of a text, so it has no topics",
+            "the run of-texts knows no word of a text, so it has no topics",
         ),
         (
             "x.csv",
             b"title,text\none,zebras\ntwo,unicorns\n",
             ".csv",
-            "the run of-words knows no word of x.csv",
+            "the run of-texts knows no word of x.csv",
         ),
     ],
 )
-def test_what_cannot_be_folded_in_is_a_sentence(of_words, name, content, kind, told):
+def test_what_cannot_be_folded_in_is_a_sentence(of_texts, name, content, kind, told):
     with pytest.raises(ValueError, match=re.escape(told)):
-        folded(moment(of_words), name, content, kind)
+        folded(moment(of_texts), name, content, kind)
 
 
 def csv_of(n: int) -> bytes:
@@ -490,45 +496,45 @@ def test_of_many_topics_fewer_documents_are_taken_and_those_too_many_take_no_mem
     assert taken < 20e6  # theta alone has more, of 800 topics
 
 
-def test_inference_takes_no_more_than_the_server_allows_its_runs(of_words, ruled):
-    each = inference_bytes(open_run(of_words), 1)
+def test_inference_takes_no_more_than_the_server_allows_its_runs(of_texts, ruled):
+    each = inference_bytes(open_run(of_texts), 1)
     ruled(limits=Limits(memory=10.5 * each / 1e9))
-    assert folded(moment(of_words), "x.csv", csv_of(10), ".csv").corpus.n_documents == 10
+    assert folded(moment(of_texts), "x.csv", csv_of(10), ".csv").corpus.n_documents == 10
     with pytest.raises(ValueError, match=r"\(10 documents\)"):
-        folded(moment(of_words), "x.csv", csv_of(11), ".csv")
+        folded(moment(of_texts), "x.csv", csv_of(11), ".csv")
 
 
-def test_what_is_shown_of_many_documents_and_of_a_long_text_is_cut(of_words):
+def test_what_is_shown_of_many_documents_and_of_a_long_text_is_cut(of_texts):
     long = f"title,text\n{'T' * 1000},plum\n".encode() + 300 * b"more,plum\n"
-    listing = listing_of(folded(moment(of_words), "x.csv", long, ".csv"))["documents"]
+    listing = listing_of(folded(moment(of_texts), "x.csv", long, ".csv"))["documents"]
     assert len(listing) == 200 and len(listing[0]["title"]) == 200
 
     types = [
         "plum",
         *("".join(word) for word in itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=3)),
     ]
-    found = folded(moment(of_words), "long", " ".join(types).encode(), ".txt")
+    found = folded(moment(of_texts), "long", " ".join(types).encode(), ".txt")
     told = unseen_document(found, 0, NONE, {})
     assert len(told["words"]) == 400 and not told["raw"]
     assert f"the 400 most frequent of {found.corpus.n_pairs:,}" in told["note"]
 
 
 def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(
-    of_words, new_run, store
+    of_texts, new_run, store
 ):
     page = TopicsPage(store)
     card, word = page.unseen, "plum"
     card._ask("a text", bytes, ".txt")
-    assert "is empty" in card.said.object and card.shelf.object == ""
+    assert "is empty" in card.said.object and card.table.object == ""
     card._ask("a text", word.encode, ".txt")
     assert (
         "0.0 % of 1 tokens are unknown" in card.said.object
-        and "<h3>a text</h3>" in card.shelf.object
+        and "<h3>a text</h3>" in card.table.object
     )
-    assert card._csv().name == "of-words-unseen.csv"
+    assert card._csv().name == "of-texts-unseen.csv"
     new_run("two", "cgs")
     page.tick()
-    assert "with another run" in card.said.object and card.shelf.object == ""
+    assert "with another run" in card.said.object and card.table.object == ""
     with pytest.raises(ValueError, match="no text has been analysed yet"):
         card._csv()
 
@@ -676,29 +682,6 @@ def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the
         assert "beyond ±0.95" in card.figure[1].object.select_one(Title).text
         page.tick()  # kept while nothing else is chosen
     assert slider.value == 0.95 and b"beyond" in taken(page, card, "SVG")
-
-
-@pytest.fixture
-def of_texts(store):
-    """A run on forty texts, each with a kind."""
-    rng = np.random.default_rng(0)
-    texts = [
-        f"The {' '.join(rng.choice(WORDS[8 * (at % 2) :][:8], 12))}.".capitalize()
-        for at in range(40)
-    ]
-    table = pd.DataFrame(
-        {"text": texts, "kind": ["fruit", "colour"] * 20, "id": [f"id-{at}" for at in range(40)]}
-    )
-    fit(
-        corpus_of(table, id="id"),
-        "cgs",
-        2,
-        n_iterations=20,
-        store=store,
-        name="of-texts",
-        progress=False,
-    )
-    return store / "of-texts"
 
 
 def test_a_document_shows_its_text_in_colours_and_its_columns(of_texts, store):

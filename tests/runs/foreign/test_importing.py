@@ -19,7 +19,7 @@ from foreign_models import (
 from toys import dense
 
 import workbench as wb
-from workbench.dashboard.topics.sizes import sizes_of
+from workbench.dashboard.topics.overview import sizes_of
 from workbench.engines import IMPORTED, get_engine
 from workbench.engines.imported import PROGRAMS
 from workbench.errors import InputError

@@ -2,16 +2,19 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from workbench.corpus import Corpus
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.data.caching import cached_once
 from workbench.runs.execution.run import Run
+from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.counts import SnapshotGone
 from workbench.runs.store.layout import DamagedError, StoreError
 from workbench.runs.store.notes import NoteError, labels_of_topics, read_notes
@@ -36,6 +39,17 @@ def moment_of(reading: Reading) -> Moment:
     if reading.state in ALIVE:
         iteration -= iteration % reading.spec.snapshot_every
     return Moment(reading.path, reading.spec.hash, iteration, reading.state)
+
+
+@lru_cache(maxsize=16)
+def run_of(moment: Moment) -> Run:
+    """Return the run of a snapshot, cached for all sessions, since opening a run is slow while the server is busy."""
+    return Run(moment.path)
+
+
+def train_of(moment: Moment) -> Corpus:
+    """Return the training corpus of a run."""
+    return get_corpus(moment.path.parent, run_of(moment).spec.train)
 
 
 @cached_once(4)

@@ -1,6 +1,6 @@
 """Topics in HTML tables: buttons that choose a topic, bars of shares, and tables whose rows are topics."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import param
 from markupsafe import Markup
@@ -24,8 +24,6 @@ BAR = Markup(
 class TopicCard(Card):
     """A card of topics: in its picture and its table a topic is chosen by a click, and headings sort the table."""
 
-    on_word: Callable[[str], None] = staticmethod(lambda word: None)
-    """Called with a word that is clicked."""
     word = param.String(doc="The word that is chosen.")
     sort = param.String(doc="Column that rows are sorted by, from the largest on after a minus.")
 
@@ -33,13 +31,13 @@ class TopicCard(Card):
         super().__init__(heading, handover, *tools, table=Clickable(self.clicked), **settings)
 
     def clicked(self, kind: str, value: str) -> None:
-        """Handle a click: choose the topic (or none, if it was chosen already), sort the rows, or pass on the word."""
+        """Handle a click: choose the topic or the word (or none, if it was chosen already), or sort the rows."""
         if kind == "sort":
             self.sort = value[:LONGEST]
         elif kind == "topic" and (number := whole(value)) != NONE:
             self.chosen = NONE if number == self.chosen else number
         elif kind == "word":
-            self.on_word(value[:LONGEST])
+            self.word = "" if value == self.word else value[:LONGEST]
 
     @param.depends("chosen", "word", watch=True)
     def _mark_rows(self) -> None:

@@ -8,11 +8,9 @@ import pandas as pd
 import xarray as xr
 
 from workbench.corpus.document_table import DocumentTable
-from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents
+from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents, train_of
 from workbench.measures import used_topics
 from workbench.measures.documents import document_columns, largest_topics, ranked_documents
-from workbench.runs.execution.run import Run
-from workbench.runs.store.archive import get_corpus
 from workbench.tables import Column
 from workbench.views.elements import fitting
 from workbench.views.live import NONE
@@ -52,28 +50,28 @@ def columns_of(moment: Moment, table: DocumentTable | None) -> dict[str, list]:
 
 
 def columns_beside(columns: dict[str, list]) -> list[str]:
-    """Return the names of the columns that come from the corpus."""
-    return [name for name in columns if name not in OWN]
+    """Return the names of the columns that come from the corpus, as many as are shown."""
+    return [name for name in columns if name not in OWN][:MOST_COLUMNS]
 
 
 @lru_cache(maxsize=32)
 def _ranks_by(moment: Moment, table: DocumentTable | None, column: str) -> np.ndarray | None:
     """Return the sort key of each document (document,) for a column; None if there is no such column."""
     if column in ("topic", "share", "n_tokens"):
-        topic, share, tokens = _largest_of(moment)
-        return {"topic": topic, "share": share, "n_tokens": tokens}[column]
+        return _largest_of(moment)[column]
     columns = columns_of(moment, table)
     return ranks_of(columns[column]) if column in columns else None
 
 
 @lru_cache(maxsize=3)
-def _largest_of(moment: Moment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _largest_of(moment: Moment) -> dict[str, np.ndarray]:
     """Return three arrays (document,): the largest topic (NaN without tokens), that topic's share, and the tokens."""
 
-    def largest(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def largest(run: xr.Dataset) -> dict[str, np.ndarray]:
         used = used_topics(run)
         at, share, tokens = largest_topics(used, np.arange(run.sizes["document"]))
-        return np.where(tokens == 0, np.nan, used["topic"].values[at]), share, tokens.astype(float)
+        topic = np.where(tokens == 0, np.nan, used["topic"].values[at])
+        return {"topic": topic, "share": share, "n_tokens": tokens.astype(float)}
 
     return of_documents(largest, moment)
 
@@ -83,25 +81,13 @@ def ranks_of(values: list) -> np.ndarray:
 
     Numbers, and texts that are all numbers, are ranked by size; other texts in natural order: item 2 before item 10.
     """
-    there = np.array(
-        [
-            not (value is None or value is pd.NA or value != value or value == "")
-            for value in values
-        ],
-        bool,
-    )
-    given = pd.Series(
-        [value for value, known in zip(values, there, strict=True) if known], dtype=object
-    )
+    given = pd.Series(values, dtype=object)[[_text(value) != "" for value in values]]
     keys = pd.to_numeric(given, errors="coerce").astype(float)
-    ranks = np.full(len(values), np.nan)
-    if keys.notna().all():
-        ranks[there] = keys.rank(method="dense")
-    else:
+    if not keys.notna().all():
         natural = [_natural(str(value)) for value in given]
         place = {key: at for at, key in enumerate(sorted(set(natural)))}
-        ranks[there] = [place[key] for key in natural]
-    return ranks
+        keys[:] = [place[key] for key in natural]
+    return keys.rank(method="dense").reindex(range(len(values))).to_numpy()
 
 
 def _natural(text: str) -> tuple:
@@ -142,8 +128,7 @@ def in_order(
 def shares_of(moment: Moment, topic: int) -> np.ndarray:
     """Return the share of a topic in each document, theta (document,); NaN for a document without tokens."""
     shares = of_documents(lambda run: run["theta"].sel(topic=topic).values, moment)
-    tokens = get_corpus(moment.path.parent, Run(moment.path).spec.train).document_tokens
-    return np.where(tokens == 0, np.nan, shares)
+    return np.where(train_of(moment).document_tokens == 0, np.nan, shares)
 
 
 @lru_cache(maxsize=8)
@@ -169,9 +154,9 @@ def headings(columns: dict[str, list], topic: int) -> list[Column]:
     tokens = Column(
         "n_tokens", OWN["n_tokens"], "number", meaning="training tokens of the document"
     )
-    beside = columns_beside(columns)[:MOST_COLUMNS]
     further = [
-        Column(one, fitting(one, MOST_VALUE), meaning="column of the corpus") for one in beside
+        Column(one, fitting(one, MOST_VALUE), meaning="column of the corpus")
+        for one in columns_beside(columns)
     ]
     return [Column("title", OWN["title"]), *shown, tokens, *further]
 
@@ -184,7 +169,7 @@ def rows_of(
     largest, shares, tokens = largest_topics(used, documents)
     if topic != NONE:
         shares = np.where(tokens == 0, np.nan, run["theta"].sel(topic=topic)[documents].values)
-    beside, numbers = columns_beside(columns)[:MOST_COLUMNS], used["topic"].values[largest].tolist()
+    beside, numbers = columns_beside(columns), used["topic"].values[largest].tolist()
     return [
         {
             "document": document,

@@ -1,7 +1,7 @@
 """The documents of a run: a table, and one document with coloured words and its topics as bars."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -10,7 +10,6 @@ import param
 import xarray as xr
 from markupsafe import Markup, escape
 
-from workbench.corpus import Corpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.texts.words import (
     SEEN,
@@ -23,9 +22,10 @@ from workbench.dashboard.shared.background import SEARCHES, LatestTask
 from workbench.dashboard.shared.card import Live, Shown
 from workbench.dashboard.shared.clickable import KEY, sort_by
 from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import message
-from workbench.dashboard.shared.snapshots import Moment, of_documents
+from workbench.dashboard.shared.snapshots import Moment, of_documents, run_of, train_of
 from workbench.dashboard.topics.cells import TopicCard, bar, chip, whole
 from workbench.dashboard.topics.document_rows import (
     MOST_LETTERS,
@@ -41,10 +41,8 @@ from workbench.dashboard.topics.document_rows import (
 )
 from workbench.measures import MeasureError, find_documents, token_topics
 from workbench.runs.execution.bounded_matching import find_spans
-from workbench.runs.execution.run import Run
 from workbench.runs.execution.topic_edits import takes_edits
 from workbench.runs.spec import SpecError
-from workbench.runs.store.archive import get_corpus
 from workbench.tables import Table, texts
 from workbench.views.elements import fitting, topic_colour
 from workbench.views.live import NONE
@@ -81,17 +79,27 @@ TOKEN = Markup('<span class="token {}" title="{}" style="--topic: {}">{}{}</span
 
 
 class Documents(TopicCard):
-    """The card *Documents* of a run or topic; ``on_gone(document)`` is called if the chosen document does not exist."""
+    """The card *Documents* of a run or topic.
+
+    ``on_gone(document)`` is called if the chosen document does not exist, and ``on_leave_out(document, title)`` with a document
+    that the next run is to do without.
+    """
 
     workers = SEARCHES
-    on_leave_out: Callable[[int, str], None] = staticmethod(lambda document, title: None)
-    """Called with the number and the title of a document that the next run is to do without."""
     document = param.Integer(default=NONE, doc="Number of the document that is chosen; -1: none.")
     page = param.Integer(default=1, doc="Page of the table; the last one where there are fewer.")
 
-    def __init__(self, handover: Handover, find: pn.widgets.Widget, on_gone, csv):
+    def __init__(
+        self,
+        handover: Handover,
+        find: pn.widgets.Widget,
+        on_gone: Callable[[int], None],
+        on_leave_out: Callable[[int, str], None],
+        csv: Callable[[], Callable[[], File]],
+    ):
         super().__init__("Documents", handover, find, kind="documents", csv=csv, drawn=False)
-        self._on_gone, self._moment, self._preparing = on_gone, None, LatestTask()
+        self._on_gone, self._on_leave_out = on_gone, on_leave_out
+        self._moment, self._preparing = None, LatestTask()
 
     @property
     def content(self) -> dict:
@@ -123,7 +131,7 @@ class Documents(TopicCard):
         elif kind == "page":
             self.page = max(whole(value), 1)
         elif kind == "leave-out" and (shown := self.content.get("shown")):
-            self.on_leave_out(shown["document"], shown["title"])
+            self._on_leave_out(shown["document"], shown["title"])
         else:
             super().clicked(kind, value)
 
@@ -233,9 +241,9 @@ def _content_of(
 ) -> dict:
     if run is None:
         return {"content": {}, "shown": {}, "said": ""}
-    stored, table, told = _run_of(moment), None, ""
+    table, told = None, ""
     try:
-        table = stored.table
+        table = run_of(moment).table
     except SpecError as error:  # the words are shown without them
         told = policy().shown(str(error))
     topic = topic if topic in run["topic"].values else NONE
@@ -273,7 +281,7 @@ def _content_of(
         "said": f"{said} {told}".strip(),
         "shown": {}
         if document == NONE
-        else document_content(stored, run, document, topic, labels, table),
+        else document_content(moment, run, document, topic, labels, table),
         "gone": gone,
     }
 
@@ -282,7 +290,19 @@ def listed(
     run: xr.Dataset, moment: Moment, table: DocumentTable | None, topic: int, query: str, sort: str
 ) -> tuple[np.ndarray, int, str]:
     """Return the documents of the list in its order, the topic whose share it shows, and a sentence about them."""
-    found, said = _found(_run_of(moment), run, moment, topic, query, table, not sort)
+    n = run.sizes["document"]
+    if query:
+        found = find_documents(run, query, table, train_of(moment))
+        by = f", sorted by topic {topic}" if not sort and topic != NONE else ""
+        said = f"{len(found):,} of {n:,} documents have what is looked for{by}."
+    elif topic == NONE:
+        found, said = np.arange(n), CHOOSE
+    elif not len(found := ranked_for(moment, topic)):
+        said = f"No document has a token of topic {topic}."
+    else:
+        said = (
+            f"{len(found):,} of {n:,} documents have tokens of topic {topic}." if sort else RANKED
+        )
     of = topic if (sorted_by := topic_sorted_by(run, sort)) == NONE else sorted_by
     usual = f"-{OF_TOPIC.format(topic)}" if query and topic != NONE else ""
     if sort or usual:
@@ -291,45 +311,8 @@ def listed(
     return found, of, said
 
 
-@lru_cache(maxsize=8)
-def _run_of(moment: Moment) -> Run:
-    """Return the run of a snapshot, cached for all searches, since opening a run is slow while the server is busy."""
-    return Run(moment.path)
-
-
-def _found(
-    stored: Run,
-    run: xr.Dataset,
-    moment: Moment,
-    topic: int,
-    query: str,
-    table: DocumentTable | None,
-    usual: bool,
-) -> tuple[np.ndarray, str]:
-    """Return the documents found by the search, or without one those of the topic, or all; and a sentence on them."""
-    n = run.sizes["document"]
-    if query:
-        found = find_documents(run, query, table, corpus_of_run(stored))
-        by = f", sorted by topic {topic}" if usual and topic != NONE else ""
-        return found, f"{len(found):,} of {n:,} documents have what is looked for{by}."
-    if topic == NONE:
-        return np.arange(n), CHOOSE
-    found = ranked_for(moment, topic)
-    if not len(found):
-        return found, f"No document has a token of topic {topic}."
-    return (
-        found,
-        RANKED if usual else f"{len(found):,} of {n:,} documents have tokens of topic {topic}.",
-    )
-
-
-def corpus_of_run(stored: Run) -> Corpus:
-    """Return the training corpus of a run."""
-    return get_corpus(stored.path.parent, stored.spec.train)
-
-
 def document_content(
-    stored: Run,
+    moment: Moment,
     run: xr.Dataset,
     document: int,
     topic: int,
@@ -337,52 +320,39 @@ def document_content(
     table: DocumentTable | None = None,
 ) -> dict:
     """Return a document for `shelf`: its columns and topics, and its text or words, coloured by likeliest topic."""
-    tokens = token_topics(run, corpus_of_run(stored), document)
+    tokens = token_topics(run, train_of(moment), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
-    note = "This document has no training token."
     text = None if table is None or table.texts is None else table.texts[document]
     short = text is not None and len(text) <= MOST_TEXT
     pieces = text_coloured(text, tokens, table.counted) if short else None
-    whole = pieces is not None
-    if n_tokens:
+    note = f"{n_tokens:,} training tokens of {n_types:,} words"
+    if not n_tokens:
+        note = "This document has no training token."
+    elif pieces is not None:
+        note += ", in the colours of their likeliest topics; plain: what was not counted, or is held out."
+    else:
         most = f", the {MOST_TYPES} most frequent ones are shown" if n_types > MOST_TYPES else ""
         why = (
             "To find them in the text by their pattern takes too long"
             if short
             else "A bag of words has no order"
         )
-        note = (
-            f"{n_tokens:,} training tokens of {n_types:,} words{most}. {why}: words stand by count, coloured by their "
-            "likeliest topic."
-        )
-    if whole and n_tokens:
-        note = (
-            f"{n_tokens:,} training tokens of {n_types:,} words, in the colours of their likeliest topics; plain: what was not "
-            "counted, or is held out."
-        )
+        note += f"{most}. {why}: words stand by count, coloured by their likeliest topic."
     return {
         "document": document,
         "title": fitting(str(run["document"].values[document]), MOST_LETTERS),
         "topic": topic,
         "note": note,
-        "takes_edits": takes_edits(stored.spec) and not policy().read_only,
-        "raw": whole,
-        "columns": columns_shown(table, document),
-        "words": pieces if whole else words_coloured(tokens),
+        "takes_edits": takes_edits(run_of(moment).spec) and not policy().read_only,
+        "raw": pieces is not None,
+        "columns": [
+            [fitting(name, MOST_VALUE), fitting(str(values[document]), MOST_VALUE)]
+            for name, values in (table.metadata.items() if table is not None else ())
+            if values[document] not in (None, "")
+        ],
+        "words": words_coloured(tokens) if pieces is None else pieces,
         "topics": topics_of(run["topic"].values, run["theta"][document].values, labels),
     }
-
-
-def columns_shown(table: DocumentTable | None, document: int) -> list[list[str]]:
-    """Return name and value of each further column of a document."""
-    columns = (
-        {} if table is None else {name: values[document] for name, values in table.metadata.items()}
-    )
-    return [
-        [fitting(name, MOST_VALUE), fitting(str(value), MOST_VALUE)]
-        for name, value in columns.items()
-        if value not in (None, "")
-    ]
 
 
 def text_coloured(

@@ -7,14 +7,13 @@ import pandas as pd
 import xarray as xr
 
 from workbench.dashboard.shared.files import File, FileError
-from workbench.dashboard.shared.snapshots import Moment, counts_of, labelled, of_documents
+from workbench.dashboard.shared.snapshots import Moment, counts_of, labelled, of_documents, run_of
 from workbench.dashboard.topics.document_rows import OF_TOPIC, shares_of
 from workbench.dashboard.topics.documents import listed
 from workbench.dashboard.topics.matching import matched_of
 from workbench.dashboard.topics.overview import map_of, scores_of
 from workbench.measures import documents_table, salient_words
 from workbench.measures.documents import ranked_documents
-from workbench.runs.execution.run import Run
 from workbench.views.live import NONE
 
 
@@ -65,7 +64,7 @@ def documents_file(asked: Asked) -> File:
 
 
 def _documents_file(asked: Asked, run: xr.Dataset) -> File:
-    kept = Run(asked.moment.path).table
+    kept = run_of(asked.moment).table
     found, of, _ = listed(run, asked.moment, kept, asked.topic, asked.query, asked.sort)
     ascending = np.argsort(found)  # a block of a stored array is read once
     table = documents_table(labelled(run, asked.labels), kept, found[ascending])
@@ -86,7 +85,7 @@ def _documents_file(asked: Asked, run: xr.Dataset) -> File:
 def sizes_file(asked: Asked) -> File:
     """Return n_k of every recorded iteration and topic as CSV."""
     asked.counts()
-    sizes = Run(asked.moment.path).progress()["n_k"].to_dataframe()[["n_k"]]
+    sizes = run_of(asked.moment).progress()["n_k"].to_dataframe()[["n_k"]]
     return asked.file("sizes", sizes.reset_index(), index=False)
 
 

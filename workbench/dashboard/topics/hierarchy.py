@@ -9,12 +9,11 @@ from markupsafe import Markup
 
 from workbench.dashboard.shared.card import Shown
 from workbench.dashboard.shared.shell import message
-from workbench.dashboard.shared.snapshots import Moment, counts_of, last_of
+from workbench.dashboard.shared.snapshots import Moment, counts_of, last_of, run_of
 from workbench.dashboard.topics.cells import bar, chip, colour_of
 from workbench.dashboard.topics.overview import Topics
 from workbench.measures import mixtures
 from workbench.models.networks.levels import DOCUMENT
-from workbench.runs.execution.run import Run
 from workbench.tables import Table, texts
 from workbench.views import draw_view
 from workbench.views.live import NONE
@@ -51,7 +50,7 @@ def levels_of(moment: Moment) -> xr.Dataset | None:
 
 def model_shown(topics: Topics, find: str) -> Shown:
     """Return the picture of a run's network, and rows of its levels that match ``find``; empty for other models."""
-    path, network = topics.moment.path, Run(topics.moment.path).spec.parts()[1]
+    path, network = topics.moment.path, run_of(topics.moment).spec.parts()[1]
     if not network.is_network:
         return Shown()
     picture, levels = network_of(topics.moment), None
@@ -71,9 +70,9 @@ def model_shown(topics: Topics, find: str) -> Shown:
 @lru_cache(maxsize=8)
 def network_of(moment: Moment):
     """Return the picture of a run's network."""
-    run = Run(moment.path)
     levels = levels_of(moment)
-    (picture,) = draw_view("network", [run.progress() if levels is None else levels], 1)
+    shown = run_of(moment).progress() if levels is None else levels
+    (picture,) = draw_view("network", [shown], 1)
     return replace(
         picture, name=f"{moment.path.name}-model", title=f"The network, {moment.path.name}"
     )

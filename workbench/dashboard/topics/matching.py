@@ -1,6 +1,6 @@
 """Matching the topics of two runs: the best assignment, and the tokens that they share."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import xarray as xr
@@ -13,11 +13,11 @@ from workbench.dashboard.shared.snapshots import (
     labelled,
     labels_now,
     of_documents,
+    run_of,
+    train_of,
 )
 from workbench.dashboard.topics.cells import topic_table
 from workbench.measures import match_topics, top_words, topic_flow, topics_by_size
-from workbench.runs.execution.run import Run
-from workbench.runs.store.archive import get_corpus
 from workbench.tables import Column, numbers
 from workbench.views import Picture
 from workbench.views.elements import topic_colour
@@ -52,11 +52,11 @@ def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.Dat
     a, b = counts_of(moment), counts_of(other)
     if a is None or b is None:
         return None, None
-    pairs, train = match_topics(a, b), Run(moment.path).spec.train
-    if Run(other.path).spec.train != train:
+    pairs = match_topics(a, b)
+    if run_of(moment).spec.train != run_of(other).spec.train:
         return pairs, None
-    corpus = get_corpus(moment.path.parent, train)
-    return pairs, of_documents(lambda one, two: topic_flow(one, two, corpus), moment, other)
+    flow = partial(topic_flow, corpus=train_of(moment))
+    return pairs, of_documents(flow, moment, other)
 
 
 def matching_of(moment: Moment, other: Moment | None, labels: dict[int, str], sort: str) -> Shown:
@@ -67,29 +67,19 @@ def matching_of(moment: Moment, other: Moment | None, labels: dict[int, str], so
     if pairs is None:
         waits = moment if counts_of(moment) is None else other
         return Shown(message(f"{waits.path.name} has no snapshot of its topics yet."))
-    paths = moment.path, other.path
-    names = moment.path.name, other.path.name
-    all_labels = labels, labels_now(other)[0]
-    runs = labelled(counts_of(moment), labels), labelled(counts_of(other), all_labels[1])
-    partner = {
-        topic: matched for topic, matched in pairs["matched"].to_series().items() if matched != NONE
-    }
-    rows = _rows(pairs, flow, runs, topics_by_size(runs[0]), partner, labels)
-    caption = f"topics of {names[0]} and of {names[1]}"
-    table = topic_table(COLUMNS, rows, sort, caption, labels)
+    of_other, (here, there) = labels_now(other)[0], (moment.path, other.path)
+    rows = _rows(pairs, flow, counts_of(moment), counts_of(other), labels)
+    caption = f"topics of {here.name} and of {there.name}"
+    table, picture = topic_table(COLUMNS, rows, sort, caption, labels), None
     said = (
-        f"{len(partner)} topics of {names[0]} matched with those of {names[1]}, mean distance "
+        f"{np.count_nonzero(pairs['matched'] != NONE)} topics of {here.name} matched with those of {there.name}, mean distance "
         f"{np.nanmean(pairs['distance'].values):.2f}."
     )
     if flow is None:
-        lost = "They were trained on different tokens, so no flow of tokens is drawn."
-        return Shown(message(f"{said} {lost}"), table=table, paths=paths)
-    return Shown(
-        message(said),
-        _flow_drawn(moment, other, *(tuple(each.items()) for each in all_labels)),
-        table,
-        paths,
-    )
+        said += " They were trained on different tokens, so no flow of tokens is drawn."
+    else:
+        picture = _flow_drawn(moment, other, tuple(labels.items()), tuple(of_other.items()))
+    return Shown(message(said), picture, table, (here, there))
 
 
 @lru_cache(maxsize=4)
@@ -105,33 +95,39 @@ def _flow_drawn(moment: Moment, other: Moment, labels: tuple, of_other: tuple) -
 
 
 def _rows(
-    pairs, flow, runs, topics: list[int], partner: dict[int, int], labels: dict[int, str]
+    pairs: xr.Dataset,
+    flow: xr.DataArray | None,
+    run: xr.Dataset,
+    other: xr.Dataset,
+    labels: dict[int, str],
 ) -> list[tuple]:
+    """Return the rows of the table, one for each topic of ``run``."""
     mine, theirs = (
         dict(
             zip(
-                run["topic"].values.tolist(),
-                top_words(run, 2 * FEW)["word"].values.tolist(),
+                one["topic"].values.tolist(),
+                top_words(one, 2 * FEW)["word"].values.tolist(),
                 strict=True,
             )
         )
-        for run in runs
+        for one in (run, other)
     )
-    rows, distances = [], pairs["distance"].to_series()
-    for topic in topics:
-        other, shared = partner.get(topic), np.nan
-        if other is not None and flow is not None:
+    rows, partner, distances = [], pairs["matched"].to_series(), pairs["distance"].to_series()
+    for topic in topics_by_size(run):
+        matched, shared = int(partner[topic]), np.nan
+        if matched != NONE and flow is not None:
             row = flow.sel(topic=topic)
-            shared = float(row.sel(other=other) / max(float(row.sum()), 1e-12))
+            shared = float(row.sel(other=matched) / max(float(row.sum()), 1e-12))
+        words = theirs.get(matched, [])
         rows.append(
             (
                 topic,
                 labels.get(topic, ""),
-                other,
+                matched if matched != NONE else None,
                 float(distances[topic]),
                 shared,
-                " ".join(word for word in mine[topic] if word in theirs.get(other, [])),
-                " ".join(word for word in theirs.get(other, []) if word not in mine[topic]),
+                " ".join(word for word in mine[topic] if word in words),
+                " ".join(word for word in words if word not in mine[topic]),
             )
         )
     return rows

@@ -1,23 +1,28 @@
-"""The map of the topics, the table of topics with their coherence, and the words of the chosen topic."""
+"""The map of the topics and the search for words beside it, the table of topics, their words, and their sizes over time."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import xarray as xr
+from markupsafe import Markup
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.card import Shown
+from workbench.dashboard.shared.clickable import KEY
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import (
     Moment,
     counts_of,
     labelled,
     labels_now,
+    run_of,
+    train_of,
 )
-from workbench.dashboard.topics.cells import TopicCard, topic_table
-from workbench.dashboard.topics.words import words_found
+from workbench.dashboard.topics.cells import TopicCard, chip, topic_table
 from workbench.measures import (
     coherence,
     diversity,
@@ -26,14 +31,17 @@ from workbench.measures import (
     topic_map,
     topic_sizes,
     topics_by_size,
+    topics_of_word,
     used_topics,
 )
+from workbench.measures.selection import has_course
+from workbench.measures.topics import word_tokens
 from workbench.numbers import capital, format_number
 from workbench.runs.execution.run import Run
-from workbench.runs.store.archive import get_corpus
-from workbench.tables import Column
+from workbench.tables import Column, Table, numbers
 from workbench.views import draw_view
 from workbench.views.elements import topic_colour
+from workbench.views.progress import size_controls
 from workbench.views.topics import word_controls
 
 FEW = 6
@@ -47,6 +55,18 @@ SCALE = 1.4
 MAPS: dict[tuple[Path, str], xr.Dataset] = {}
 """Path and hash of a run → its last map, with which its next map is aligned, for all visitors."""
 MOST_MAPS = 64
+MOST_FOUND, MOST_TOPICS, LEAST = 40, 6, 0.01
+"""Maximum numbers of words listed that were found and of topics shown of a word, and the minimum share of a shown topic."""
+FOUND = [
+    Column("Word", meaning="a click: its topics on the map"),
+    *numbers("Tokens", meaning="training tokens"),
+    Column("Topics", meaning="p(topic | word): which share of the word's tokens each topic has"),
+]
+MOST_POINTS = 120
+"""Maximum number of iterations for which sizes are drawn."""
+CONTROLS = size_controls(first="stacked")
+NO_TOPICS = "topics, and so no sizes"
+TAP = " Point at a topic for its name, tap it to choose it."
 COLUMNS = [
     Column("Topic", meaning="the run's number of the topic"),
     Column("Size", kind="share", digits=1, meaning="share of the training tokens"),
@@ -94,7 +114,7 @@ def topics_of(moment: Moment, written: int) -> Topics:
     if run is None:
         missing = (
             "snapshot of its topics yet; they appear with the first"
-            if "n_k" in Run(moment.path).progress()
+            if "n_k" in run_of(moment).progress()
             else "topics"
         )
         return Topics(moment, said=f"{moment.path.name} has no {missing}.")
@@ -143,6 +163,35 @@ def map_shown(topics: Topics, written: int, query: str, word: str) -> Shown:
     return Shown(message(said), picture, table, (topics.moment.path,), on_page=map_alone)
 
 
+def words_found(moment: Moment, names: Mapping[int, str], query: str) -> tuple[str, str]:
+    """Return a sentence on the words that contain a text, ignoring case, and a table of these words.
+
+    First comes the text itself, then words that begin with it, then others; within each group the most frequent first.
+    """
+    run, wanted = used_topics(counts_of(moment)), query.casefold()
+    folded, tokens = [str(word).casefold() for word in run["word"].values], word_tokens(run)
+    found = np.array([at for at, word in enumerate(folded) if wanted in word], int)
+    near = [2 - (folded[at] == wanted) - folded[at].startswith(wanted) for at in found]
+    some = found[np.lexsort((-tokens[found], near))][:MOST_FOUND]
+    rows = []
+    for at in some.tolist():
+        word = str(run["word"].values[at])
+        share = topics_of_word(run, word).to_series().sort_values(ascending=False, kind="stable")
+        chips = (
+            chip(
+                topic, f"{topic}{f' · {names[topic]}' if topic in names else ''} {100 * part:.1f} %"
+            )
+            for topic, part in share[share >= LEAST][:MOST_TOPICS].items()
+        )
+        rows.append((KEY.format(f"word {word}", "", word), int(tokens[at]), Markup("").join(chips)))
+    several = f"{len(found):,} of {len(folded):,} words contain"
+    listed = f"; {MOST_FOUND} are shown" if len(found) > MOST_FOUND else ""
+    said = f"{several if len(found) != 1 else 'One word contains'} “{query}”{listed}."
+    if not rows:
+        return f"No word of {moment.path.name} contains “{query}”.", ""
+    return said, Table(FOUND, rows, f"words that contain {query}").html()
+
+
 @lru_cache(maxsize=8)
 def _map_drawn(moment: Moment, written: int, word: str):
     return _drawn("map", "topic-map", moment, written, points=map_of(moment), word=word)
@@ -175,12 +224,10 @@ def _drawn(name: str, view: str, moment: Moment, written: int, **options):
 
 
 @lru_cache(maxsize=8)
-def scores_of(moment: Moment) -> xr.Dataset | None:
-    """Return sizes, u_mass, npmi, c_v and diversity of the topics at the last snapshot; None before the first."""
+def scores_of(moment: Moment) -> xr.Dataset:
+    """Return sizes, u_mass, npmi, c_v and diversity of the topics at the last snapshot, which must be there."""
     run = counts_of(moment)
-    if run is None:
-        return None
-    found = coherence(run, get_corpus(moment.path.parent, Run(moment.path).spec.train))
+    found = coherence(run, train_of(moment))
     several = diversity(run)
     return found.assign(
         diversity=several["diversity"], share=topic_sizes(run)["share"].sel(topic=found["topic"])
@@ -207,7 +254,8 @@ class TopicTable(TopicCard):
             self.follow(self._topics)
 
         self.bring(asked, partial(table_of, *asked))
-        self._scoring.submit(moment, partial(scores_of, moment), then)
+        if topics.numbers:
+            self._scoring.submit(moment, partial(scores_of, moment), then)
 
     def clear(self, said: str = "") -> None:
         """Show nothing but a sentence."""
@@ -242,3 +290,26 @@ def table_of(topics: Topics, sort: str, scored: bool, trouble: str = "") -> Show
     caption = f"topics of {topics.moment.path.name}"
     table = topic_table(COLUMNS, rows, sort, caption, topics.names)
     return Shown(message(said), None, table, (topics.moment.path,))
+
+
+@lru_cache(maxsize=8)
+def sizes_of(path: Path, hash: str, n_changes: int, labels: tuple, kind: str) -> Shown:
+    """Return the picture of sizes at evenly spaced iterations, with first and last, or a sentence why there is none.
+
+    Cached for all sessions; ``hash`` and ``n_changes`` are the key for the state of the run.
+    """
+    run = Run(path).progress()
+    n = run.sizes["iteration"]
+    if "n_k" not in run:
+        return Shown(message(f"{path.name} has no {NO_TOPICS}."))
+    if not n:
+        return Shown(message(f"{path.name} has no iteration yet; sizes appear with the first."))
+    if not has_course(run):
+        known = "its iterations are not known. Sizes are in the table of topics"
+        return Shown(message(f"{path.name} was imported: {known}."))
+    thinned = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
+    some = run.isel(iteration=thinned)
+    (picture,) = draw_view("topic-sizes", [some], 1, kind=kind, labels=dict(labels))
+    title, caption = f"Topic sizes, {path.name}", picture.caption + TAP * (kind != "tokens")
+    picture = replace(picture, name=f"{path.name}-sizes", title=title, caption=caption)
+    return Shown("", picture, paths=(path,), controls=CONTROLS)

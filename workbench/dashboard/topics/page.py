@@ -1,7 +1,7 @@
 """The Topics page: the topics of one run, their words and documents, and what else is known about them."""
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import partial
 from html import escape
 from pathlib import Path
 from time import monotonic
@@ -41,14 +41,17 @@ from workbench.dashboard.topics.editing import Editing
 from workbench.dashboard.topics.hierarchy import model_shown
 from workbench.dashboard.topics.overview import (
     COLUMNS,
+    CONTROLS,
+    MOST_POINTS,
+    NO_TOPICS,
     Topics,
     TopicTable,
     map_shown,
+    sizes_of,
     topics_of,
     words_shown,
 )
 from workbench.dashboard.topics.recorded import Recorded
-from workbench.dashboard.topics.sizes import CONTROLS, MOST_POINTS, NO_TOPICS, sizes_of
 from workbench.dashboard.topics.unseen import Unseen
 from workbench.runs.execution.run import default_store
 from workbench.runs.request import missing_in_request
@@ -105,7 +108,6 @@ class TopicsPage:
             return make(heading, self.handover, *tools, kind=kind, changed=self._again, **settings)
 
         self.map = card("Map of the topics", "map", self.find_words)
-        self.map.on_word = self._choose_word
         self.words = card(
             "Words",
             "words",
@@ -124,16 +126,15 @@ class TopicsPage:
             csv=self._file(files.matching_file),
         )
         self.model = card("Model", "model", self.find_rows, hides=True)
-        self.recorded = Recorded(self.handover)
+        self.recorded, self.editing = Recorded(self.handover), Editing()
         self.documents = Documents(
             self.handover,
             self.find,
             lambda one: self._leave_out([self.documents], f"document {one}", document=NONE),
+            self.editing.leave_out,
             self._file(files.documents_file),
         )
-        self.unseen = Unseen(self.handover, self._choose)
-        self.editing = Editing()
-        self.documents.on_leave_out = self.editing.leave_out
+        self.unseen = Unseen(self.handover)
         self._cards = (
             self.map,
             self.words,
@@ -143,6 +144,7 @@ class TopicsPage:
             self.sizes,
             self.recorded,
             self.matching,
+            self.unseen,
         )
         self._choosers = tuple(card for card in self._cards if card is not self.recorded)
         words, sizes = self.words.offer(word_controls()), self.sizes.offer(CONTROLS)
@@ -169,6 +171,7 @@ class TopicsPage:
         for view in self._choosers:
             view.param.watch(lambda event: self._choose(event.new), "chosen")
         self.documents.param.watch(self._changed, ["document", "sort", "page"])
+        self.map.param.watch(lambda event: self._again(), "word")
         for sorted_card in (self.topics, self.matching):
             sorted_card.param.watch(self._changed, "sort")
         for widget in (self.find, self.find_words, self.find_rows):
@@ -213,13 +216,12 @@ class TopicsPage:
     def _show(self, ticking: bool = False) -> None:
         """Show the chosen run at its last snapshot."""
         moment = self.moment()
-        self.again.object = _again(moment and self._runs[moment.path.name].spec.to_json())
+        self.again.object = _again(moment and self._runs[moment.path.name].spec)
         if moment is None:
             self._topics = None
             self._looking.reset()
             for card in self._cards:
                 card.clear()
-            self.unseen.show(None, NONE, {})
             self.editing.show(None, Topics(None))
             self.said.param.update(value=_empty(self.store), visible=True)
         else:
@@ -239,7 +241,7 @@ class TopicsPage:
         n_rows = int(np.nan_to_num(self._runs[path.name].latest[0]))
         options, query = self.words.options, self.find_words.value.strip()
         if not query:  # the word that was found is gone with its button
-            self.map.word = ""
+            self._set([self.map], word="")
         for card, work, *given in (
             (self.map, map_shown, topics, written, query, self.map.word),
             (self.words, words_shown, topics.moment, written, chosen, *options.values()),
@@ -248,7 +250,7 @@ class TopicsPage:
             card.bring(given, partial(work, *given))
         self.topics.follow(topics)
         self.documents.follow(moment, chosen, names, self.find.value)
-        self.unseen.show(moment, chosen, names)
+        self.unseen.follow(moment, chosen, names)
         self.editing.show(self._runs[path.name], topics)
         if ticking:
             self.recorded.tick()
@@ -328,11 +330,6 @@ class TopicsPage:
             self._set(self._choosers, chosen=topic)
             self._set([self.documents], document=NONE)
             self._changed()
-
-    def _choose_word(self, word: str) -> None:
-        """Size the circles of the map by a word; if that word is chosen already, by the topics again."""
-        self.map.word = "" if word == self.map.word else word
-        self._again()
 
     def _labelled(self, event) -> None:
         """Store the label that the visitor has typed."""
@@ -434,17 +431,13 @@ def page() -> pn.Column:
     return page_or_sentence(lambda: TopicsPage(default_store()).view())
 
 
-def _again(spec: str | None) -> str:
-    """Return a link to the form with the settings of a run (JSON), as HTML; empty if no run can be started."""
-    return "" if spec is None or policy().read_only else _link(spec, policy().others)
-
-
-@lru_cache(maxsize=64)
-def _link(spec: str, others: bool) -> str:
-    of_run = RunSpec.from_json(spec)
-    missing = ", ".join(missing_in_request(of_run))
+def _again(spec: RunSpec | None) -> str:
+    """Return a link to the form with the settings of a run, as HTML; empty if no run can be started."""
+    if spec is None or policy().read_only:
+        return ""
+    missing = ", ".join(missing_in_request(spec))
     title = f' title="{escape(f"without {missing}")}"' if missing else ""
-    query = escape(urlencode(query_of(of_run)))
+    query = escape(urlencode(query_of(spec)))
     return f'<a href="compare?{query}"{title}>Use these settings</a>'
 
 

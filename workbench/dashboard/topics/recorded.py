@@ -14,15 +14,14 @@ import xarray as xr
 from workbench.dashboard.shared.card import Card, Live, Shown
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.shell import styled
-from workbench.dashboard.shared.snapshots import IN_MEMORY, Moment, changes, made_of
+from workbench.dashboard.shared.snapshots import IN_MEMORY, Moment, changes, made_of, run_of
 from workbench.measures import spec_of
 from workbench.report.gathering import stored_corpora, with_table
 from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
-from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import ALIVE
-from workbench.views import VIEWS, Picture, SideBySide, View
+from workbench.views import VIEWS, Picture, SideBySide
 from workbench.views.every import view_named
 from workbench.views.picture import Control
 from workbench.views.sequence_gains import draw_gains
@@ -67,30 +66,29 @@ class Recorded(Card):
         self.title.options = self.shown.beside or []
 
 
-def recorded_of(
-    moment: Moment, written: int = 0, chosen: Choices = ()
-) -> dict[str, tuple[Picture, tuple[Control, ...]]]:
-    """Return the figures of a run that the card offers, by title; all views for a run without topics.
+@lru_cache(maxsize=8)
+def _drawn(
+    moment: Moment, written: int, n_changes: int, title: str | None, chosen: Choices
+) -> Shown:
+    """Return the figure with the title, or else the first, and the titles of all; all views for a run without topics.
 
-    Each comes with the controls of its view; ``written``: when labels were written; ``chosen``: chosen options of views.
+    ``written``: when labels were written; ``n_changes`` is a key of the cache; ``chosen``: chosen options of views.
     """
-    run = Run(moment.path).progress()
+    run, drawn = run_of(moment).progress(), []
     if not run.sizes["iteration"]:
-        return {}
-    offered = {view.name: view for view in VIEWS if view.on_page or "n_k" not in run}
-    of_rows = [view for view in offered.values() if view.fits(run)]
-    named = _of_snapshots(moment, tuple(offered))
-    found = [
-        one for name in named for one in _of_snapshot(moment, written, name, _of_view(name, chosen))
-    ]
-    shown = SideBySide([run], 1)
-    for view in of_rows:
-        controls = view.controls(run)
-        options = {
-            name: value for name, value in chosen if name in {each.option for each in controls}
-        }
-        found += [(picture, controls) for picture in view.pictures(shown, **options)]
-    return {picture.title: (picture, controls) for picture, controls in found}
+        return Shown()
+    offered = [view for view in VIEWS if view.on_page or "n_k" not in run]
+    for name in _of_snapshots(moment, tuple(view.name for view in offered)):
+        drawn += _of_snapshot(moment, written, name, _of_view(name, chosen))
+    for view in offered:
+        pictures = view.pictures(SideBySide([run], 1), **dict(_of_view(view.name, chosen)))
+        drawn += [(picture, view.controls(run)) for picture in pictures]
+    found = {picture.title: (picture, controls) for picture, controls in drawn}
+    if not found:
+        return Shown()
+    picture, controls = found.get(title) or next(iter(found.values()))
+    named = replace(picture, name=f"{moment.path.name}-{picture.name}")
+    return Shown("", named, "", (moment.path,), controls, list(found))
 
 
 def _of_view(name: str, chosen: Choices) -> Choices:
@@ -102,7 +100,7 @@ def _of_view(name: str, chosen: Choices) -> Choices:
 @lru_cache(maxsize=16)
 def _of_snapshots(moment: Moment, offered: tuple[str, ...]) -> list[str]:
     """Return the names of those ``offered`` views that need a snapshot and have all data that they need in the run."""
-    rows = Run(moment.path).progress()
+    rows = run_of(moment).progress()
     views = [view for view in VIEWS if view.name in offered and not view.fits(rows)]
     return made_of(moment, lambda run: [view.name for view in views if view.fits(run)])
 
@@ -115,8 +113,9 @@ def _of_snapshot(
     view = view_named(name)
 
     def make(run: xr.Dataset) -> list[tuple[Picture, tuple[Control, ...]]]:
-        run = with_table(run, Run(moment.path))
-        some, said = _sample(run) if _reads_documents(view) else (run, "")
+        run = with_table(run, run_of(moment))
+        reads_documents = any("n_dk" in names.split() for names in view.needs)
+        some, said = _sample(run) if reads_documents else (run, "")
         controls = view.controls(some)
         scored = _scored(moment) if view.draw is draw_gains else {}
         shown = SideBySide(
@@ -128,11 +127,6 @@ def _of_snapshot(
         ]
 
     return made_of(moment, make)
-
-
-def _reads_documents(view: View) -> bool:
-    """Return whether the view needs the tokens of each topic in every document."""
-    return any("n_dk" in names.split() for names in view.needs)
 
 
 def _sample(run: xr.Dataset) -> tuple[xr.Dataset, str]:
@@ -155,16 +149,3 @@ def _scored(moment: Moment) -> dict[str, Scored]:
         with suppress(SpecError, StoreError, OSError):
             return {moment.hash: score_documents(moment.path)}
     return {}
-
-
-@lru_cache(maxsize=8)
-def _drawn(
-    moment: Moment, written: int, n_changes: int, title: str | None, chosen: Choices
-) -> Shown:
-    """Return the picture with the title, or else the first, and all titles; ``n_changes`` is a key of the cache."""
-    found = recorded_of(moment, written, chosen)
-    if not found:
-        return Shown()
-    picture, controls = found.get(title) or next(iter(found.values()))
-    named = replace(picture, name=f"{moment.path.name}-{picture.name}")
-    return Shown("", named, "", (moment.path,), controls, list(found))

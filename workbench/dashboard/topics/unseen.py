@@ -18,15 +18,15 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import corpus_of
 from workbench.corpus.texts.words import WORD_PATTERN
-from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.clickable import Clickable
-from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.background import LatestTask
+from workbench.dashboard.shared.card import Shown
+from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.policy import policy
-from workbench.dashboard.shared.shell import button, column, message, styled, text
-from workbench.dashboard.shared.snapshots import Moment, counts_of, made_of
+from workbench.dashboard.shared.shell import button, column, message, styled
+from workbench.dashboard.shared.snapshots import Moment, counts_of, made_of, run_of
 from workbench.dashboard.shared.uploads import Upload
-from workbench.dashboard.topics.cells import whole
+from workbench.dashboard.topics.cells import TopicCard, whole
 from workbench.dashboard.topics.documents import (
     MOST_TEXT,
     MOST_TYPES,
@@ -39,7 +39,6 @@ from workbench.measures import token_topics, used_topics
 from workbench.numbers import MIB, format_size
 from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.bounded_reading import read_bounded
-from workbench.runs.execution.run import Run
 from workbench.tables import Column, numbers
 from workbench.views.elements import fitting
 from workbench.views.live import NONE
@@ -69,10 +68,10 @@ COLUMNS = (
 )
 
 
-class Unseen:
-    """The card *Unseen text*."""
+class Unseen(TopicCard):
+    """The card *Analyse new text*."""
 
-    def __init__(self, handover: Handover, on_topic):
+    def __init__(self, handover: Handover):
         self.text = styled(
             pn.widgets.TextAreaInput(
                 label="Text of a document that the run has not seen",
@@ -90,41 +89,40 @@ class Unseen:
         self.file = Upload(
             label, kinds, endings=KINDS, otherwise="use `workbench infer` in a terminal"
         )
+        self.go = button("Infer topics", color="primary")
+        super().__init__(
+            "Analyse new text",
+            handover,
+            above=(self.text, self.file, column(self.go, kind="wb-bar")),
+            kind="unseen",
+            more={"CSV of the documents": lambda: self._csv},
+            drawn=False,
+        )
+        self._inferring, self._moment, self._given = LatestTask(), None, (NONE, {})
+        self._folded: Folded | None = None
+        self._document = self._times = 0
         self.file.param.watch(self._arrived, "value")
-        self.go, self.said = (
-            button("Infer topics", color="primary"),
-            text(sizing_mode="stretch_width"),
-        )
-        self.shelf, self._latest = Clickable(self._clicked), LatestTask()
-        self._on_topic, self._chosen, self._times = on_topic, 0, 0
-        self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
-        bar = column(self.go, *self.files.buttons.values(), kind="wb-bar")
-        self.view = column(
-            text("<h2>Analyse new text</h2>"),
-            self.text,
-            self.file,
-            bar,
-            self.said,
-            self.files.said,
-            self.shelf,
-            kind="wb-card unseen",
-        )
-        self._moment, self._folded, self._topic, self._labels = None, None, NONE, {}
-        self._drawing = LatestTask()
         self.go.on_click(
             lambda event: self._ask(
                 "a text", (self.text.value_input or self.text.value or "").encode, ".txt"
             )
         )
 
-    def show(self, moment: Moment | None, topic: int, labels: dict[int, str]) -> None:
+    def follow(self, moment: Moment, topic: int, labels: dict[int, str]) -> None:
         """Set the shown run and topic; remove documents that were analysed with another run."""
-        if self._folded is not None and (moment is None or moment.path != self._folded.moment.path):
-            self._take(
-                None, "The documents were analysed with another run; infer their topics again."
-            )
-        self._moment, self._topic, self._labels = moment, topic, labels
-        self._show()
+        self._moment, self._given = moment, (topic, labels)
+        if self._folded is not None and moment.path != self._folded.moment.path:
+            self._folded = None
+            self.clear("The documents were analysed with another run; infer their topics again.")
+        self._draw()
+
+    def clicked(self, kind: str, value: str) -> None:
+        """Handle a click: choose a document, or do the same as `TopicCard.clicked`."""
+        if kind == "document" and self._folded is not None:
+            self._document = min(max(whole(value), 0), self._folded.corpus.n_documents - 1)
+            self._draw()
+        else:
+            super().clicked(kind, value)
 
     def _arrived(self, event) -> None:
         if event.new is not None:
@@ -132,47 +130,24 @@ class Unseen:
             self._ask(name, read, Path(name).suffix.lower())
 
     def _ask(self, name: str, read: Callable[[], bytes], kind: str) -> None:
-        self.said.say("Inferring topics …")
+        self.said.object = message("Inferring topics …")
         moment = self._moment
 
-        def then(result, error) -> None:
+        def then(found: Folded | None, error: Exception | None) -> None:
+            self._folded, self._document, self._times = found, 0, self._times + 1
             if error is not None:
-                self._take(None, sentence_of(error), "bad")
-            else:
-                self._take(result, sentence_about(result))
+                self.clear()
+                self.show(None, error)
+            self._draw()
 
-        self._latest.reset()
-        self._latest.submit(name, lambda: folded(moment, name, read(), kind), then)
+        self._inferring.reset()
+        self._inferring.submit(name, lambda: folded(moment, name, read(), kind), then)
 
-    def _take(self, found: Folded | None, said: str, kind: str = "muted") -> None:
-        """Show the documents, or none, and a sentence."""
-        self._folded, self._times = found, self._times + 1
-        self.said.say(said, kind)
-        self._chosen = 0
-        if found is None:
-            self._drawing.reset()
-            self.shelf.object = ""
-        self._show()
-
-    def _clicked(self, kind: str, value: str) -> None:
-        if kind == "document" and self._folded is not None:
-            self._chosen = min(max(whole(value), 0), self._folded.corpus.n_documents - 1)
-            self._show()
-        elif kind == "topic" and (topic := whole(value)) != NONE:
-            self._on_topic(topic)
-
-    def _show(self) -> None:
+    def _draw(self) -> None:
         """Show the list, and the chosen document, or the first."""
-        if (found := self._folded) is not None:
-            asked = self._chosen, self._topic, self._labels
-
-            def work() -> str:
-                return shelf(listing_of(found), unseen_document(found, *asked))
-
-            def then(html: str | None, error: Exception | None) -> None:
-                self.shelf.object = html if error is None else message(sentence_of(error), "bad")
-
-            self._drawing.submit((self._times, *asked), work, then)
+        if self._folded is not None:
+            asked = self._document, *self._given
+            self.bring((self._times, *asked), partial(unseen_shown, self._folded, *asked))
 
     def _csv(self) -> File:
         if self._folded is None:
@@ -216,29 +191,24 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
     """
     if moment is None:
         raise FileError("there is no run to infer topics with; start one on the Compare page")
-    if len(content) > policy().max_upload:
-        raise too_large(name, len(content))
+    if len(content) > (most := policy().max_upload):
+        raise too_much(f"{name} has {format_size(len(content))}", format_size(most))
     if kind not in KINDS:
         raise FileError(f"{name} is no file of text; files end in {', '.join(KINDS)}")
     if not content.strip():
         raise FileError(f"{name} is empty; type or paste some words")
     raw = content.decode("utf-8", errors="replace") if kind == ".txt" else None
-    counted = Run(moment.path).spec.counted
+    counted = run_of(moment).spec.counted
     corpus = (
         _typed(name, raw, counted) if raw is not None else _uploaded(name, content, kind, counted)
     )
-    run = counts_of(moment)
-    if run is not None:
+    if (run := counts_of(moment)) is not None:
         check_size(moment, name, corpus.n_documents, run.sizes["topic"])
-    if (
-        run is not None
-        and corpus.n_tokens
-        and not set(corpus.vocabulary).intersection(run["word"].values)
-    ):
-        raise FileError(
-            f"the run {moment.path.name} knows no word of {name}, so it has no topics; use text like its own"
-        )
-    inferred = infer(Run(moment.path), corpus, progress=False)
+        if corpus.n_tokens and not set(corpus.vocabulary).intersection(run["word"].values):
+            raise FileError(
+                f"the run {moment.path.name} knows no word of {name}, so it has no topics; use text like its own"
+            )
+    inferred = infer(run_of(moment), corpus, progress=False)
     return Folded(moment, corpus, inferred, raw if raw is None or len(raw) <= MOST_TEXT else None)
 
 
@@ -253,16 +223,12 @@ def check_size(moment: Moment, name: str, n_documents: int, n_topics: int) -> No
     if n_documents * each > most:
         size = format_size(n_documents * each)
         much = f"{name} has {n_documents:,} documents, which take up to {size} under {n_topics:,} topics"
-        may = f"a page takes {format_size(most)} ({most // each:,} documents)"
-        raise FileError(f"{much} where {may}; use `workbench infer` in a terminal")
+        raise too_much(much, f"{format_size(most)} ({most // each:,} documents)")
 
 
-def too_large(name: str, n_bytes: int) -> FileError:
-    """Return the error for a file that is too large."""
-    much = (
-        f"{name} has {format_size(n_bytes)} where a page takes {format_size(policy().max_upload)}"
-    )
-    return FileError(f"{much}; use `workbench infer` in a terminal")
+def too_much(much: str, most: str) -> FileError:
+    """Return the error for more than a page takes."""
+    return FileError(f"{much} where a page takes {most}; use `workbench infer` in a terminal")
 
 
 def _typed(name: str, raw: str, counted: dict | None) -> Corpus:
@@ -281,9 +247,20 @@ def _uploaded(name: str, content: bytes, kind: str, counted: dict | None = None)
         except ValueError as error:
             raise FileError(str(error).replace(str(path), name)) from None
     if corpus.n_tokens > MOST_TOKENS:
-        much = f"{name} counts {corpus.n_tokens:,} tokens where a page takes {MOST_TOKENS:,}"
-        raise FileError(f"{much}; use `workbench infer` in a terminal")
+        raise too_much(f"{name} counts {corpus.n_tokens:,} tokens", f"{MOST_TOKENS:,}")
     return corpus
+
+
+def unseen_shown(found: Folded, document: int, topic: int, labels: dict[int, str]) -> Shown:
+    """Return how many tokens the run does not know, the list of documents, and one document."""
+    n, rate = found.corpus.n_documents, found.inferred.attrs["out_of_vocabulary"]
+    more = f" The first {MOST_LISTED} are listed; the CSV has all." if n > MOST_LISTED else ""
+    said = (
+        f"{n:,} document{'s' if n != 1 else ''} under the topics of {found.moment.path.name}: {100 * rate:.1f} % of "
+        f"{found.corpus.n_tokens:,} tokens are unknown to it.{more}"
+    )
+    html = shelf(listing_of(found), unseen_document(found, document, topic, labels))
+    return Shown(message(said), table=html)
 
 
 def listing_of(found: Folded) -> dict:
@@ -308,12 +285,13 @@ def listing_of(found: Folded) -> dict:
 
 def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
     """Return a document for `shelf`: its text if available, else its words by count."""
-    counted = Run(found.moment.path).spec.counted or {}
+    counted = run_of(found.moment).spec.counted or {}
     run, theta = counts_of(found.moment), found.inferred["theta"].values[document]
     one = found.corpus.of_documents([document])
     n_types, bag = one.n_pairs, found.raw is None
     if bag:
-        one = most_frequent(one, MOST_TYPES)
+        kept = np.sort(np.argsort(-one.counts, kind="stable")[:MOST_TYPES])  # most frequent words
+        one = one.with_pairs([0, len(kept)], one.words[kept], one.counts[kept])
     tokens = token_topics(run, one, 0, theta)
     unknown = tokens["word"].values[tokens["likely"].values < 0].astype(str)
     note = "Words in the colours of their likeliest topics, " + (
@@ -333,19 +311,3 @@ def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, 
         "raw": not bag,
         "topics": topics_of(used, theta[np.isin(run["topic"].values, used)], labels),
     }
-
-
-def most_frequent(document: Corpus, n: int) -> Corpus:
-    """Return the document with only its ``n`` most frequent words."""
-    kept = np.sort(np.argsort(-document.counts, kind="stable")[:n])
-    return document.with_pairs([0, len(kept)], document.words[kept], document.counts[kept])
-
-
-def sentence_about(found: Folded) -> str:
-    """Return a sentence with the number of documents and the share of tokens that the run does not know."""
-    n, rate = found.corpus.n_documents, found.inferred.attrs["out_of_vocabulary"]
-    more = f" The first {MOST_LISTED} are listed; the CSV has all." if n > MOST_LISTED else ""
-    return (
-        f"{n:,} document{'s' if n != 1 else ''} under the topics of {found.moment.path.name}: {100 * rate:.1f} % of "
-        f"{found.corpus.n_tokens:,} tokens are unknown to it.{more}"
-    )
