@@ -46,9 +46,6 @@ def shipped(tmp_path, monkeypatch):
     """A package that ships no results."""
     monkeypatch.setattr(ledger, "SHIPPED", tmp_path / "none.json")
     monkeypatch.setattr(ledger, "entries", lambda own: entries(own, tmp_path / "none.json"))
-    ledger._entries.cache_clear()
-    yield tmp_path / "none.json"
-    ledger._entries.cache_clear()
 
 
 @pytest.fixture

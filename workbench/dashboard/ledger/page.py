@@ -1,6 +1,6 @@
 """The Ledger page: each figure, table and number of the papers, the results of our runs for it, and what was not run."""
 
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -72,9 +72,11 @@ class LedgerPage:
             return
         self._seen = seen
         try:
-            self._rows, wrong = list(_entries(self._file, *seen)), ""
+            rows, wrong = entries(self._file), ""
         except InputError as error:
-            self._rows, wrong = list(_entries(None, None, seen[1])), sentence_of(error)
+            rows, wrong = entries(None), sentence_of(error)
+        own = str(self._file)
+        self._rows = [row._replace(source=OWN) if row.source == own else row for row in rows]
         self.said.say(wrong or self._refused, "bad")
         self._show()
 
@@ -120,14 +122,6 @@ class LedgerPage:
 def page() -> pn.Column:
     """Return the page for one visitor."""
     return page_or_sentence(lambda: LedgerPage().view())
-
-
-@lru_cache(maxsize=8)
-def _entries(own: Path | None, of_own, of_shipped) -> tuple[Entry, ...]:
-    """Return the entries of the ledger, cached for all sessions until a file of results changes."""
-    return tuple(
-        row._replace(source=OWN) if own and row.source == str(own) else row for row in entries(own)
-    )
 
 
 def ledger_file(rows: list[Entry], form: str) -> File:
