@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from dashboard.sweeping import listed
+from dashboard.sweeping import listed, start
 from same_process import working_here
 from toys import simulated
 
@@ -68,13 +68,6 @@ def shown(store, **changes):
     asked, readings = asked_of(**changes), listed(store)
     ((make, *given),) = asked.results(readings, asked.find(readings))
     return make(*given)
-
-
-def start(store, **changes) -> tuple[int, str]:
-    """Start the runs of a form; return their number and the sentence about them."""
-    asked = asked_of(**changes)
-    started = asked.begin(store, asked.find(listed(store)))
-    return len(started.runs), started.sentence
 
 
 def ks_of(runs) -> list[tuple[int, int]]:
@@ -155,13 +148,13 @@ def test_a_start_makes_every_run_and_a_second_one_those_that_are_missing(
         "workbench.dashboard.compare.starting.enqueue",
         lambda paths, jobs: queued.append((paths, jobs)),
     )
-    n, sentence = start(store)
+    n, sentence = start(asked_of(), store)
     assert n == 4 and sentence.startswith("4 runs started, 2 in parallel")
     assert len(queued[0][0]) == 4 and queued[0][1] == 2
     for path in queued[0][0]:
         carry_on(path)
-    assert start(store)[0] == 0
-    assert start(store, n_topics=[2, 3, 5])[0] == 2
+    assert start(asked_of(), store)[0] == 0
+    assert start(asked_of(n_topics=[2, 3, 5]), store)[0] == 2
 
 
 def test_a_warm_start_leaves_the_sweep_to_a_process_and_is_refused_while_that_goes_on(
@@ -170,13 +163,13 @@ def test_a_warm_start_leaves_the_sweep_to_a_process_and_is_refused_while_that_go
     monkeypatch.setattr(queue, "launch", carry_on)
     monkeypatch.setattr(warm_sweep, "spawn", lambda *given, lock, log: lock.release())
     warm = {"n_topics": [3, 2], "warm": True}
-    n, sentence = start(store, **warm)
+    n, sentence = start(asked_of(**warm), store)
     assert n == 4 and sentence.startswith("4 runs, ")
     assert sentence.endswith("first those with 2 topics, then others from these.")
     assert ks_of(listed(store)) in ([(2, 1), (2, 0)], [(2, 0), (2, 1)])
     (lock,) = (store / QUEUES).iterdir()
     with Lock(lock), pytest.raises(ValueError, match="these runs are active already"):
-        start(store, **warm)
+        start(asked_of(**warm), store)
     warm_sweep.climb(lock)
     assert ks_of(runs_of(listed(store), **warm)) == [(2, 0), (2, 1), (3, 0), (3, 1)]
 
@@ -185,7 +178,7 @@ def test_a_server_that_is_to_look_at_starts_nothing(store, corpus, ruled):
     ruled(read_only=True)
     for warm in (False, True):
         with pytest.raises(ValueError, match="nothing can be started"):
-            start(store, warm=warm)
+            start(asked_of(warm=warm), store)
     assert not store.exists()
 
 
@@ -245,7 +238,7 @@ def test_a_folder_of_shards_is_swept_and_its_runs_are_found_by_the_name_within(
     # as the fields of the page are filled
     columns = {"text": "text", "title": "title", "label": "label"}
     form = {"corpus": str(folder), "read": columns}
-    assert asked_of(**form).sentences() == {} and start(store, **form)[0] == 4
+    assert asked_of(**form).sentences() == {} and start(asked_of(**form), store)[0] == 4
     found = runs_of(listed(store), **form)
     assert ks_of(found) == [(2, 0), (2, 1), (3, 0), (3, 1)]
     assert {(one.spec.corpus, one.state) for one in found} == {(small.name, "finished")} and found[
@@ -262,8 +255,8 @@ def test_a_folder_of_shards_is_swept_and_its_runs_are_found_by_the_name_within(
     (tmp_path / "damaged" / "corpus.json").write_text("{")
     damaged = form | {"corpus": str(tmp_path / "damaged")}
     with pytest.raises(DataError, match="damaged: corpus.json cannot be read"):
-        start(store, **damaged)
+        start(asked_of(**damaged), store)
     assert runs_of(listed(store), **damaged) == [], "nothing says what it was called"
     ruled(others=True, folders=(tmp_path / "elsewhere",))
     with pytest.raises(PolicyError, match="no file and no folder"):
-        start(store, **form)
+        start(asked_of(**form), store)

@@ -1,7 +1,7 @@
 """The tab Frontier of the Sweep page, without a browser."""
 
 import pytest
-from dashboard.sweeping import listed
+from dashboard.sweeping import listed, start
 from same_process import working_here
 
 import workbench as wb
@@ -48,7 +48,7 @@ def swept(store, corpus, queued):
     """A function that makes the runs of a form, here and now."""
 
     def sweep(**changes):
-        start(store, **changes)
+        start(asked_of(**changes), store)
         for path in queued:
             carry_on(path)
         queued.clear()
@@ -63,12 +63,6 @@ def asked_of(**changes) -> Frontier:
 
 def runs_of(store, **changes) -> Found:
     return asked_of(**changes).find(listed(store))
-
-
-def start(store, **changes) -> tuple[int, str]:
-    """Start the runs of a form; return their number and the sentence about them."""
-    started = asked_of(**changes).begin(store, runs_of(store, **changes))
-    return len(started.runs), started.sentence
 
 
 def given_to_cards(store, **changes) -> list[tuple]:
@@ -107,7 +101,7 @@ def test_settings_are_each_r_with_each_number_of_chains_and_cgs_and_no_chains_wh
 def test_a_start_makes_four_long_chains_and_every_setting_and_a_second_one_what_is_missing(
     store, corpus, queued
 ):
-    n, sentence = start(store)
+    n, sentence = start(asked_of(), store)
     assert n == 10 and sentence.startswith("10 runs started, 2 in parallel") and len(queued) == 10
     specs = [Run(path).spec for path in queued]
     assert [(spec.engine, spec.seed, spec.n_iterations) for spec in specs[:4]] == [
@@ -123,8 +117,8 @@ def test_a_start_makes_four_long_chains_and_every_setting_and_a_second_one_what_
     places = [(one.spec.label(), one.spec.seed) for one in found.settings]
     assert places == [(label, seed) for label in SETTINGS for seed in (0, 1)]
     assert sorted(one.spec.seed for one in found.reference) == [2, 3, 4, 5]
-    assert start(store)[0] == 0
-    assert start(store, r=[0, 1, 2])[0] == 2
+    assert start(asked_of(), store)[0] == 0
+    assert start(asked_of(r=[0, 1, 2]), store)[0] == 2
 
 
 def test_long_chains_that_are_there_are_the_reference_whoever_started_them(
@@ -136,7 +130,7 @@ def test_long_chains_that_are_there_are_the_reference_whoever_started_them(
         wb.compare(corpus, ["cgs"], seeds=3, seed=50, n_iterations=30, **settings)
         wb.compare(corpus, ["cgs"], seed=60, n_iterations=27, **settings)
     assert sorted(one.spec.seed for one in runs_of(store).reference) == [50, 51, 52]
-    start(store)
+    start(asked_of(), store)
     assert [Run(path).spec.seed for path in queued if Run(path).spec.n_iterations == 28] == [2]
 
 

@@ -44,18 +44,6 @@ def page(opened):
     return opened()
 
 
-@pytest.fixture
-def swept(store, corpus, monkeypatch):
-    """A function that makes the runs of the tab Choose K."""
-    working_here(monkeypatch)
-
-    def sweep(seeds: int = 2) -> None:
-        settings = {"n_iterations": 6, "holdout": 0.2, "progress": False}
-        wb.sweep(corpus, {"n_topics": [2, 3]}, "cgs", seeds, store, **settings)
-
-    return sweep
-
-
 @pytest.mark.parametrize(
     ("progress", "goes_on", "sentence"),
     [
@@ -195,9 +183,10 @@ def test_where_nothing_can_be_changed_there_is_neither_start_nor_stop(opened, ru
 
 @pytest.mark.slow
 def test_results_of_runs_that_change_while_they_are_computed_are_shown_all_the_same(
-    opened, swept, monkeypatch
+    opened, store, corpus, monkeypatch
 ):
-    waiting = []
+    settings, waiting = {"n_iterations": 6, "holdout": 0.2, "progress": False}, []
+    working_here(monkeypatch)
     monkeypatch.setattr(
         "workbench.dashboard.shared.background.in_background",
         lambda document, work, then, *pool: waiting.append(lambda: then(work(), None)),
@@ -206,10 +195,9 @@ def test_results_of_runs_that_change_while_they_are_computed_are_shown_all_the_s
     while waiting:  # those of the form as it was filled
         waiting.pop()()
     (card,) = page.cards
-    swept(seeds=1)
-    page.tick()
-    swept()
-    page.tick()  # the first are still being computed
+    for seeds in (1, 2):
+        wb.sweep(corpus, {"n_topics": [2, 3]}, "cgs", seeds, store, **settings)
+        page.tick()  # at the second one, what the first began is still being computed
     assert len(waiting) == 1
     waiting.pop()()
     assert ">1</td>" in card.table.object

@@ -32,7 +32,7 @@ from workbench.dashboard.shared.card import Shown, paragraph
 from workbench.dashboard.shared.form import menu
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.snapshots import Moment, counts_of
+from workbench.dashboard.shared.snapshots import Moment, counts_of, train_of
 from workbench.dashboard.sweep.request import (
     MARK,
     Found,
@@ -59,7 +59,6 @@ from workbench.runs.execution.run import Run
 from workbench.runs.request import as_list
 from workbench.runs.settings import DEFAULT_ENGINE
 from workbench.runs.spec import SpecError
-from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.status import FINISHED
 from workbench.tables import Column, Table, numbers
 from workbench.views.every import view_named
@@ -235,18 +234,14 @@ def choice_of_k(points: tuple[Point, ...], label: str, ks: tuple[int, ...]) -> S
     return Shown(advice, picture, html, paths)
 
 
+@lru_cache(maxsize=512)
 def _numbers(point: Point) -> RunNumbers:
     """Return the values of a run at its last iteration, and those of its topics at its last snapshot."""
-    row = _row_numbers(point)
+    row = numbers_of_run(Run(point.moment.path).progress())
     return row._replace(
         finished=point.moment.state == FINISHED,
         numbers=row.numbers | _topic_numbers(point.moment),
     )
-
-
-@lru_cache(maxsize=512)
-def _row_numbers(point: Point) -> RunNumbers:
-    return numbers_of_run(Run(point.moment.path).progress())
 
 
 @lru_cache(maxsize=512)
@@ -256,7 +251,7 @@ def _topic_numbers(moment: Moment) -> dict[str, float]:
     if counts is None:
         return {}
     try:
-        corpus = get_corpus(moment.path.parent, Run(moment.path).spec.train)
+        corpus = train_of(moment)
     except SpecError:  # the corpus was removed: there is no coherence
         corpus = None
     numbers = numbers_of_run(counts, corpus).numbers

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from html import escape
@@ -211,8 +210,13 @@ class Frontier(SweepRequest):
         for one in alike:
             if one.spec.seed in self.each_seed:
                 settings.setdefault(place_of(one), one)
+        ended = (FINISHED, FAILED, LOST)
         long = (
-            one for one in alike if is_plain_gibbs(one.spec) and _is_long(one, self.n_reference)
+            one
+            for one in alike
+            if is_plain_gibbs(one.spec)
+            and one.status["iteration" if one.state in ended else "n_iterations"]
+            >= self.n_reference
         )
         chains = sorted(long, key=lambda one: one.state != FINISHED)
         places = sorted(settings, key=lambda place: (labels.index(place.label), place.seed))
@@ -272,12 +276,6 @@ def hybrids() -> tuple[str, ...]:
     )
 
 
-def _is_long(one: Reading, n_iterations: int) -> bool:
-    """Return whether the chain has, or is going to have, at least ``n_iterations`` iterations."""
-    ended = one.state in (FINISHED, FAILED, LOST)
-    return one.status["iteration" if ended else "n_iterations"] >= n_iterations
-
-
 # ---------------------------------------------------------------------- what is shown
 
 
@@ -317,11 +315,9 @@ def cost_and_distance(
 @lru_cache(maxsize=8)
 def overtaking_map(points: tuple[Point, ...]) -> Shown:
     """Return the maps that show where hybrids overtake cgs."""
-    cells = None
-    if points:
-        with suppress(MeasureError):
-            cells = overtaking(in_papers_order([_progress(point) for point in points]))
-    if cells is None:
+    try:
+        cells = overtaking(in_papers_order([_progress(point) for point in points]))
+    except MeasureError:
         return Shown(
             paragraph(
                 "No hybrid has a run of cgs beside it yet. The runs of the form make a cell of the map; other numbers of "

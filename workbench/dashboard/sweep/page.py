@@ -1,6 +1,5 @@
 """The Sweep page: a form describes many runs, Start begins them in the background, and a tab shows their joint results."""
 
-import math
 import time
 from contextlib import suppress
 from functools import partial
@@ -17,8 +16,8 @@ from workbench.dashboard.compare.settings import NOT_STARTED
 from workbench.dashboard.compare.starting import Starts, mark_busy
 from workbench.dashboard.compare.steering import each_of
 from workbench.dashboard.compare.wording import counted
-from workbench.dashboard.shared.background import LatestTask, in_background, sentence_of
-from workbench.dashboard.shared.card import Card, Live, live
+from workbench.dashboard.shared.background import in_background, sentence_of
+from workbench.dashboard.shared.card import Card, Shown
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Form
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
@@ -81,7 +80,7 @@ class SweepPage:
         self._listing, self._found, self._wrong = Listing(0, ()), Found([]), False
         self._seen = None  # the listing and the form from which `_found` was made
         self._results = ()  # functions of the last results, with their arguments
-        self._latest, self._computed_form, self._next = LatestTask(), None, 0.0
+        self._computed_form, self._next = None, 0.0
         self._busy = self._stopping = False
         tab_part = widget_part(self.choice)
         self._parts = {
@@ -168,28 +167,15 @@ class SweepPage:
         self.start.disabled = self._busy or goes_on or all_there
 
     def _compute(self) -> None:
-        """Compute the results in a thread: at once for a changed form, every few seconds while its runs are active."""
-        form, results, cards = self._seen[1], self._results, self.cards
-        before = [card.picture for card in cards]
-
-        def first() -> None:
-            self._computed_form, self._next = form, math.inf
-            for card in cards if self._found.all else ():
-                card.wait()
-
-        def work() -> list[Live]:
-            return [
-                live(make(*given), was)
-                for (make, *given), was in zip(results, before, strict=False)
-            ]
-
-        def then(found: list[Live] | None, error: Exception | None) -> None:
-            self._next = time.monotonic() + REFRESH_SECONDS
-            for card, each in zip_longest(cards, found or ()):
-                card.show(each, error)
-
-        if form != self._computed_form or time.monotonic() >= self._next:
-            self._latest.submit((form, results), work, then, first)
+        """Compute the results in threads: at once for a changed form, every few seconds while its runs are active."""
+        form = self._seen[1]
+        waits = any(card.pending for card in self.cards) or time.monotonic() < self._next
+        if form == self._computed_form and waits:
+            return
+        self._computed_form, self._next = form, time.monotonic() + REFRESH_SECONDS
+        waiting = "The results of the runs are being computed …" * bool(self._found.all)
+        for card, (make, *given) in zip_longest(self.cards, self._results, fillvalue=(Shown,)):
+            card.bring((form, make, given), partial(make, *given), waiting)
 
     # ------------------------------------------------------------------ what the visitor does
 
