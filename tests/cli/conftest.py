@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -33,5 +34,17 @@ def command(capsys):
     def run(*arguments):
         status = main([str(argument) for argument in arguments])
         return status, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def told(command):
+    """Runs a command that succeeds with --json: what it prints."""
+
+    def run(*arguments):
+        status, out, err = command(*arguments, "--json")
+        assert status == 0, err
+        return json.loads(out)
 
     return run

@@ -1,7 +1,5 @@
 """The command `audit`: the table for people, the JSON, and what is said where something is missing."""
 
-import json
-
 import pytest
 
 import workbench as wb
@@ -43,17 +41,16 @@ def test_audit_prints_the_rows_that_there_are_and_says_why_others_are_not(comman
     )
 
 
-def test_audit_prints_every_row_as_json(command):
-    status, out, _ = command("audit", "half", "new.csv", "--particles", 3, "--json", *READ)
-    told = json.loads(out)
-    assert status == 0 and told["name"] == "half"
+def test_audit_prints_every_row_as_json(told):
+    found = told("audit", "half", "new.csv", "--particles", 3, *READ)
+    assert found["name"] == "half"
     wanted = wb.measures.perplexity_audit(
         wb.open_run("half"), unseen=wb.load_corpus("new.csv", token_pattern=r"\w+"), n_particles=3
     )
-    values = {row["protocol"]: row["value"] for row in told["protocols"]}
+    values = {row["protocol"]: row["value"] for row in found["protocols"]}
     for name in ("left_to_right", "exact", "document_completion", "bound_gensim"):
         assert values[name] == wanted["value"][name]
-    assert all(row["value"] is None for row in told["protocols"] if row["note"])
+    assert all(row["value"] is None for row in found["protocols"] if row["note"])
 
 
 def test_audit_of_another_model_is_one_sentence(command):

@@ -1,7 +1,5 @@
 """Named corpora on the command line, and what is done to a corpus before it is fitted."""
 
-import json
-
 import pytest
 from published_tiny import FILES, publish, write_uci
 
@@ -14,11 +12,8 @@ def without_data(tmp_path, monkeypatch):
     monkeypatch.delenv("WORKBENCH_DATA", raising=False)
 
 
-def test_the_list_says_of_each_corpus_how_to_come_by_it(command):
-    where = {
-        entry["name"]: entry["where"]
-        for entry in json.loads(command("data", "list", "--json")[1])["corpora"]
-    }
+def test_the_list_says_of_each_corpus_how_to_come_by_it(command, told):
+    where = {entry["name"]: entry["where"] for entry in told("data", "list")["corpora"]}
     assert where["docstrings"] == "here" and where["bars"] == "drawn"
     assert {name for name, state in where.items() if state == "fetchable"} == {
         "kos",
@@ -44,17 +39,15 @@ def test_the_list_says_of_each_corpus_how_to_come_by_it(command):
     assert err.startswith("`workbench data info NAME` describes one") and err.count("\n") == 1
 
 
-def test_info_tells_forms_hash_licence_and_options(command):
-    _, told, _ = command("data", "info", "kos")
+def test_info_tells_forms_hash_licence_and_options(command, told):
+    _, out, _ = command("data", "info", "kos")
     forms = "docword.kos.txt.gz + vocab.kos.txt; kos.npz + kos.vocab.txt"
-    assert all(
-        part in told for part in (forms, "467,714", "CC BY 4.0", "fddd7667d720c303", "exact")
-    )
+    assert all(part in out for part in (forms, "467,714", "CC BY 4.0", "fddd7667d720c303", "exact"))
     assert "side=5, n_documents=1000" in command("data", "info", "bars")[1]
-    assert json.loads(command("data", "info", "news20", "--json")[1])["options"] == {"part": "all"}
+    assert told("data", "info", "news20")["options"] == {"part": "all"}
 
 
-def test_fetch_says_where_the_files_are_or_why_there_are_none(command, tmp_path, monkeypatch):
+def test_fetch_says_where_the_files_are_or_why_there_are_none(command, told, tmp_path, monkeypatch):
     status, _, err = command("data", "fetch", "nips")
     assert (
         status == 2
@@ -75,31 +68,18 @@ def test_fetch_says_where_the_files_are_or_why_there_are_none(command, tmp_path,
         f"tiny is here, as published: {tmp_path}\n",
         "",
     )
-    status, out, err = command("data", "fetch", "tiny", "--json")
-    assert (status, err) == (0, "") and json.loads(out)["folder"] == str(tmp_path)
+    assert told("data", "fetch", "tiny")["folder"] == str(tmp_path)
 
 
-def test_a_drawn_corpus_is_fitted_by_its_name(command):
-    status, out, _ = command(
-        "fit", "bars:side=3", "--read", "n_documents=30", "-k", 6, "-n", 2, "--json", "-q"
-    )
-    (told,) = json.loads(out)["runs"]
-    assert status == 0 and wb.Run(told["path"]).spec.corpus == "bars:side=3:n_documents=30"
+def test_a_drawn_corpus_is_fitted_by_its_name(told):
+    (run,) = told(*"fit bars:side=3 --read n_documents=30 -k 6 -n 2 -q".split())["runs"]
+    assert wb.Run(run["path"]).spec.corpus == "bars:side=3:n_documents=30"
 
 
-def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(command):
-    line = (
-        "fit",
-        "bars:side=3:n_documents=30:tokens_per_document=20",
-        "-k",
-        6,
-        "-n",
-        2,
-        "-q",
-        "--json",
-    )
+def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(command, told):
+    line = "fit bars:side=3:n_documents=30:tokens_per_document=20 -k 6 -n 2 -q".split()
     plain, cut = (
-        json.loads(command(*line, *flags)[1])["runs"][0]
+        told(*line, *flags)["runs"][0]
         for flags in ((), ("--top-words", 5, "--singletons", "both-own"))
     )
     assert plain["name"] != cut["name"]

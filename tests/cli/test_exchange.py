@@ -11,7 +11,7 @@ from workbench.corpus import load_corpus, read_corpus
 pytestmark = pytest.mark.usefixtures("six_documents")
 
 
-def test_a_corpus_is_converted_and_the_files_and_sizes_are_told(command, six_documents):
+def test_a_corpus_is_converted_and_the_files_and_sizes_are_told(command, told, six_documents):
     status, out, err = command("data", "convert", "docword.six.txt", "six.dat")
     assert (status, err) == (0, "")
     assert (
@@ -19,10 +19,9 @@ def test_a_corpus_is_converted_and_the_files_and_sizes_are_told(command, six_doc
         and "six.vocab.txt" in out
         and "six.dat" in out
     )
-    status, out, _ = command("data", "convert", "six.dat", "new/six.csv.gz", "--json")
-    told = json.loads(out)
-    (file,) = told.pop("files")
-    assert told == {
+    sizes = told("data", "convert", "six.dat", "new/six.csv.gz")
+    (file,) = sizes.pop("files")
+    assert sizes == {
         "corpus": "six",
         "n_documents": 6,
         "n_words": 4,
@@ -83,11 +82,11 @@ def test_what_is_there_is_replaced_only_when_forced_and_the_source_never(
 
 
 def test_a_vocabulary_beside_that_says_the_same_stays_and_another_one_is_not_replaced(
-    command, tmp_path
+    command, told, tmp_path
 ):
     command("data", "convert", "docword.six.txt", "six.dat")
-    status, out, _ = command("data", "convert", "six.dat", "six.mtx", "--json")
-    assert status == 0 and [file["path"] for file in json.loads(out)["files"]] == ["six.mtx"]
+    files = told("data", "convert", "six.dat", "six.mtx")["files"]
+    assert [file["path"] for file in files] == ["six.mtx"]
     (tmp_path / "six.vocab.txt").write_text("a\nb\nc\nd\n")
     status, _, err = command("data", "convert", "docword.six.txt", "six.ldac")
     assert status == 2 and "six.vocab.txt is there already; --force replaces it" in err
@@ -96,25 +95,11 @@ def test_a_vocabulary_beside_that_says_the_same_stays_and_another_one_is_not_rep
 
 @pytest.mark.slow
 def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their_names(
-    command, tmp_path
+    command, told, tmp_path
 ):
     for name, alpha in (("a", ".1"), ("b", ".1,.3")):
-        command(
-            "fit",
-            "docword.six.txt",
-            "-k",
-            2,
-            "-n",
-            5,
-            "--name",
-            name,
-            "--alpha",
-            alpha,
-            "-q",
-        )
-    status, out, err = command("export", "a", "--out", "one", "--format", "csv,pyldavis", "--json")
-    assert status == 0 and err == ""
-    assert json.loads(out)["files"] == [
+        command("fit", "docword.six.txt", *f"-k 2 -n 5 --name {name} --alpha {alpha} -q".split())
+    assert told("export", "a", "--out", "one", "--format", "csv,pyldavis")["files"] == [
         f"one/{name}"
         for name in (
             "progress.csv",
@@ -143,21 +128,11 @@ def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their
 TALKS = "id,body\n" + "".join(f"{d},green ideas {'sleep ' * d}\n" for d in range(9))
 
 
-def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(command, tmp_path):
+def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(command, told, tmp_path):
     (tmp_path / "talks.csv").write_text(TALKS)
     line = (
-        "data",
-        "convert",
-        "talks.csv",
-        "talks",
-        "--shards",
-        "--processes",
-        1,
-        "--read",
-        "text=body",
-        "--read",
-        "title=id",
-    )
+        "data convert talks.csv talks --shards --processes 1 --read text=body --read title=id"
+    ).split()
     status, out, err = command(*line)
     assert status == 0 and "9 documents, 3 words, 26 pairs, 54 tokens, 1 shard)" in out
     assert "reading 100%" in err and "writing 100%" in err
@@ -171,12 +146,9 @@ def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(command, tmp_
         and json.loads(out)["n_tokens"] == 54
         and load_corpus("talks").content_hash == expected
     )
-    told = json.loads(command("data", "info", "talks", "--json")[1])
-    assert (
-        told["content"] == expected
-        and told["first words"] == ["green", "ideas", "sleep"]
-        and told["shards"] == 1
-    )
+    facts = told("data", "info", "talks")
+    assert facts["content"] == expected and facts["shards"] == 1
+    assert facts["first words"] == ["green", "ideas", "sleep"]
     assert command("data", "convert", "talks", "talks.jsonl")[0] == 0
     assert read_corpus("talks.jsonl").content_hash == expected
     assert command("data", "convert", "talks", "again", "--shards")[0] == 0

@@ -1,13 +1,10 @@
 """`workbench import` of models of other programs."""
 
-import json
-
 import numpy as np
 import pytest
 from foreign_models import own_perplexity, split_corpus, tables
 
 import workbench as wb
-from workbench.cli import main
 
 
 @pytest.fixture
@@ -29,24 +26,9 @@ def there(tmp_path):
     return tmp_path
 
 
-def test_a_model_becomes_a_run_beside_ours(there, capsys):
-    said = [
-        "import",
-        str(there / "model.npz"),
-        "--like",
-        "ours",
-        "--words",
-        str(there / "words.txt"),
-        "--name",
-        "theirs",
-        "--alpha",
-        "0.5",
-        "--store",
-        str(there / "runs"),
-        "--json",
-    ]
-    assert main(said) == 0
-    (run,) = json.loads(capsys.readouterr().out)["runs"]
+def test_a_model_becomes_a_run_beside_ours(there, command, told):
+    line = "import model.npz --like ours --words words.txt --name theirs --alpha 0.5"
+    (run,) = told(*line.split())["runs"]
     theta, phi = tables()
     assert run["test_perplexity"] == pytest.approx(
         own_perplexity(theta, phi, split_corpus()[0].vocabulary), abs=1e-6
@@ -57,21 +39,16 @@ def test_a_model_becomes_a_run_beside_ours(there, capsys):
         None,
         None,
     )
-    assert main(["runs", "--store", str(there / "runs")]) == 0
-    assert "theirs" in capsys.readouterr().out
-    out = str(there / "report.html")
-    assert main(["report", "ours", "theirs", "--store", str(there / "runs"), "--out", out]) == 0
+    assert "theirs" in command("runs")[1]
+    assert command("report", "ours", "theirs")[0] == 0
     page = (there / "report.html").read_text()
     assert "1 of 2 models were inferred by other programs and imported: tables (model.npz)" in page
     assert "workbench import MODEL --like RUN" in page
-    assert main(["report", "theirs", "--store", str(there / "runs"), "--out", out]) == 0
+    assert command("report", "theirs")[0] == 0
 
 
-def test_what_is_missing_is_one_sentence(there, capsys):
+def test_what_is_missing_is_one_sentence(there, command):
     both = ["--like", "ours", "--corpus", "votes"]
-    for more, said in ((["--like", "nobody"], "no run 'nobody'"), ([], "give like"), (both, None)):
-        assert (
-            main(["import", str(there / "model.npz"), "--store", str(there / "runs"), *more]) == 2
-        )
-        err = capsys.readouterr().err
-        assert err.count("\n") == 1 and (said is None or said in err)
+    for more, said in ((["--like", "nobody"], "no run 'nobody'"), ([], "give like"), (both, "")):
+        status, _, err = command("import", "model.npz", *more)
+        assert status == 2 and err.count("\n") == 1 and said in err

@@ -1,7 +1,6 @@
 """The commands `infer` and `bound`: what they print, where, and what they write."""
 
 import csv
-import json
 
 import pytest
 
@@ -35,7 +34,7 @@ def test_infer_prints_a_table_for_people(command):
     assert "33.3% of the tokens are unknown to talk" in out and "by foldin_same" in out
 
 
-def test_infer_counts_texts_as_those_of_the_run(command):
+def test_infer_counts_texts_as_those_of_the_run(told):
     corpus = wb.Corpus.from_texts(
         ["New York city", "a City called New York"], ngrams=2, lowercase=False, stop_words=None
     )
@@ -43,25 +42,21 @@ def test_infer_counts_texts_as_those_of_the_run(command):
     with open("city.csv", "w") as file:
         file.write("text\nNew York city\n")
     for more, n_tokens in ((), 5), (("--read", "ngrams=1"), 3):
-        status, out, _ = command("infer", "pairs", "city.csv", "--json", *more)
-        (found,) = json.loads(out)["documents"]
-        assert (status, found["n_tokens"], found["out_of_vocabulary"]) == (0, n_tokens, 0)
+        (found,) = told("infer", "pairs", "city.csv", *more)["documents"]
+        assert (found["n_tokens"], found["out_of_vocabulary"]) == (n_tokens, 0)
 
 
-def test_infer_prints_one_json_object_with_every_document(command):
-    status, out, _ = command("infer", "talk", "new.csv", "--json", "--seed", 3)
-    told = json.loads(out)
-    expected = wb.infer("talk", wb.load_corpus("new.csv"), seed=3)
-    assert status == 0 and out.count("\n") == 1 and told["run"] == "talk"
-    assert [document["document"] for document in told["documents"]] == [
-        f"[{i}] new" for i in range(4)
-    ]
-    assert [document["theta"] for document in told["documents"]] == expected.theta.values.tolist()
-    assert [document["n_tokens"] for document in told["documents"]] == [2, 3, 1, 0]
-    assert told["perplexity_foldin_same"] == expected.attrs["perplexity_foldin_same"]
+def test_infer_prints_every_document_as_json(told):
+    found = told("infer", "talk", "new.csv", "--seed", 3)
+    expected, documents = wb.infer("talk", wb.load_corpus("new.csv"), seed=3), found["documents"]
+    assert found["run"] == "talk"
+    assert [document["document"] for document in documents] == [f"[{i}] new" for i in range(4)]
+    assert [document["theta"] for document in documents] == expected.theta.values.tolist()
+    assert [document["n_tokens"] for document in documents] == [2, 3, 1, 0]
+    assert found["perplexity_foldin_same"] == expected.attrs["perplexity_foldin_same"]
 
 
-def test_infer_writes_theta_to_a_file_with_every_digit(command, tmp_path):
+def test_infer_writes_theta_to_a_file_with_every_digit(command, told, tmp_path):
     status, out, _ = command("infer", "talk", "new.csv", "--out", "deep/theta.csv")
     assert (status, out) == (0, "deep/theta.csv: theta of 4 documents\n")
     with open("deep/theta.csv", newline="") as file:
@@ -72,8 +67,8 @@ def test_infer_writes_theta_to_a_file_with_every_digit(command, tmp_path):
         [float(value) for value in row[3:]] for row in rows[1:]
     ] == expected.theta.values.tolist()
     assert not [path for path in (tmp_path / "deep").iterdir() if path.name != "theta.csv"]
-    told = json.loads(command("infer", "talk", "new.csv", "--out", "theta.csv", "--json")[1])
-    assert told["path"] == "theta.csv" and "documents" not in told
+    written = told("infer", "talk", "new.csv", "--out", "theta.csv")
+    assert written["path"] == "theta.csv" and "documents" not in written
 
 
 def test_infer_keeps_the_columns_that_it_was_given(command):
@@ -94,11 +89,11 @@ def test_infer_keeps_the_columns_that_it_was_given(command):
     )
 
 
-def test_infer_scores_by_a_protocol_whose_name_goes_with_the_number(command):
+def test_infer_scores_by_a_protocol_whose_name_goes_with_the_number(command, told):
     for protocol, n_scored in (("document_completion", 2), ("foldin_same", 4)):
-        told = json.loads(command("infer", "talk", "new.csv", "--protocol", protocol, "--json")[1])
-        assert told == wb.document_completion("talk", wb.load_corpus("new.csv"), protocol=protocol)
-        assert told["protocol"] == protocol and told["n_scored"] == n_scored
+        score = told("infer", "talk", "new.csv", "--protocol", protocol)
+        assert score == wb.document_completion("talk", wb.load_corpus("new.csv"), protocol=protocol)
+        assert score["protocol"] == protocol and score["n_scored"] == n_scored
         status, out, err = command("infer", "talk", "new.csv", "--protocol", protocol)
         assert (
             (status, err) == (0, "")
@@ -121,20 +116,18 @@ def test_strangers_alone_are_a_sentence_and_no_failure(command):
     with open("strangers.csv", "w") as file:
         file.write("text\nzebra giraffe\n")
     status, out, err = command("infer", "talk", "strangers.csv", "--json")
-    assert status == 0 and json.loads(out)["perplexity_foldin_same"] is None
+    assert status == 0 and '"perplexity_foldin_same": null' in out
     assert (
         err
         == "none of the 2 words of 'strangers' is known to the run, so every theta is the prior mean\n"
     )
 
 
-def test_bound_prints_the_number_of_each_method(command):
-    told = json.loads(command("bound", "half", "--runs", 3, "--temperatures", 5, "--json", "-q")[1])
-    assert told["method"] == "ais" and len(told["log_weights"]) == 3 and told["iteration"] == 30
-    told = json.loads(
-        command("bound", "half", "--method", "bracket", "--sweeps", 5, "--json", "-q")[1]
-    )
-    assert told["low"] <= told["high"]
+def test_bound_prints_the_number_of_each_method(command, told):
+    found = told("bound", "half", "--runs", 3, "--temperatures", 5, "-q")
+    assert found["method"] == "ais" and len(found["log_weights"]) == 3 and found["iteration"] == 30
+    found = told("bound", "half", "--method", "bracket", "--sweeps", 5, "-q")
+    assert found["low"] <= found["high"]
     for arguments, sentence in (
         (("--runs", 3, "--temperatures", 5), "nats, standard error "),
         (("--runs", 1, "--temperatures", 5), "nats, no standard error from one run"),
@@ -145,5 +138,5 @@ def test_bound_prints_the_number_of_each_method(command):
             (status, err) == (0, "") and out.startswith("log p(words) >= B, ") and sentence in out
         )
         assert "half at iteration 30, 14 sampled tokens" in out
-    told = command("bound", "half", "--temperatures", 0)[2]
-    assert told == "workbench: --temperatures must be a whole number of at least 1; got 0\n"
+    said = command("bound", "half", "--temperatures", 0)[2]
+    assert said == "workbench: --temperatures must be a whole number of at least 1; got 0\n"

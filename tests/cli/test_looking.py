@@ -1,9 +1,7 @@
 """What the commands show of topics and documents."""
 
-import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import workbench as wb
@@ -21,10 +19,10 @@ def fitted(command, six_documents):
     return printed
 
 
-def test_topics_are_those_of_the_measures_and_a_fit_and_show_end_with_them(fitted, command):
+def test_topics_are_those_of_the_measures_and_a_fit_and_show_end_with_them(fitted, command, told):
     wb.Run("runs/run").label(1, "animals")
     dataset = wb.open_run("run")
-    found = json.loads(command("topics", "run", "--words", 2, "--json")[1])
+    found = told("topics", "run", "--words", 2)
     sizes, words = topic_sizes(dataset), top_words(dataset, 2)["word"]
     assert [each["topic"] for each in found["topics"]] == topics_by_size(dataset) and found[
         "name"
@@ -33,11 +31,8 @@ def test_topics_are_those_of_the_measures_and_a_fit_and_show_end_with_them(fitte
         assert each["words"] == list(words.sel(topic=each["topic"]).values)
         assert each["share"] == float(sizes["share"].sel(topic=each["topic"]))
         assert each["label"] == ("animals" if each["topic"] == 1 else "")
-    rare = json.loads(command("topics", "run", "--relevance", 0, "--json")[1])
-    np.testing.assert_array_equal(
-        rare["topics"][0]["words"],
-        top_words(dataset, 10, 0)["word"].sel(topic=rare["topics"][0]["topic"]),
-    )
+    rare = told("topics", "run", "--relevance", 0)["topics"][0]
+    assert rare["words"] == list(top_words(dataset, 10, 0)["word"].sel(topic=rare["topic"]).values)
     table = command("topics", "run")[1]
     assert "animals" in table and len(table.splitlines()) == 4
     assert "label" not in fitted and all(
@@ -46,15 +41,13 @@ def test_topics_are_those_of_the_measures_and_a_fit_and_show_end_with_them(fitte
     assert command("show", "run")[1].splitlines()[-4:] == table.splitlines()
 
 
-def test_documents_are_those_that_represent_a_topic(fitted, command):
+def test_documents_are_those_that_represent_a_topic(fitted, command, told):
     dataset = wb.open_run("run")
-    found = json.loads(command("documents", "run", "--topic", 1, "--number", 2, "--json")[1])[
-        "documents"
-    ]
+    found = told("documents", "run", "--topic", 1, "--number", 2)["documents"]
     wanted = representative_documents(dataset, 1, 2)
     assert [each["document"] for each in found] == wanted["document"].values.tolist()
     assert [each["theta"] for each in found] == wanted["theta"].values.tolist()
-    every = json.loads(command("documents", "run", "--number", 1, "--json")[1])["documents"]
+    every = told("documents", "run", "--number", 1)["documents"]
     assert list(dict.fromkeys(each["topic"] for each in every)) == [
         topic
         for topic in topics_by_size(dataset)
@@ -66,15 +59,6 @@ def test_documents_are_those_that_represent_a_topic(fitted, command):
         "share",
         "tokens",
     ]
-    for wrong, said in (
-        (("documents", "run", "--topic", 3), "there is no topic 3; the run has 0 to 2"),
-        (("documents", "run", "--number", 0), "number of documents must be"),
-        (("topics", "run", "--words", 0), "number of top words must be"),
-        (("topics", "run", "--relevance", 2), "relevance must be a number from 0"),
-        (("topics", "run-"), "did you mean 'run'?"),
-    ):
-        status, out, err = command(*wrong)
-        assert (status, out) == (2, "") and said in err
 
 
 def test_of_very_many_documents_a_fit_only_names_the_command(fitted, command, monkeypatch):
@@ -105,7 +89,7 @@ def test_several_runs_are_paused_and_stopped_at_once(fitted, command, six_docume
         ]
 
 
-def test_engines_have_a_line_each_and_options_when_they_are_named(command):
+def test_engines_have_a_line_each_and_options_when_they_are_named(command, told):
     status, out, said = command("engines")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines() if line.strip()] == list(wb.engines())
@@ -113,8 +97,7 @@ def test_engines_have_a_line_each_and_options_when_they_are_named(command):
     out = command("engines", "hmm", "cgs")[1]
     assert wb.engines()["hmm"]["when"] in out
     assert "--option n_states=10" in out and "hyperparameters of cgs" in out and "svb:" not in out
-    found = json.loads(command("engines", "cgs", "--json")[1])["engines"]
-    assert [each["name"] for each in found] == ["cgs"]
+    assert [each["name"] for each in told("engines", "cgs")["engines"]] == ["cgs"]
     status, _, said = command("engines", "cg")
     assert status == 2 and "did you mean 'cgs'?" in said
 

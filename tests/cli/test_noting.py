@@ -16,13 +16,13 @@ def two_runs(command, six_documents):
         command("fit", six_documents, "-k", 2, "-n", 2, "-q", "--name", name)
 
 
-def test_a_note_and_tags_are_written_shown_and_taken_away(command, two_runs):
+def test_a_note_and_tags_are_written_shown_and_taken_away(command, told, two_runs):
     status, out, err = command("note", "a", "a first try", "--tag", "good", "--tag", "to show")
     assert (status, err) == (0, "") and "a first try" in out and "good, to show" in out
-    told = json.loads(command("note", "a", "--untag", "good", "--json")[1])
-    assert told == {"name": "a", "note": "a first try", "tags": ["to show"], "labels": {}}
+    noted = told("note", "a", "--untag", "good")
+    assert noted == {"name": "a", "note": "a first try", "tags": ["to show"], "labels": {}}
     assert "a first try" in command("show", "a")[1] and "to show" in command("show", "a")[1]
-    assert json.loads(command("note", "a", "", "--json")[1])["note"] == ""
+    assert told("note", "a", "")["note"] == ""
 
 
 def test_without_a_text_what_is_written_is_shown_and_nothing_changes(command, two_runs):
@@ -30,12 +30,12 @@ def test_without_a_text_what_is_written_is_shown_and_nothing_changes(command, tw
     assert not (wb.Run("runs/a").path / "notes.json").exists()
 
 
-def test_runs_are_listed_by_tag(command, two_runs):
+def test_runs_are_listed_by_tag(command, told, two_runs):
     command("note", "a", "--tag", "good", "--tag", "new")
     command("note", "b", "--tag", "new")
 
     def listed(*tags):
-        return [told["name"] for told in json.loads(command("runs", *tags, "--json")[1])["runs"]]
+        return [run["name"] for run in told("runs", *tags)["runs"]]
 
     assert listed("--tag", "good") == ["a"] and listed("--tag", "new") == ["a", "b"] == listed()
     assert listed("--tag", "new", "--tag", "good") == ["a"] and listed("--tag", "old") == []
@@ -45,11 +45,11 @@ def test_runs_are_listed_by_tag(command, two_runs):
     )
 
 
-def test_a_label_is_shown_and_exported(command, two_runs):
+def test_a_label_is_shown_and_exported(command, told, two_runs):
     status, out, _ = command("label", "a", 1, "small animals")
     assert status == 0 and "1 small animals" in out
     assert "1 small animals" in command("show", "a")[1]
-    assert json.loads(command("show", "a", "--json")[1])["labels"] == {"1": "small animals"}
+    assert told("show", "a")["labels"] == {"1": "small animals"}
     for name in ("a", "b"):
         command("export", name, "--format", "csv,npz", "--out", name)
     with open("a/topics.csv") as file:

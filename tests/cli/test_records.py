@@ -17,23 +17,18 @@ def without_data(monkeypatch):
 
 
 def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_come_by_them(
-    command,
+    command, told
 ):
-    where = {
-        entry["name"]: entry["where"]
-        for entry in json.loads(command("data", "list", "--json")[1])["records"]
-    }
+    where = {entry["name"]: entry["where"] for entry in told("data", "list")["records"]}
     assert [where.pop(name) for name in SIMULATED] == [
         "drawn" if find_spec("pgmpy") else "by hand"
     ] * 4
     assert where.pop("votes") == "here" and set(where.values()) == {"by hand"} and len(where) == 5
-    told = command("data", "list")[1]
-    assert (
-        "words of Alice's Adventures in Wonderland" in told and "27,330" in told and "342" in told
-    )
-    told = command("data", "info", "votes")[1]
+    listed, about = command("data", "list")[1], command("data", "info", "votes")[1]
+    parts = "words of Alice's Adventures in Wonderland", "27,330", "342"
+    assert all(part in listed for part in parts)
     assert all(
-        part in told
+        part in about
         for part in (
             "435",
             "CC BY 4.0",
@@ -43,57 +38,36 @@ def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_
             "votes.csv",
         )
     )
-    status, _, told = command("data", "fetch", "ability")
-    assert (
-        status == 2
-        and "to a folder that holds ability.csv, from psych/ability.csv of" in told
-        and told.count("\n") == 1
-    )
+    status, _, err = command("data", "fetch", "ability")
+    assert status == 2 and err.count("\n") == 1
+    assert "to a folder that holds ability.csv, from psych/ability.csv of" in err
     assert command("data", "fetch", "votes")[1].startswith("votes is here, as published: ")
 
 
-def test_compare_of_named_records_reopens_its_runs(undrawn, command):
-    line = (
-        "compare",
-        "votes",
-        "--engines",
-        "bn-vb",
-        "--holdout-per",
-        "record",
-        "-n",
-        3,
-        "-q",
-        "--json",
-    )
-    status, out, _ = command(*line)
-    (told,) = json.loads(out)["runs"]
-    assert status == 0 and told["state"] == "finished" and told["test_log_likelihood_record"] < -5
-    assert command(*line)[1] == out
-    shown = command("show", told["name"])[1]
-    assert "10 % of the records held out, split seed 0" in shown
-    assert command("report", told["name"])[0] == 0
+def test_compare_of_named_records_reopens_its_runs(undrawn, command, told):
+    line = "compare votes --engines bn-vb --holdout-per record -n 3 -q".split()
+    (run,) = told(*line)["runs"]
+    assert run["state"] == "finished" and run["test_log_likelihood_record"] < -5
+    assert told(*line)["runs"] == [run]
+    assert "10 % of the records held out, split seed 0" in command("show", run["name"])[1]
+    assert command("report", run["name"])[0] == 0
     page = Path("report.html").read_text()
     # head of the table, note, definition
     assert page.count("95 % over records") == 3 and "over documents" not in page
     assert "interval over the records with held-out cells" in page
-    status, out, _ = command(
-        "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json"
-    )
-    assert status == 0 and json.loads(out)["runs"][0]["state"] == "finished"
+    (run,) = told("fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q")["runs"]
+    assert run["state"] == "finished"
 
 
-def test_a_network_of_ones_own_is_shown_in_words(command, tmp_path):
+def test_a_network_of_ones_own_is_shown_in_words(command, told, tmp_path):
     (tmp_path / "mine.csv").write_text("wet\nyes\nno\nyes\nyes\n")
     nodes = [
         {"name": "rain", "states": 3},
         {"name": "wet", "states": ["no", "yes"], "parents": ["rain"]},
     ]
     (tmp_path / "mine.json").write_text(json.dumps({"name": "mine", "nodes": nodes}))
-    status, out, err = command(
-        *"fit mine.csv -e bn-vb --model mine.json --holdout 0 -n 2 -q --json".split()
-    )
-    assert status == 0, err
-    shown = command("show", json.loads(out)["runs"][0]["name"])[1]
+    (run,) = told(*"fit mine.csv -e bn-vb --model mine.json --holdout 0 -n 2 -q".split())["runs"]
+    shown = command("show", run["name"])[1]
     assert (
         "Bayesian network: mine: rain (3); wet (2) ← rain" in " ".join(shown.split())
         and "'prior'" not in shown
@@ -123,21 +97,11 @@ def test_simulated_records_are_drawn_where_pgmpy_is_and_else_say_what_to_install
 def test_a_file_of_records_is_read_as_asked(command, tmp_path):
     rows = [f"{'xy'[at % 2]},{'NA' if at % 3 else 'u'},{at % 4},{1 + at % 2}" for at in range(20)]
     (tmp_path / "mine.csv").write_text("\n".join(["a,b,c,n", *rows]) + "\n")
-    about = (
-        "--read",
-        "fields=a,b,c",
-        "--read",
-        "missing=NA",
-        "--read",
-        "multiplicity=n",
-        "-n",
-        2,
-        "-q",
-        "--json",
+    line = (
+        "fit mine.csv -e bn-vb --read fields=a,b,c --read missing=NA --read multiplicity=n -n 2 -q"
     )
-    status, out, err = command("fit", "mine.csv", "-e", "bn-vb", *about)
+    status, _, err = command(*line.split())
     assert status == 0, err
-    command("data", "list")
     status, _, told = command("fit", "mine.csv", "-e", "bn-vb", "--read", "text=a")
     wanted = "workbench: records are read with fields, levels, missing, multiplicity and name, not with text; leave that out\n"
     assert (status, told) == (2, wanted)

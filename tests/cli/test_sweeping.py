@@ -11,19 +11,17 @@ def here(monkeypatch):
     working_here(monkeypatch)
 
 
-def test_json_tells_each_cell_with_its_values_of_the_grid(command, six_documents):
-    line = ("sweep", six_documents, "-g", "r=1,inf", "-g", "topics=2,3", "-n", 5, "-q", "--json")
-    status, out, _ = command(*line)
-    told = json.loads(out)["runs"]
-    assert status == 0 and [cell["grid"] for cell in told] == [
+def test_json_tells_each_cell_with_its_values_of_the_grid(told, six_documents):
+    line = ("sweep", six_documents, "-g", "r=1,inf", "-g", "topics=2,3", "-n", 5, "-q")
+    cells = told(*line)["runs"]
+    assert [cell["grid"] for cell in cells] == [
         {"r": 1, "n_topics": 2},
         {"r": 1, "n_topics": 3},
         {"r": "inf", "n_topics": 2},
         {"r": "inf", "n_topics": 3},
     ]
-    assert [cell["n_topics"] for cell in told] == [2, 3, 2, 3] and {
-        cell["n_iterations"] for cell in told
-    } == {5}
+    assert [cell["n_topics"] for cell in cells] == [2, 3, 2, 3]
+    assert {cell["n_iterations"] for cell in cells} == {5}
     assert {
         "name",
         "engine",
@@ -32,16 +30,14 @@ def test_json_tells_each_cell_with_its_values_of_the_grid(command, six_documents
         "test_perplexity_state",
         "elapsed",
         "path",
-    } <= set(told[0])
+    } <= set(cells[0])
     # asked again, reopened
-    assert json.loads(command(*line)[1])["runs"] == told and len(wb.open_runs()) == 4
+    assert told(*line)["runs"] == cells and len(wb.open_runs()) == 4
 
 
-def test_a_cell_is_its_run_up_to_its_iterations(command, six_documents):
-    _, out, _ = command(
-        "sweep", six_documents, "-g", "iterations=3,6", "-e", "cgs", "-k", 2, "-q", "--json"
-    )
-    short, long = json.loads(out)["runs"]
+def test_a_cell_is_its_run_up_to_its_iterations(told, six_documents):
+    line = ("sweep", six_documents, "-g", "iterations=3,6", "-e", "cgs", "-k", 2, "-q")
+    short, long = told(*line)["runs"]
     assert short["name"] == long["name"] and (short["n_iterations"], long["n_iterations"]) == (3, 6)
     assert short["test_perplexity"] == float(wb.open_run(long["name"]).test_perplexity[2])
 
@@ -81,26 +77,13 @@ def test_a_run_that_fails_is_told_at_the_end_with_status_1(command, six_document
     )
 
 
-def test_warm_begins_each_run_from_that_with_fewer_topics(command, six_documents):
-    line = (
-        "sweep",
-        six_documents,
-        "-g",
-        "topics=3,2",
-        "-e",
-        "cgs",
-        "--warm",
-        "-n",
-        5,
-        "-q",
-        "--json",
-    )
-    status, out, _ = command(*line)
-    smaller, larger = json.loads(out)["runs"]
-    assert status == 0 and (smaller["n_topics"], larger["n_topics"]) == (2, 3)
+def test_warm_begins_each_run_from_that_with_fewer_topics(command, told, six_documents):
+    line = f"sweep {six_documents} -g topics=3,2 -e cgs --warm -n 5 -q".split()
+    smaller, larger = told(*line)["runs"]
+    assert (smaller["n_topics"], larger["n_topics"]) == (2, 3)
     assert smaller["label"] == "cgs" and larger["label"] == "cgs warm"
-    assert json.loads(command(*line)[1])["runs"] == [smaller, larger]
-    *_, last = command(*(word for word in line if word != "--json"))[1].strip().splitlines()
+    assert told(*line)["runs"] == [smaller, larger]
+    *_, last = command(*line)[1].strip().splitlines()
     assert last.split()[0] == "3"
 
 
@@ -109,19 +92,8 @@ def test_sweep_warm_detach_starts_the_first_runs(command, six_documents, monkeyp
     monkeypatch.setattr(
         "workbench.runs.execution.warm_sweep.spawn", lambda *given, **more: begun.append(given[0])
     )
-    status, out, err = command(
-        "sweep",
-        six_documents,
-        "-g",
-        "topics=2,3",
-        "-e",
-        "cgs",
-        "--warm",
-        "-n",
-        5,
-        "--detach",
-        "--json",
-    )
+    line = f"sweep {six_documents} -g topics=2,3 -e cgs --warm -n 5 --detach --json"
+    status, out, err = command(*line.split())
     (told,) = json.loads(out)["runs"]
     assert status == 0 and begun == ["warm_sweep"] and told["n_topics"] == 2
     assert err.splitlines()[-1] == "those with more topics begin when these have ended"

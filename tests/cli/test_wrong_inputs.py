@@ -521,6 +521,12 @@ WRONG = [
     ("infer mine tale.csv --out tale.csv/theta.csv", "cannot write tale.csv/theta.csv"),
     ("bound half --method fast", "--method must be one of ais, bracket, exact; got 'fast'"),
     ("bound nobody", "no run 'nobody' in runs; runs holds 1 run"),
+    # topics and documents
+    ("documents mine --topic 3", "there is no topic 3; the run has 0 to 1"),
+    ("documents mine --number 0", "the number of documents must be"),
+    ("topics mine --words 0", "the number of top words must be"),
+    ("topics mine --relevance 2", "relevance must be a number from 0"),
+    ("topics mine-", "no run 'mine-' in runs; did you mean 'mine'?"),
     # notes and labels
     ("note mine --untag good", "mine has no tag 'good'; it has none"),
     ("note mine --tag a,b", "a tag holds no comma"),
