@@ -292,10 +292,8 @@ ASKED = {4: [{"r": 2}]}
 
 
 @pytest.fixture
-def turned(thirty_documents, store, at_once, monkeypatch):
+def turned(thirty_documents, store, at_once, every_checkpoint):
     """A run of which r was turned before iteration 5, killed behind iteration 8 with a checkpoint."""
-    monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.0)
-    monkeypatch.setattr(writer, "CHECKPOINT_SHARE", np.inf)
     return computed(made(store, thirty_documents), ASKED, kill_at=8)
 
 
@@ -304,7 +302,7 @@ def finished(path) -> wb.Run:
     return wb.Run(path)
 
 
-def assert_same(run: Run, again) -> None:
+def assert_same(run: wb.Run, again) -> None:
     """The same numbers in each iteration, and the same last counts."""
     ds = run.dataset()
     for name in set(again.variables) - set(CLOCKS):

@@ -21,11 +21,22 @@ from workbench.cli.flags import (
     load_training_data,
     reading_options,
 )
-from workbench.cli.printing import print_facts, print_json, print_table, say, store_path
-from workbench.corpus import is_named
+from workbench.cli.printing import (
+    print_facts,
+    print_json,
+    print_table,
+    say,
+    saying_warnings,
+    store_path,
+)
+from workbench.corpus import find_data_set, is_named
+from workbench.corpus.formats.writers import files_of, losses
+from workbench.corpus.quality import quality_of
+from workbench.corpus.shards.sharded import is_sharded
+from workbench.data.available_memory import available_memory
+from workbench.data.saving import partial_of, put_files
+from workbench.engines import FIRST_CHOICE, get_engine
 from workbench.tables import numbers, texts
-
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")]
 
 data = typer.Typer(help="Named data sets: corpora and categorical records.", no_args_is_help=True)
 
@@ -98,8 +109,6 @@ def info(
 
 def _facts_of(corpus) -> dict:
     """Return facts about a corpus as it was read: sizes, empty and duplicate documents, times, labels, kept columns."""
-    from workbench.corpus.quality import quality_of
-
     quality, table = quality_of(corpus), corpus.table
     dated = sorted(str(time) for time in corpus.times or () if time is not None)
     return corpus.describe() | {
@@ -117,7 +126,10 @@ def _facts_of(corpus) -> dict:
 
 
 @data.command("fetch")
-def fetch(name: Name, json: Json = False) -> None:
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")],
+    json: Json = False,
+) -> None:
     """Download a named corpus into the cache ($WORKBENCH_CACHE) and verify it; records are only verified."""
     entry = _found(name)
     path = None if entry.whereabouts() == "drawn" else entry.fetch()
@@ -188,9 +200,6 @@ def convert(
     json: Json = False,
 ) -> None:
     """Convert a corpus to another format (uci, lda-c, mtx, mallet, csv, jsonl, npz), or to a folder of shards."""
-    from workbench.corpus.formats.writers import files_of, losses
-    from workbench.data.saving import put_files
-
     out = out.expanduser()
     if shards:
         if format is not None:
@@ -233,21 +242,15 @@ def _print_written(documents, written: list[Path], lost: list[str], json: bool) 
     sizes = {
         name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")
     }
+    n_bytes = {
+        path: sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else [path]))
+        for path in written
+    }
     if json:
-        files = [{"path": str(path), "bytes": _bytes_of(path)} for path in written]
+        files = [{"path": str(path), "bytes": size} for path, size in n_bytes.items()]
         return print_json({"corpus": documents.name, **sizes, "files": files, "lost": lost})
     print(repr(documents))
-    sizes_of = [(path, _bytes_of(path)) for path in written]
-    print_table([*texts("written"), *numbers("bytes")], sizes_of)
-
-
-def _bytes_of(path: Path) -> int:
-    """Return the size of a file, or of all files in a folder."""
-    return (
-        sum(file.stat().st_size for file in path.iterdir())
-        if path.is_dir()
-        else path.stat().st_size
-    )
+    print_table([*texts("written"), *numbers("bytes")], n_bytes.items())
 
 
 def _convert_to_shards(
@@ -261,11 +264,8 @@ def _convert_to_shards(
     json: bool,
 ) -> None:
     """Write a folder of shards, reading a file as a stream; replace an existing folder only when the new one is complete."""
-    from workbench.cli.printing import saying_warnings
     from workbench.corpus.shards.kept_counts import kept_beside
-    from workbench.corpus.shards.sharded import is_sharded
     from workbench.corpus.shards.streaming import read_shards
-    from workbench.data.saving import partial_of
 
     if out.exists() and not (force and is_sharded(out)):
         mend = (
@@ -334,8 +334,6 @@ def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
 
 def _found(name: str):
     """Return the named corpus or records; for an unknown name raise an error that suggests the nearest ones."""
-    from workbench.corpus import find_data_set
-
     return wb.record_sets().get(name) or find_data_set(name)
 
 
@@ -343,11 +341,10 @@ def _text(value: object) -> str:
     """Return a fact as text for a table."""
     if isinstance(value, dict):
         return ", ".join(f"{name}={default}" for name, default in value.items())
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return ", ".join(value)
     if isinstance(value, list):
-        return "; ".join(part if isinstance(part, str) else " + ".join(part) for part in value)
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+        between = ", " if all(isinstance(part, str) for part in value) else "; "
+        return between.join(part if isinstance(part, str) else " + ".join(part) for part in value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _show_version(wanted: bool) -> None:
@@ -376,7 +373,6 @@ def engines(
     json: Json = False,
 ) -> None:
     """List the engines; or describe the named engines with their options."""
-    from workbench.engines import FIRST_CHOICE, get_engine
     from workbench.engines.options import is_hyperparameter
 
     for engine_name in name or ():
@@ -424,7 +420,6 @@ def doctor(
     json: Json = False,
 ) -> int:
     """Check the installation; or verify every file and chunk of runs."""
-    from workbench.data.available_memory import available_memory
     from workbench.runs.store.provenance import versions
 
     checks = []
@@ -446,14 +441,10 @@ def doctor(
             checks.append(
                 {"check": name, "ok": False, "finding": f"{type(error).__name__}: {error}"}
             )
-    if json:
-        print_json({"checks": checks})
-    else:
-        _print_checks(checks)
-    return 0 if all(c["ok"] for c in checks) else 1
+    return _print_checks(checks, json)
 
 
-def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
+def _examine(names: list[str], everything: bool, store, json: bool) -> int:
     """Print the faults of runs and what can still be read of them; return 1 if there are faults."""
     from workbench.runs.afterwards.examine import examine
     from workbench.runs.execution.run import find_run
@@ -469,23 +460,22 @@ def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
         checks += [
             {"check": path.name, "ok": not wrong, "finding": fault} for fault in wrong or ["whole"]
         ]
-    if as_json:
-        print_json({"checks": checks, "readable": readable})
+    return _print_checks(checks, json, readable)
+
+
+def _print_checks(
+    checks: list[dict], json: bool, readable: dict[str, list[str]] | None = None
+) -> int:
+    """Print checks, and what can be read of runs, as JSON or a table (of damaged runs); return 1 if there are faults."""
+    wrong = dict.fromkeys(check["check"] for check in checks if not check["ok"])
+    if json:
+        print_json({"checks": checks} | ({} if readable is None else {"readable": readable}))
     else:
-        damaged = dict.fromkeys(check["check"] for check in checks if not check["ok"])
-        _print_checks(
-            checks,
-            [("reads", name, "; ".join(readable[name]) or "nothing of it") for name in damaged],
-        )
-    return 0 if all(c["ok"] for c in checks) else 1
-
-
-def _print_checks(checks: list[dict], more=()) -> None:
-    """Print checks and further rows as a table."""
-    lines = [
-        ("ok" if check["ok"] else "WRONG", check["check"], check["finding"]) for check in checks
-    ]
-    print_table(texts("", "", ""), [*lines, *more])
+        rows = [("ok" if one["ok"] else "WRONG", one["check"], one["finding"]) for one in checks]
+        if readable is not None:
+            rows += [("reads", run, "; ".join(readable[run]) or "nothing of it") for run in wrong]
+        print_table(texts("", "", ""), rows)
+    return 1 if wrong else 0
 
 
 def _kernels() -> str:

@@ -29,7 +29,7 @@ from workbench.cli.flags import (
     with_settings,
 )
 from workbench.cli.printing import describe, print_runs, resumable, say, store_path, summary
-from workbench.cli.stored import print_words
+from workbench.cli.stored import find, print_words
 from workbench.runs.settings import DEFAULT_ENGINE, DEFAULT_ENGINES, DEFAULT_HYBRID
 
 
@@ -59,7 +59,6 @@ def fit(
 ) -> int:
     """Fit one engine to a corpus and store the run. Ctrl-C stops it cleanly; `resume` continues it."""
     from workbench.measures.starts import restarts_in_words
-    from workbench.runs.execution.compare import Workers
     from workbench.runs.execution.fit import (
         best_of,
         check_in_parts,
@@ -68,42 +67,24 @@ def fit(
         finish,
         resume,
     )
+    from workbench.runs.execution.run import make_runs
 
     wb.SpecError.whole("restarts", restarts, 1)
     if flags["detach"] and scheduler is not None:
         raise wb.SpecError(
             "the workers of a cluster share a run of this process; leave --detach or --scheduler out"
         )
-    at_a_time, client = places(1, None, flags["detach"]), None
-    with contextlib.ExitStack() as stack:
-
-        def connect(train) -> None:
-            nonlocal client
-            if scheduler is not None:
-                check_in_parts(train)
-                client = stack.enter_context(cluster_of(scheduler, store_path(flags["store"])))
-
-        runs, planned = _created(
-            corpus,
-            [engine],
-            restarts,
-            Workers(at_a_time, at_a_time),
-            flags,
-            check_restarts,
-            connect,
-            here=True,
-            name=name,
-            test=test,
-            interventions=parse_turns(turn),
-        )
-        json, progress, corpora = (
-            flags["json"],
-            not flags["quiet"],
-            (planned[0].train, planned[0].test),
-        )
-        if flags["detach"]:
+    detach, json, progress = flags["detach"], flags["json"], not flags["quiet"]
+    at_a_time, home = places(1, None, detach), store_path(flags["store"])
+    more = {"name": name, "interventions": parse_turns(turn)}
+    planned = _planned(corpus, [engine], restarts, at_a_time, flags, test, check_restarts, **more)
+    if scheduler is not None:
+        check_in_parts(planned[0].train)
+    with cluster_of(scheduler, home) as client:
+        runs = make_runs(home, planned, at_a_time, here=not detach)
+        if detach:
             return leave_in_background(runs, json)
-        corpora = corpora if scheduler is None else None
+        corpora = (planned[0].train, planned[0].test) if scheduler is None else None
         if restarts == 1:
             with contextlib.suppress(wb.Interrupted):  # `finish` has said how to resume
                 finish(runs[0], progress=progress, corpora=corpora, client=client)
@@ -142,14 +123,14 @@ def compare(
 ) -> int:
     """Fit several engines to the same split with the same seeds. The same command again reopens the runs."""
     from workbench.runs.execution.compare import at_work_on, run_all
+    from workbench.runs.execution.run import make_runs
 
     wb.SpecError.whole("jobs", jobs, 1)
-    detach = flags["detach"]
+    detach, home = flags["detach"], store_path(flags["store"])
     check_detached(scheduler, detach)
-    with at_work_on(
-        scheduler, store_path(flags["store"]), places(jobs, scheduler, detach)
-    ) as workers:
-        runs, planned = _created(corpus, _engines(engines), seeds, workers, flags, test=test)
+    with at_work_on(scheduler, home, places(jobs, scheduler, detach)) as workers:
+        planned = _planned(corpus, _engines(engines), seeds, workers.jobs, flags, test)
+        runs = make_runs(home, planned, workers.jobs_here)
         if detach:
             return leave_in_background(runs, flags["json"], workers.client)
         with resumable():
@@ -256,26 +237,20 @@ def places(jobs: int, scheduler: str | None, detach: bool) -> int:
     return SLOTS if detach and scheduler is None else jobs
 
 
-def _created(
+def _planned(
     corpus: str,
     engines: list,
     seeds: int,
-    workers,
+    jobs: int,
     flags: dict,
+    test: str | None,
     check: Callable = list,
-    connect: Callable | None = None,
-    here=False,
-    test: str | None = None,
     **more,
-):
-    """Create or reopen the runs of a comparison; return the runs, and the plan of each.
-
-    Before the first run is created, ``check`` is called with the specs and ``connect`` with the training corpus.
-    """
+) -> list:
+    """Return the `Planned` of each run of a comparison, and print a line about them; ``check`` is called with the specs."""
     from workbench.runs.execution.compare import plan
     from workbench.runs.execution.fit import print_cautions
     from workbench.runs.execution.memory_check import Planned
-    from workbench.runs.execution.run import make_runs
 
     first = engines[0] if engines else None
     first = first[0] if isinstance(first, tuple) else first
@@ -285,13 +260,9 @@ def _created(
     check(specs)
     planned = [Planned(spec, train, test) for spec in specs]
     if not flags["quiet"]:
-        say(describe(planned, documents, workers.jobs))
+        say(describe(planned, documents, jobs))
         print_cautions(specs)
-    if connect is not None:
-        connect(train)
-    return make_runs(
-        store_path(flags["store"]), planned, workers.jobs_here, here=here and not flags["detach"]
-    ), planned
+    return planned
 
 
 def resume(
@@ -312,10 +283,10 @@ def resume(
 ) -> int:
     """Resume a paused run, or continue a stopped one from its last checkpoint."""
     from workbench.runs.execution.fit import finish
-    from workbench.runs.execution.run import extend, find_run
+    from workbench.runs.execution.run import extend
     from workbench.runs.store.status import FINISHED, PAUSED, RUNNING
 
-    resumed = wb.Run(find_run(run, store))
+    resumed = find(run, store)
     extend(resumed.path, iterations)
     state = resumed.state
     if state == FINISHED:

@@ -11,6 +11,10 @@ import typer
 
 from workbench.cli import end_with
 from workbench.cli.completing import figure_formats
+from workbench.cli.printing import say, saying_warnings
+from workbench.corpus import Corpus
+from workbench.corpus.quality import describe_quality
+from workbench.engines import get_engine
 from workbench.errors import ALONE, Got, InputError, Named, one_sentence
 from workbench.runs.settings import (
     SETTINGS,
@@ -87,7 +91,6 @@ Formats = Annotated[
     ),
 ]
 FORMATS = "svg,pdf,png"
-Start = Annotated[str | None, flag_of(STARTS["start"])]
 Threads = Annotated[int, flag_of(SETTINGS["n_threads"])]
 Test = Annotated[
     str | None,
@@ -116,7 +119,7 @@ KEYWORD = Parameter.KEYWORD_ONLY
 SHARED = {
     "options": (Options, None),
     "store": (Store, None),
-    "start": (Start, None),
+    "start": (Annotated[str | None, flag_of(STARTS["start"])], None),
     "vocabulary": (Vocabulary, None),
     "read": (Read, None),
     "detach": (Detach, False),
@@ -183,9 +186,6 @@ def load_documents(
 
     ``counted``: options with which raw text is counted unless the flags say otherwise, as in the spec of a run.
     """
-    from workbench.cli.printing import saying_warnings
-    from workbench.corpus import Corpus
-    from workbench.engines import get_engine
     from workbench.runs.loading import load_data
 
     kind = get_engine(engine).model.data if engine else Corpus
@@ -208,9 +208,6 @@ def reading_options(
 
 def load_training_data(*arguments):
     """Load data as `load_documents` does; print a line about empty documents and one about duplicates."""
-    from workbench.cli.printing import say
-    from workbench.corpus.quality import describe_quality
-
     data = load_documents(*arguments)
     if getattr(data, "table", None) is not None and data.table.texts is not None:
         for sentence in describe_quality(data):

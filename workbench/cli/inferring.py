@@ -22,6 +22,7 @@ from workbench.cli.flags import (
     load_documents,
 )
 from workbench.cli.printing import perplexity, print_json, print_table, say, saying_warnings
+from workbench.cli.stored import find
 from workbench.tables import numbers, texts
 
 SHOWN_DOCUMENTS, SHOWN_TOPICS, SHOWN_WORDS = 20, 3, 4
@@ -114,25 +115,16 @@ def _infer_records(
     if protocol != "theta":
         raise wb.SpecError(f"--protocol {protocol} is of documents; of records leave it out")
     inferred = wb.infer(learnt, records, n_threads=threads)
-    nodes, log_p = inferred["node"].values.tolist(), inferred["log_probability"].values.tolist()
+    of_record = [inferred[name].values.tolist() for name in ("multiplicity", "log_probability")]
     rows = [
-        [
-            record,
-            int(inferred["multiplicity"][record]),
-            log_p[record],
-            node,
-            *inferred["posterior"].values[record, place].tolist(),
-        ]
-        for record in range(inferred.sizes["record"])
-        for place, node in enumerate(nodes)
+        [record, *about, node, *p]
+        for record, (*about, ps) in enumerate(
+            zip(*of_record, inferred["posterior"].values.tolist(), strict=True)
+        )
+        for node, p in zip(inferred["node"].values.tolist(), ps, strict=True)
     ]
-    header = [
-        "record",
-        "multiplicity",
-        "log_probability",
-        "node",
-        *(f"state {k}" for k in inferred["state"].values),
-    ]
+    states = [f"state {k}" for k in inferred["state"].values]
+    header = ["record", "multiplicity", "log_probability", "node", *states]
     if out is not None:
         _write_rows([header, *rows], out)
     if json:
@@ -145,13 +137,12 @@ def _infer_records(
     elif out is not None:
         print(f"{out}: hidden nodes of {inferred.sizes['record']:,} distinct records")
     else:
-        first, *others = header
         columns = [
-            *texts(first),
-            *numbers(others[0]),
-            *numbers(others[1], digits=1),
-            *numbers(others[2]),
-            *numbers(*others[3:], digits=3),
+            *texts("record"),
+            *numbers("multiplicity"),
+            *numbers("log_probability", digits=1),
+            *numbers("node"),
+            *numbers(*states, digits=3),
         ]
         print_table(columns, rows[:SHOWN_DOCUMENTS])
         if len(rows) > SHOWN_DOCUMENTS:
@@ -304,15 +295,12 @@ def audit(
 ) -> None:
     """Compute the perplexity of a run of LDA under every protocol that papers and programs use."""
     from workbench.measures import perplexity_audit
-    from workbench.runs.execution.run import find_run
     from workbench.runs.store.archive import corpora_of
 
-    learnt = wb.open_run(run, store)
-    spec = wb.RunSpec.from_json(learnt.attrs["spec"])
-    train, test = corpora_of(find_run(run, store).parent, spec)
-    documents = unseen and load_documents(
-        unseen, vocabulary, read, learnt.attrs.get("engine"), spec.counted
-    )
+    audited = find(run, store)
+    learnt, spec = audited.dataset(), audited.spec
+    train, test = corpora_of(audited.path.parent, spec)
+    documents = unseen and load_documents(unseen, vocabulary, read, spec.engine, spec.counted)
     with saying_warnings():
         table = perplexity_audit(learnt, train, test, documents, particles, seed, threads)
     if json:

@@ -17,6 +17,8 @@ from workbench.cli.flags import (
     RunName,
     RunNames,
     Store,
+    load_documents,
+    parse_alpha,
     split_pairs,
 )
 from workbench.cli.printing import (
@@ -30,6 +32,7 @@ from workbench.cli.printing import (
     store_path,
     summary,
 )
+from workbench.corpus.formats.interface import read_words
 from workbench.errors import InputError
 from workbench.tables import numbers, texts
 
@@ -135,10 +138,6 @@ def _print_topics(entries: list[dict]) -> None:
     print_table(columns, [entry | {"words": " ".join(entry["words"])} for entry in entries])
 
 
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; repeatable.")]
-Untag = Annotated[list[str] | None, typer.Option("--untag", help="Tag to remove; repeatable.")]
-
-
 def find(run: str, store: Path | None):
     """Return the `Run` with a name in the store, or at a path."""
     from workbench.runs.execution.run import find_run
@@ -157,14 +156,13 @@ def runs(
     json: Json = False,
 ) -> None:
     """List the runs of a store."""
-    from workbench.runs.store.layout import StoreError
     from workbench.runs.store.places import run_paths
 
     home = store_path(store)
     if os.path.isfile(home):
-        raise StoreError(f"{home} is a file; --store takes the folder of the runs")
+        raise InputError(f"{home} is a file; --store takes the folder of the runs")
     if store is not None and not os.path.lexists(home):
-        raise StoreError(f"there is no folder {home}; --store takes the folder of the runs")
+        raise InputError(f"there is no folder {home}; --store takes the folder of the runs")
     summaries, paths = [], run_paths(home)
     for path in paths:
         try:
@@ -554,9 +552,6 @@ def import_(
 
     See 'Models of other programs' in the documentation.
     """
-    from workbench.cli.flags import load_documents, parse_alpha
-    from workbench.corpus.formats.interface import read_words
-
     settings = dict(
         like=like,
         theta=theta,
@@ -584,20 +579,20 @@ def note(
     text: Annotated[
         str | None, typer.Argument(metavar="[TEXT]", help='Text of the note; "" deletes the note.')
     ] = None,
-    tag: Tags = None,
-    untag: Untag = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; repeatable.")] = None,
+    untag: Annotated[
+        list[str] | None, typer.Option("--untag", help="Tag to remove; repeatable.")
+    ] = None,
     store: Store = None,
     json: Json = False,
 ) -> None:
     """Write a note or tags of a run; without either, show them."""
-    from workbench.runs.store.notes import NoteError
-
     noted = find(run, store)
     tags = None
     if tag or untag:
         before, removed = noted.notes.tags, untag or ()
         if unknown := [name for name in removed if name not in before]:
-            raise NoteError(
+            raise InputError(
                 f"{noted.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}"
             )
         tags = [name for name in (*before, *(tag or ())) if name not in removed]

@@ -25,7 +25,13 @@ from workbench.cli.flags import (
     with_settings,
 )
 from workbench.cli.printing import print_runs, saying_warnings, store_path, summary
-from workbench.cli.stored import print_words
+from workbench.cli.stored import find, print_words
+from workbench.corpus import is_named
+from workbench.corpus.formats.interface import read_words
+from workbench.corpus.formats.readers import has_known_format
+from workbench.corpus.shards.sharded import is_sharded
+from workbench.corpus.texts.counting import PRUNING, TEXT_OPTIONS, as_counted
+from workbench.data.opening import path_of
 
 Files = Annotated[
     list[str],
@@ -171,9 +177,7 @@ def update(
     json: Json = False,
 ) -> int:
     """Continue a run of online-vb with further documents, visited once and not kept, as a new run."""
-    from workbench.runs.execution.run import find_run
-
-    before, skip = wb.Run(find_run(run, store)), wb.SpecError.whole("skip", skip, 0)
+    before, skip = find(run, store), wb.SpecError.whole("skip", skip, 0)
     with saying_warnings():
         stream, of_words = _documents(documents, reading_options(vocabulary, read)), {}
         if documents != [STDIN]:
@@ -222,12 +226,6 @@ def _vocabulary(
     file: str | None, options: dict, store: Path | None
 ) -> tuple[Iterable[str] | None, dict, tuple[str, ...]]:
     """Return a vocabulary, the options that find its words in texts, and the names of options used only to read it."""
-    from workbench.corpus import is_named
-    from workbench.corpus.formats.interface import read_words
-    from workbench.corpus.formats.readers import has_known_format
-    from workbench.corpus.shards.sharded import is_sharded
-    from workbench.corpus.texts.counting import PRUNING, TEXT_OPTIONS
-    from workbench.data.opening import path_of
     from workbench.runs.store.places import is_run
 
     if file is None:
@@ -271,7 +269,6 @@ def _of_run(path: Path) -> tuple[Iterable[str], dict]:
 
 def _of_words(counted: dict | None) -> dict:
     """Return the options that find words in the same way as in other texts."""
-    from workbench.corpus.texts.counting import as_counted
     from workbench.corpus.texts.words import OF_WORDS
 
     return {name: value for name, value in as_counted(counted, {}).items() if name in OF_WORDS}
