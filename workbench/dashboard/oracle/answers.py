@@ -98,16 +98,12 @@ def answers_shown(answers: list[xr.Dataset]) -> Shown:
         for each in answers
     ]
     html = Table(columns, rows, "engines beside the exact posterior").html() if answers else ""
-    picture = bounds_picture(answers) if len(answers) == len(lda_engines()) else None
-    return Shown(message(said_of(answers)), picture, html)
-
-
-def said_of(answers: list[xr.Dataset]) -> str:
-    """Return which engine is running, or an explanation of the finished table."""
-    engines = lda_engines()
-    if len(answers) < len(engines):
-        return f"{engines[len(answers)]} runs from {N_STARTS} starts, engine {len(answers) + 1} of {len(engines)} …"
-    return (
+    n, engines = len(answers), lda_engines()
+    if n < len(engines):
+        said = f"{engines[n]} runs from {N_STARTS} starts, engine {n + 1} of {len(engines)} …"
+        return Shown(message(said), table=html)
+    said = (
         f"Each engine with its default options, from {N_STARTS} starts. Bounds are in nats, of the start with the highest one; "
         "the collapsed one may exceed the evidence. Distances are total variation, from 0 to 1."
     )
+    return Shown(message(said), bounds_picture(answers), html)

@@ -215,13 +215,10 @@ def _table(found: xr.Dataset) -> str:
         one = found.sel(function=name)
         (exact, *others), (_, *errors) = one["expectation"].values, one["error"].values
         beside = (
-            Markup(f"{format_number(value, 5)}<br><small>{_signed(error)}</small>")
+            Markup("{}<br><small>{}{:.1e}</small>").format(
+                format_number(value, 5), "−" if error < 0 else "+", abs(error)
+            )
             for value, error in zip(others, errors, strict=True)
         )
         rows.append((FORMULAS[name], format_number(exact, 5), *beside))
     return Table(columns, rows, "expectations over the count").html()
-
-
-def _signed(error: float) -> str:
-    """Return an error with its sign and two digits."""
-    return f"{error:+.1e}".replace("-", "−", 1) if error < 0 else f"{error:+.1e}"

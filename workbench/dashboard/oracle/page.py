@@ -13,7 +13,7 @@ from workbench.dashboard.oracle.answers import (
     toy_of,
 )
 from workbench.dashboard.oracle.microscope import MicroscopeCard
-from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of, name_of
+from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.card import Card, Live, Shown, live
 from workbench.dashboard.shared.downloads import Handover
@@ -93,7 +93,8 @@ class OraclePage:
         write_address(self.parts)
 
     def _show_toy(self) -> None:
-        self.fields["toy"].value = name_of(self.toy) or OWN
+        known = (name for name, example in TOYS.items() if example == self.toy)
+        self.fields["toy"].value = next(known, OWN)
 
     # ------------------------------------------------------------------ what is computed
 

@@ -101,11 +101,6 @@ def model_of(n_topics, alpha: str, beta: str) -> LDA:
     return LDA(n_topics, tuple(alphas) if len(alphas) > 1 else alphas[0], parse_number(beta))
 
 
-def name_of(toy: Toy) -> str:
-    """Return the name of the example that equals a toy; "" if none does."""
-    return next((name for name, known in TOYS.items() if known == toy), "")
-
-
 def _count(cell: str, d: int, w: int) -> int:
     found = parse_number(cell)
     if isinstance(found, int) and 0 <= found <= 10**6:
