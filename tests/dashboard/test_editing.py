@@ -5,8 +5,9 @@ import pytest
 
 from workbench.corpus import Corpus
 from workbench.dashboard.topics.page import TopicsPage
+from workbench.measures import top_words
 from workbench.runs.execution.fit import fit
-from workbench.runs.execution.run import open_runs
+from workbench.runs.execution.run import Run, open_runs
 from workbench.runs.execution.worker import carry_on
 
 WORDS = "apple pear plum cherry lemon melon grape peach".split()
@@ -112,3 +113,42 @@ def test_where_nothing_may_be_changed_there_is_no_card_and_no_document_can_be_le
     page.documents.document = 4
     assert not page.editing.view.visible
     assert 'data-key="leave-out"' not in page.documents.table.object
+
+
+def test_topics_are_shown_as_edits_arrange_them_and_undone_and_redone(page):
+    editing, run = page.editing, Run(page.store / "four")
+    before, words = (
+        run.dataset()["n_kw"].values,
+        {topic: tuple(top) for topic, top in editing._top.items()},
+    )
+    assert editing.undo.disabled and editing.redo.disabled
+    press(editing, "Merge", 3, 1)
+    press(editing, "Drop", 2)
+    editing.edits.value_input += "; order 1"
+    editing.arrange.clicks += 1
+    page.tick()
+    assert run.edition.texts == ("merge 1 3", "hide 2", "order 1")
+    assert set(editing.topics.options.values()) == {0, 1} and editing.edits.value == ""
+    assert "Shown: merge 1 3; hide 2; order 1. The run stays as it is." in editing.said.object
+    assert "2 topics of four, finished, as edited by hand." in page.said.object
+    edited = tuple(top_words(run.edited(), len(WORDS))["word"].sel(topic=1).values)
+    assert editing._top[1] == edited != words[1]
+    press(editing, "Drop", 0)
+    editing.start.clicks += 1
+    assert "undo the edits that are shown first" in editing.said.object
+    for _ in range(3):
+        editing.undo.clicks += 1
+    page.tick()
+    assert set(editing.topics.options.values()) == {0, 1, 2, 3} and editing.undo.disabled
+    editing.redo.clicks += 1
+    page.tick()
+    assert run.edition.texts == ("merge 1 3",) and not editing.redo.disabled
+    np.testing.assert_array_equal(run.dataset()["n_kw"].values, before)
+    assert len(open_runs(page.store)) == 1
+
+
+def test_an_edit_that_only_a_run_can_make_is_told_and_nothing_is_changed(page):
+    page.editing.edits.value_input = "split 2"
+    page.editing.arrange.clicks += 1
+    assert "an edit is like merge 3 7, hide 5 or order 4 2" in page.editing.said.object.lower()
+    assert not Run(page.store / "four").edition.edits

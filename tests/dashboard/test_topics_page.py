@@ -24,7 +24,7 @@ from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
-from workbench.dashboard.shared.snapshots import counts_of, moment_of
+from workbench.dashboard.shared.snapshots import Moment, counts_of, moment_of
 from workbench.dashboard.topics import (
     document_rows,
     documents,
@@ -367,7 +367,7 @@ def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_fro
 def test_sizes_are_shares_of_each_iteration_and_thinned_with_both_ends(new_run, kind):
     path = new_run("one", "cgs", n_iterations=300)
     (drawn,), n_k = (
-        sizes_of(path, "", 300, ((1, "named"),), kind).picture.panels[0],
+        sizes_of(Moment(path, "", 0, ""), 300, ((1, "named"),), kind).picture.panels[0],
         open_run(path)["n_k"],
     )
     drawn, below = drawn.split(datatype="dictionary"), 0

@@ -181,7 +181,7 @@ def with_table(dataset: xr.Dataset, run: Run) -> xr.Dataset:
 def _dataset(run: Run) -> xr.Dataset:
     """Return the Dataset of the run's committed iterations, leaving out counts if the corpus is missing."""
     try:
-        return with_table(run.dataset(), run)
+        return with_table(run.edited(), run)
     except SpecError:
         return run.progress()
 

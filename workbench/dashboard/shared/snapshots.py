@@ -16,6 +16,7 @@ from workbench.data.caching import cached_once
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.counts import SnapshotGone
+from workbench.runs.store.edition import Edition, EditionError, read_edition, with_edition
 from workbench.runs.store.layout import DamagedError, StoreError
 from workbench.runs.store.notes import NoteError, labels_of_topics, read_notes
 from workbench.runs.store.status import ALIVE
@@ -25,12 +26,13 @@ IN_MEMORY = 2**23
 
 
 class Moment(NamedTuple):
-    """A snapshot of a run: path and hash of the run, iteration, and state of the run."""
+    """A snapshot of a run: path and hash of the run, iteration, state of the run, and edits of its topics in effect."""
 
     path: Path
     hash: str
     iteration: int
     state: str
+    edition: tuple[str, ...] = ()
 
 
 def moment_of(reading: Reading) -> Moment:
@@ -38,13 +40,27 @@ def moment_of(reading: Reading) -> Moment:
     iteration = int(reading.latest[0]) if np.isfinite(reading.latest[0]) else 0
     if reading.state in ALIVE:
         iteration -= iteration % reading.spec.snapshot_every
-    return Moment(reading.path, reading.spec.hash, iteration, reading.state)
+    edition = edition_of(reading.path).texts
+    return Moment(reading.path, reading.spec.hash, iteration, reading.state, edition)
+
+
+def edition_of(path: Path) -> Edition:
+    """Return the edits of a run's topics; none if their file is damaged, which `workbench edit` tells."""
+    try:
+        return read_edition(path)
+    except EditionError:
+        return Edition()
 
 
 @lru_cache(maxsize=16)
 def run_of(moment: Moment) -> Run:
     """Return the run of a snapshot, cached for all sessions, since opening a run is slow while the server is busy."""
     return Run(moment.path)
+
+
+def progress_of(moment: Moment) -> xr.Dataset:
+    """Return the per-iteration variables of a run, with its edited topics."""
+    return with_edition(run_of(moment).progress(), moment.edition)
 
 
 def train_of(moment: Moment) -> Corpus:
@@ -70,14 +86,14 @@ def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Data
 
 
 def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
-    """Return ``make(run)`` for the Dataset of a run, whose arrays are read only when used.
+    """Return ``make(run)`` for the Dataset of a run with its edited topics, whose arrays are read only when used.
 
     If an active run drops a snapshot meanwhile, read again. Raise StoreError if the run was removed.
     """
     run = Run(moment.path)
     while True:
         try:
-            return make(run.dataset())
+            return make(with_edition(run.dataset(), moment.edition))
         except SnapshotGone:
             continue
         except (KeyError, OSError, DamagedError) as error:

@@ -1,9 +1,10 @@
-"""Topics merged, dropped and split, words and documents left out: a run that continues from the counts of the shown one."""
+"""Topics merged, dropped and split, words and documents left out: in a run that continues from the shown one, or only shown."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -17,9 +18,12 @@ from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import Toggles, button, column, in_form, in_row, styled, text
+from workbench.dashboard.shared.snapshots import edition_of
 from workbench.dashboard.topics.overview import Topics
 from workbench.runs.execution.omissions import DOCUMENTS, WORDS
+from workbench.runs.execution.run import Run
 from workbench.runs.execution.topic_edits import takes_edits
+from workbench.runs.store.edition import Edition
 
 WAYS = ("merge", "drop", "split")
 """Edits of the chosen topics, each with a button."""
@@ -28,14 +32,14 @@ MOST_WORDS = 40
 
 
 class Editing:
-    """The card *Edit the topics*: edits are written by buttons or by hand, words are chosen, and a new run starts with them."""
+    """The card *Edit the topics*: edits are written by buttons or by hand, and a new run starts with them or they are shown."""
 
     def __init__(self):
         self.topics = in_form(pn.widgets.MultiSelect(label="Topics", options={}, size=6))
         self.edits = styled(
             pn.widgets.TextInput(
                 label="Edits",
-                placeholder="merge 3 7; drop 5; split 2; add 1",
+                placeholder="merge 3 7; drop 5; split 2; add 1; order 4 2",
                 max_length=LONGEST,
                 sizing_mode="stretch_width",
             )
@@ -44,15 +48,20 @@ class Editing:
         self.words = styled(Toggles(label="Words to leave out", options=[]))
         self.documents = styled(Toggles(label="Documents to leave out", options={}))
         self.start = button("Continue with these", color="primary")
+        self.arrange, self.undo, self.redo = map(button, ("Show them so", "Undo", "Redo"))
         self.said = text(sizing_mode="stretch_width", visible=False)
         for edit, made in self.buttons.items():
             made.on_click(lambda event, edit=edit: self._write(edit))
         self.start.on_click(lambda event: self._start())
+        self.arrange.on_click(lambda event: self._arrange())
+        self.undo.on_click(lambda event: self._in_run(Run.undo_edit))
+        self.redo.on_click(lambda event: self._in_run(Run.redo_edit))
         self.topics.param.watch(lambda event: self._offer_words(), "value")
         self._of_documents = in_row("Leave out documents", "documents to leave out", self.documents)
         self._of_documents.visible = False
         of_words = in_row("Leave out words", "words to leave out", self.words)
-        bar = column(*self.buttons.values(), self.start, kind="wb-bar")
+        of_shown = self.arrange, self.undo, self.redo
+        bar = column(*self.buttons.values(), self.start, *of_shown, kind="wb-bar")
         heading = text("<h2>Edit the topics</h2>")
         parts = heading, self.topics, self.edits, of_words, self._of_documents, bar, self.said
         self.view = column(*parts, kind="wb-card editing")
@@ -72,7 +81,10 @@ class Editing:
             kept = [topic for topic in self.topics.value if topic in words]
             self.topics.param.update(options=options, value=kept)
         self._offer_words()
-        self.view.visible = bool(words) and not policy().read_only and takes_edits(reading.spec)
+        edition = edition_of(path) if path else Edition()
+        self.undo.disabled, self.redo.disabled = not edition.edits, not edition.undone
+        there = bool(words or edition.edits)
+        self.view.visible = there and not policy().read_only and takes_edits(reading.spec)
 
     def _clear(self) -> None:
         """Remove the edits, the words and the documents."""
@@ -122,10 +134,39 @@ class Editing:
         ]
         return [*self._typed(), *edits]
 
+    def _arrange(self) -> None:
+        """Show the topics as the typed edits arrange them, without another run."""
+        edits = [re.sub("^drop ", "hide ", edit) for edit in self._typed()]
+        if not edits:
+            self.said.say("Write an edit first, such as merge 3 7, drop 5 or order 4 2.", "bad")
+            return
+        self._in_run(lambda run: run.edit(*edits))
+
+    def _in_run(self, change: Callable[[Run], Edition]) -> None:
+        """Change the edition of the run."""
+        path = self._path
+
+        def then(edition: Edition | None, error: Exception | None) -> None:
+            if error is not None:
+                self.said.say(sentence_of(error), "bad")
+                return
+            made = "; ".join(edition.texts)
+            self.said.say(f"Shown: {made}. The run stays as it is." if made else "No edit is left.")
+            if path == self._path:
+                self.edits.param.update(value="", value_input="")
+
+        in_background(self._document, lambda: change(Run(path)), then)
+
     def _start(self) -> None:
         edits, parent = self.written(), self._path
         if not edits:
             self.said.say("Write an edit first, such as merge 3 7, or choose a word.", "bad")
+            return
+        if self._typed() and edition_of(parent).edits:
+            self.said.say(
+                "A run continues from the topics as computed; undo the edits that are shown first.",
+                "bad",
+            )
             return
 
         def then(found: tuple[list[Path], list[Exception]] | None, error: Exception | None) -> None:

@@ -7,7 +7,14 @@ import pandas as pd
 import xarray as xr
 
 from workbench.dashboard.shared.files import File, FileError
-from workbench.dashboard.shared.snapshots import Moment, counts_of, labelled, of_documents, run_of
+from workbench.dashboard.shared.snapshots import (
+    Moment,
+    counts_of,
+    labelled,
+    of_documents,
+    progress_of,
+    run_of,
+)
 from workbench.dashboard.topics.document_rows import OF_TOPIC, shares_of
 from workbench.dashboard.topics.documents import listed
 from workbench.dashboard.topics.matching import matched_of
@@ -85,7 +92,7 @@ def _documents_file(asked: Asked, run: xr.Dataset) -> File:
 def sizes_file(asked: Asked) -> File:
     """Return n_k of every recorded iteration and topic as CSV."""
     asked.counts()
-    sizes = run_of(asked.moment).progress()["n_k"].to_dataframe()[["n_k"]]
+    sizes = progress_of(asked.moment)["n_k"].to_dataframe()[["n_k"]]
     return asked.file("sizes", sizes.reset_index(), index=False)
 
 

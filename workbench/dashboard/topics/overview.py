@@ -19,6 +19,7 @@ from workbench.dashboard.shared.snapshots import (
     counts_of,
     labelled,
     labels_now,
+    progress_of,
     run_of,
     train_of,
 )
@@ -37,7 +38,6 @@ from workbench.measures import (
 from workbench.measures.selection import has_course
 from workbench.measures.topics import word_tokens
 from workbench.numbers import capital, format_number
-from workbench.runs.execution.run import Run
 from workbench.tables import Column, Table, numbers
 from workbench.views import draw_view
 from workbench.views.elements import topic_colour
@@ -293,12 +293,12 @@ def table_of(topics: Topics, sort: str, scored: bool, trouble: str = "") -> Show
 
 
 @lru_cache(maxsize=8)
-def sizes_of(path: Path, hash: str, n_changes: int, labels: tuple, kind: str) -> Shown:
+def sizes_of(moment: Moment, n_changes: int, labels: tuple, kind: str) -> Shown:
     """Return the picture of sizes at evenly spaced iterations, with first and last, or a sentence why there is none.
 
-    Cached for all sessions; ``hash`` and ``n_changes`` are the key for the state of the run.
+    Cached for all sessions; ``n_changes`` is a key for the state of the run.
     """
-    run = Run(path).progress()
+    run, path = progress_of(moment), moment.path
     n = run.sizes["iteration"]
     if "n_k" not in run:
         return Shown(message(f"{path.name} has no {NO_TOPICS}."))

@@ -237,7 +237,7 @@ class TopicsPage:
         if topics.numbers and chosen not in (NONE, *topics.numbers):
             self._leave_out(self._choosers, f"topic {chosen} with tokens", chosen=NONE)
             return
-        path, hash, names = moment.path, moment.hash, topics.names
+        path, names = moment.path, topics.names
         n_rows = int(np.nan_to_num(self._runs[path.name].latest[0]))
         options, query = self.words.options, self.find_words.value.strip()
         if not query:  # the word that was found is gone with its button
@@ -256,7 +256,7 @@ class TopicsPage:
             self.recorded.tick()
         if not ticking or monotonic() >= self._due:
             self._due = monotonic() + EVERY
-            sizes = path, hash, changes(n_rows, MOST_POINTS), tuple(names.items())
+            sizes = moment, changes(n_rows, MOST_POINTS), tuple(names.items())
             sizes = *sizes, self.sizes.options["kind"]
             self.sizes.bring(sizes, partial(sizes_of, *sizes))
             self.recorded.follow(moment, n_rows, written)
@@ -300,7 +300,10 @@ class TopicsPage:
                 if asked not in {"", *self._runs}
                 else ""
             )
-            said = f"{lost}{len(topics.numbers)} topics of {moment.path.name}, {moment.state}."
+            edited = ", as edited by hand" if moment.edition else ""
+            said = (
+                f"{lost}{len(topics.numbers)} topics of {moment.path.name}, {moment.state}{edited}."
+            )
             self._news = said, "muted"
         self._say()
         self._show(ticking=is_known)

@@ -14,7 +14,14 @@ import xarray as xr
 from workbench.dashboard.shared.card import Card, Live, Shown
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.shell import styled
-from workbench.dashboard.shared.snapshots import IN_MEMORY, Moment, changes, made_of, run_of
+from workbench.dashboard.shared.snapshots import (
+    IN_MEMORY,
+    Moment,
+    changes,
+    made_of,
+    progress_of,
+    run_of,
+)
 from workbench.measures import spec_of
 from workbench.report.gathering import stored_corpora, with_table
 from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
@@ -74,7 +81,7 @@ def _drawn(
 
     ``written``: when labels were written; ``n_changes`` is a key of the cache; ``chosen``: chosen options of views.
     """
-    run, drawn = run_of(moment).progress(), []
+    run, drawn = progress_of(moment), []
     if not run.sizes["iteration"]:
         return Shown()
     offered = [view for view in VIEWS if view.on_page or "n_k" not in run]

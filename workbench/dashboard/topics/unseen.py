@@ -39,6 +39,7 @@ from workbench.measures import token_topics, used_topics
 from workbench.numbers import MIB, format_size
 from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.bounded_reading import read_bounded
+from workbench.runs.store.edition import with_edition
 from workbench.tables import Column, numbers
 from workbench.views.elements import fitting
 from workbench.views.live import NONE
@@ -208,7 +209,7 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
             raise FileError(
                 f"the run {moment.path.name} knows no word of {name}, so it has no topics; use text like its own"
             )
-    inferred = infer(run_of(moment), corpus, progress=False)
+    inferred = with_edition(infer(run_of(moment), corpus, progress=False), moment.edition)
     return Folded(moment, corpus, inferred, raw if raw is None or len(raw) <= MOST_TEXT else None)
 
 
