@@ -95,11 +95,14 @@ def test_a_vocabulary_beside_that_says_the_same_stays_and_another_one_is_not_rep
 
 @pytest.mark.slow
 def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their_names(
-    command, told, tmp_path
+    command, tmp_path
 ):
     for name, alpha in (("a", ".1"), ("b", ".1,.3")):
         command("fit", "docword.six.txt", *f"-k 2 -n 5 --name {name} --alpha {alpha} -q".split())
-    assert told("export", "a", "--out", "one", "--format", "csv,pyldavis")["files"] == [
+    arguments = "export", "a", "--out", "one", "--format", "csv,pyldavis", "--json"
+    status, out, err = command(*arguments)
+    assert (status, err) == (0, "")
+    assert json.loads(out)["files"] == [
         f"one/{name}"
         for name in (
             "progress.csv",
