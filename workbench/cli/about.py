@@ -302,7 +302,7 @@ def _convert_to_shards(
 
 @contextlib.contextmanager
 def _shares(shown: bool):
-    """Yield a callback that advances a progress bar for reading or writing to the given share."""
+    """Yield a callback that moves the progress bar of a read or a write to a share, 0 to 1."""
     from workbench.runs.progress import bar
 
     bars = {}

@@ -167,7 +167,7 @@ def _of_groups(
 
 
 def _of_long_group(keys: _Keys, first: int, n: int, n_chosen: int) -> Iterator[np.ndarray]:
-    """Yield, block by block, which tokens (token,) bool of one long group are drawn, found by a histogram of the keys."""
+    """Yield by block which tokens (token,) bool of a long group are drawn: those with the smallest random keys."""
     blocks = [(start, min(BLOCK, first + n - start)) for start in range(first, first + n, BLOCK)]
     if n_chosen == 0:
         yield from (np.zeros(size, bool) for _, size in blocks)

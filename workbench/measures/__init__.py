@@ -14,6 +14,7 @@ from workbench.measures.comparison import (
     summary,
     time_to,
 )
+from workbench.measures.consensus import consensus
 from workbench.measures.convergence import convergence, effective_samples, label_free
 from workbench.measures.correlations import (
     correlation_differences,
@@ -111,6 +112,7 @@ __all__ = [
     "at_equal_cost",
     "bound_of",
     "coherence",
+    "consensus",
     "convergence",
     "correlation_differences",
     "data_of",

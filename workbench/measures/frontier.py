@@ -310,7 +310,7 @@ def _table(
 
 
 def _option_of(specs: list[RunSpec], name: str) -> np.ndarray:
-    """Return each setting's value of an option (label,)."""
+    """Return the value (label,) that each spec has of an option."""
     values = []
     for spec in specs:
         options = named_options(get_engine(spec.engine))  # includes former names of options

@@ -112,7 +112,7 @@ def _mixture(run: xr.Dataset, network: Network, level: Level, path_ends: _PathEn
 
 
 class _PathEnds:
-    """Finds the topic (row of the last level) in which the paths through a row and value of a level end."""
+    """Maps a row and a value at a level to the topic (row of the last level) in which the paths through both end."""
 
     def __init__(self, network: Network):
         self._network, self._regions, self._last = network, regions_of(network), network.levels[-1]

@@ -67,7 +67,7 @@ class LDA(TopicModel):
         return np.full(self.n_topics, self.alpha, float)
 
     def with_coords(self, coords: Mapping) -> Self:
-        """Return the model with the priors of merged topics, the coordinate ``prior`` of a Dataset, if it has one."""
+        """Return the model with the priors of edited topics, the coordinate ``prior`` of a Dataset; without it unchanged."""
         if "prior" not in coords:
             return self
         alphas = tuple(coords["prior"].values.tolist())

@@ -69,8 +69,8 @@ class Reproduction(NamedTuple):
         """Command that reproduces the figure with the same seeds, iterations and topics."""
         words = ["workbench reproduce", self.figure.name] + ["--quick"] * self.quick
         if self.extent is not None:
-            usual = _flags(self.figure.quick if self.quick else self.figure.full)
-            words += [flag for flag in _flags(self.extent) if flag not in usual]
+            default = _flags(self.figure.quick if self.quick else self.figure.full)
+            words += [flag for flag in _flags(self.extent) if flag not in default]
         return " ".join(words)
 
 

@@ -79,7 +79,7 @@ class LiveStrip:
         )
 
     def show(self, drawn: Iterable[Reading]) -> None:
-        """Show the sliders of those runs that are active; each has the value of the first run with its setting."""
+        """Show a slider for each setting of the active runs, at the value that the first run with this setting has."""
         if policy().read_only:
             return
         self._at_work = at_work = [

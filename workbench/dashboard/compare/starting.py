@@ -263,7 +263,7 @@ def path_of(corpus: str | Path | Received) -> Path | None:
 def _loaded(
     name_or_path: str, changed: int, kind: type, upload: str, **read
 ) -> tuple[Corpus | Records, dict]:
-    """Return the data, and what was left out of texts; with an ``upload``, the data record this name, not the path.
+    """Return the data, and what was left out of texts; data of an ``upload`` record its name in place of their path.
 
     A data set of the catalog without options is read complete, a folder of shards one shard at a time. Anything else may be of
     any size, and is read within limits.

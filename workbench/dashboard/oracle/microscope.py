@@ -38,7 +38,7 @@ SAID = (
 
 
 class Asked(NamedTuple):
-    """The toy, and the values of the fields in their order."""
+    """The chosen toy corpus, and the values of the card's fields in the order in which the card has them."""
 
     toy: Toy | None
     kind: str

@@ -111,7 +111,7 @@ def _is_number(name: str) -> bool:
 
 
 class _Refused(Matcher):
-    """Match the requests that are refused."""
+    """Matches the requests that `refusal` gives a reason to refuse, such as those of another site."""
 
     def __init__(self, origins: tuple[str, ...]):
         self._origins = origins

@@ -45,7 +45,7 @@ class TopicCard(Card):
         self.table.marked = [f"topic {self.chosen}", *word]
 
     def part(self, columns: Iterable[Column]) -> Part:
-        """Return the order of the rows as a part of the link."""
+        """Return the part of the page's address that says by which of the columns the rows are sorted."""
         known = {sign + column.name for column in columns for sign in ("", "-")}
         return attribute_part(self, "sort", known.__contains__)
 

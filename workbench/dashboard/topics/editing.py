@@ -48,7 +48,7 @@ class Editing:
         self.words = styled(Toggles(label="Words to leave out", options=[]))
         self.documents = styled(Toggles(label="Documents to leave out", options={}))
         self.start = button("Continue with these", color="primary")
-        self.arrange, self.undo, self.redo = map(button, ("Show them so", "Undo", "Redo"))
+        self.arrange, self.undo, self.redo = map(button, ("Show as edited", "Undo", "Redo"))
         self.said = text(sizing_mode="stretch_width", visible=False)
         for edit, made in self.buttons.items():
             made.on_click(lambda event, edit=edit: self._write(edit))
@@ -94,7 +94,7 @@ class Editing:
         self._of_documents.visible = False
 
     def _offer_words(self) -> None:
-        """Offer the words of the chosen topics, or of all; first those that are chosen, then those of most topics."""
+        """Offer the words of the chosen topics, or of all topics: chosen words first, then those that most topics have."""
         lists = [self._top[topic] for topic in self.topics.value or self._top if topic in self._top]
         n_lists = Counter(word for words in lists for word in words)
         offered = dict.fromkeys([*self.words.value, *(word for word, _ in n_lists.most_common())])

@@ -211,7 +211,7 @@ class Network(TopicModel):
     def assignments(
         self, rows: Rows, names: tuple[str, ...] | None = None
     ) -> Iterator[dict[str, int]]:
-        """Yield {variable: value} for each row of a block, for all variables that number rows or for ``names``."""
+        """Yield, for each row of a block, variable -> value, for the variables (or those in ``names``) that index rows."""
         by = [name for name in rows.by if name != DOCUMENT and (names is None or name in names)]
         spans = [self.span(rows, name) for name in by]
         for values in itertools.product(*(range(first, last + 1) for first, last in spans)):

@@ -23,7 +23,7 @@ class PartsLost(Exception):
 
 
 class Here:
-    """The crew that holds and computes all parts in this process."""
+    """Holds all parts of a run's data in this process, and computes them there, one after the other."""
 
     def __init__(self, setting: Setting, places: list[Place]):
         self._parts = [Part(setting, place, number) for number, place in enumerate(places)]
