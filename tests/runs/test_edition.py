@@ -1,6 +1,7 @@
 """Topics merged, hidden and put in order by hand: kept beside the run, undone, redone, and taken by all that reads it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -147,7 +148,11 @@ def test_every_picture_is_drawn_of_edited_topics():
 def test_measures_take_edited_topics(run, train):
     run.edit("merge 3 1", "order 4")
     made = run.edited()
-    assert sorted(wb.topics(made).index) == [0, 2, 3, 4, 5]
+    by_size = wb.topics(run.dataset()).index.tolist()
+    assert sorted(by_size) == [*range(6)] and sorted(wb.topics(made).index) == [0, 2, 3, 4, 5]
+    assert wb.topics(made).index[0] == 4
+    run.edit("order 5 2")
+    assert wb.topics(run.edited()).index[:3].tolist() == [5, 2, 4]
     assert set(wb.documents_table(made)["topic"]) <= {4, 0, 2, 3, 5}
     assert wb.top_documents(made, 3, 2)["share"].is_monotonic_decreasing
     assert wb.coherence(made, train).sizes["topic"] == 5
@@ -166,3 +171,18 @@ def test_the_file_is_json_that_people_can_read(run):
     values = json.loads((run.path / FILE).read_text())
     assert values["undone"] == [] and values["edits"][0]["edit"] == "merge 3 1"
     assert set(values["edits"][0]) == {"edit", "who", "when"}
+
+
+def test_effects_leave_out_documents_that_have_hidden_topics_alone():
+    labels = ["one", "two"] * 20
+    corpus, truth = wb.LDA(3, 0.02, 0.05).simulate(40, 30, 8, seed=1)
+    corpus = replace(corpus, labels=tuple(labels))
+    run = wb.fit(
+        corpus, "cgs", n_topics=3, n_iterations=8, burn_in=2, progress=False, snapshot_every=1
+    )
+    made = with_edition(run, ["hide 0"])
+    tokens = made["n_dk"].sum("topic").values[2:]  # after burn-in
+    assert (tokens == 0).any() and (tokens[-1] > 0)[(tokens == 0).any(axis=0)].any()
+    found = wb.effects(made, "~ label")
+    assert np.isfinite(found["effect_error"]).all()
+    assert found.sizes["topic"] == 2

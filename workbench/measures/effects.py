@@ -126,7 +126,10 @@ class _Regression:
         run = run_with_counts(run)
         self.run, self.formula, self.columns = run, formula, columns
         self.topics = used_topics(run)["topic"].values
-        has_tokens = _tokens(run["n_dk"].isel(snapshot=-1)).sum(axis=1) > 0
+        # all snapshots have the same documents, unless people have hidden topics
+        snapshots = _snapshots_of(run) if "edition" in run.attrs else [-1]
+        tokens = (_tokens(run["n_dk"].isel(snapshot=at)).sum(axis=1) for at in snapshots)
+        has_tokens = np.all([of_document > 0 for of_document in tokens], axis=0)
         design = _design(formula, columns[has_tokens])
         self.spec, self.terms = design.model_spec, [str(term) for term in design.columns]
         self.documents, x = design.index.to_numpy(), np.asarray(design, float)
@@ -264,15 +267,22 @@ def _tokens(n_dk: xr.DataArray) -> np.ndarray:
     return np.nan_to_num(n_dk.values.astype(float))
 
 
+def _snapshots_of(run: xr.Dataset) -> np.ndarray:
+    """Return the indices of the snapshots of which shares are drawn: of a sampler `N_DRAWS` after burn-in, else the last."""
+    spec, n_snapshots = spec_of(run), run.sizes["snapshot"]
+    if get_engine(spec.engine).kind != SAMPLER or n_snapshots == 1:
+        return np.array([n_snapshots - 1])
+    after = np.flatnonzero(run["snapshot_iteration"].values > spec.end_of_burn_in)
+    after = after if len(after) else np.array([n_snapshots - 1])
+    return after[np.unique(np.linspace(0, len(after) - 1, N_DRAWS).round().astype(int))]
+
+
 def _draws(run: xr.Dataset, documents: np.ndarray, seed: int) -> Iterator[np.ndarray]:
     """Yield draws of the shares (document, topic) of all topics in the tokens of some documents."""
-    spec, n_dk = spec_of(run), run["n_dk"]
-    if get_engine(spec.engine).kind == SAMPLER:
-        iterations = run["snapshot_iteration"].values if len(n_dk) > 1 else np.array([np.inf])
-        after = np.flatnonzero(iterations > spec.end_of_burn_in)
-        after = after if len(after) else np.array([len(n_dk) - 1])
-        for place in np.unique(np.linspace(0, len(after) - 1, N_DRAWS).round().astype(int)):
-            tokens = _tokens(n_dk.isel(snapshot=after[place]))[documents]
+    n_dk = run["n_dk"]
+    if get_engine(spec_of(run).engine).kind == SAMPLER:
+        for at in _snapshots_of(run):
+            tokens = _tokens(n_dk.isel(snapshot=at))[documents]
             yield tokens / tokens.sum(axis=1, keepdims=True)
         return
     rng, tokens = np.random.default_rng(seed), _tokens(n_dk.isel(snapshot=-1))[documents]

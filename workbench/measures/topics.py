@@ -101,8 +101,15 @@ def place_of(run: xr.Dataset, topic: int) -> int:
 
 
 def topics_by_size(run: xr.Dataset) -> list[int]:
-    """Return topic numbers at the last snapshot, largest first; for an HDP, of topics with tokens only."""
-    return run["topic"].values[largest_first(run, topic_sizes(run)["n_k"].values)].tolist()
+    """Return topic numbers at the last snapshot, largest first; for an HDP, of topics with tokens only.
+
+    Topics that people put first (attribute ``first`` of an edited Dataset, see `workbench.runs.store.edition`) precede.
+    """
+    order = run["topic"].values[largest_first(run, topic_sizes(run)["n_k"].values)].tolist()
+    first = [
+        topic for topic in np.atleast_1d(run.attrs.get("first", [])).tolist() if topic in order
+    ]
+    return [*dict.fromkeys([*first, *order])]
 
 
 def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:

@@ -118,7 +118,7 @@ def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int
     groups = {int(topic): [int(topic)] for topic in topics}
     for edit in edits:
         what, *words = edit.replace(",", " ").split() or [""]
-        named = [int(word) for word in words if word.isdecimal()]
+        named = _named(edit)
         known = what in LEAST and len(words) >= LEAST[what]
         if not known or len({*named}) < len(words):
             raise EditionError(
@@ -139,6 +139,11 @@ def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int
     return groups
 
 
+def _named(edit: str) -> list[int]:
+    """Return the numbers of topics in the text of an edit."""
+    return [int(word) for word in edit.replace(",", " ").split() if word.isdecimal()]
+
+
 def takes_editions(run: xr.Dataset) -> bool:
     """Return whether topics of a Dataset can be merged: it has their counts, and theta has a Dirichlet prior, which adds up."""
     return "n_kw" in run and model_of(run).warm_starts and priors_of(run).of_shares
@@ -148,7 +153,8 @@ def with_edition(run: xr.Dataset, edits: Sequence[str]) -> xr.Dataset:
     """Return the Dataset of a run with its topics as the edits arrange them, and the edits as its attribute ``edition``.
 
     Counts, sizes, priors and theta of merged topics are summed; phi is their mean, weighted by their numbers of tokens. What
-    else depends on topics is left out. Unchanged without an edit, or without topics.
+    else depends on topics is left out. The attribute ``first`` has the topics that edits put first; all others follow by size
+    wherever topics are listed by size. Unchanged without an edit, or without topics.
 
     Raises EditionError for an edit of a topic that is not there.
     """
@@ -179,7 +185,11 @@ def with_edition(run: xr.Dataset, edits: Sequence[str]) -> xr.Dataset:
         made["topic_label"] = run["topic_label"].sel(topic=[*groups])
     for name in set(made.data_vars) & set(run.data_vars):
         made[name].attrs = run[name].attrs
-    return made.assign_attrs(edition="; ".join(edits))
+    first = [
+        topic for edit in reversed(edits) if edit.startswith("order") for topic in _named(edit)
+    ]
+    first = [topic for topic in dict.fromkeys(first) if topic in groups]
+    return made.assign_attrs({"edition": "; ".join(edits)} | ({"first": first} if first else {}))
 
 
 def _mean_phi(run: xr.Dataset, place: np.ndarray, n_groups: int) -> tuple:
