@@ -106,7 +106,7 @@ def get_engine(name: str):
 
 
 def engine_called(name: object) -> object:
-    """Return the engine name that ``name`` stands for; it may have capitals or underscores, or be a name in other programs.
+    """Return the engine name that ``name`` stands for in any case, with underscores, or as other programs call the engine.
 
     A name that stands for no engine is returned unchanged, for `get_engine` to refuse.
     """
@@ -117,12 +117,12 @@ def engine_called(name: object) -> object:
 
 
 def _modules() -> dict[str, str]:
-    """Return engine name → module, for the engines of menus, imported models, and those that only stored runs have."""
+    """Return engine name → module, for engines that menus offer, imported models, and engines that stored runs add."""
     return OF_RUNS | IMPORTED | ENGINES
 
 
 def is_known(name: str) -> bool:
-    """Return whether there is an engine of this name, or a stored run has named its module."""
+    """Return whether an engine of this name is built in, installed or registered, or a stored run names its module."""
     return name in _modules()
 
 
@@ -166,13 +166,13 @@ def register_engine(name: str, module: str | ModuleType) -> None:
 
 
 def any_with(scalar: str) -> str:
-    """Return the names of the engines that record a scalar, as a text such as "vb, svb or cvb"."""
+    """Return the names of the engines that record a diagnostic number ``scalar``, as a text such as "vb, svb or cvb"."""
     *others, last = [name for name in ENGINES if scalar in get_engine(name).watches]
     return f"{', '.join(others)} or {last}"
 
 
 def every_score() -> dict:
-    """Return name → `Variable` of the scores of all models, besides perplexity, for which higher, or lower, is better."""
+    """Return score name → `Variable`, for all models' scores besides perplexity that say whether higher is better."""
     scores = [score for name in ENGINES for score in get_engine(name).model.scores]
     return {score.name: score for group in scores for score in group.variables if score.better}
 

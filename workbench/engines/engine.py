@@ -91,7 +91,7 @@ def topic_counts(
 
 
 def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
-    """Return the bytes of a `partition.Partition`; 0 for one part with all pairs, which shares the corpus's arrays."""
+    """Return the bytes of the document-word pairs in blocks (a `Partition`); 0 for one block of all, which copies none."""
     if n_parts == 1 and n_pairs == corpus.n_pairs:
         return 0
     return (
@@ -180,7 +180,7 @@ class StepContext(NamedTuple):
 
 
 def kept(data: Data, model: Model, options: Options, state: State, context: StepContext) -> tuple:
-    """Return the state unchanged: the default `retune`, for states that hold no setting."""
+    """Return the state unchanged: the default `retune`, for engines whose states hold no settings that a run can change."""
     return state, {}
 
 
@@ -369,7 +369,7 @@ def arrays_of(state: NamedTuple, *names: str) -> dict:
 
 
 def row_fields(state: type) -> tuple[str, ...]:
-    """Return the names of the fields of a state that are `Rows`."""
+    """Return the names of the fields of a state whose type is `Rows` (arrays with a row per document, pair or token)."""
     kinds = get_type_hints(state, include_extras=True)
     return tuple(name for name, kind in kinds.items() if kind == Rows)
 

@@ -58,7 +58,7 @@ MOST_NAMED = 6
 
 
 def no_option(engines: list, name: object) -> OptionError:
-    """Return the error for an option that no given engine has; hints: engines with it, the nearest option, else all."""
+    """Return the error for an option that none of the engines has; its text names engines that do, or options alike."""
     known = {text: field for engine in engines for text, field in named_options(engine).items()}
     having = [other for other in ENGINES if name in named_options(get_engine(other))]
     near = nearest(name, known, 0.6 if having else 0.4)
@@ -98,9 +98,10 @@ def is_hyperparameter(option: str) -> bool:
 
 
 def shared_options() -> dict[str, tuple[Field, tuple[str, ...]]]:
-    """Return name in forms and links → (field, engines that have the option); equal options of several engines come once.
+    """Return option name, as forms and page addresses have it → (field, names of the engines that have the option).
 
-    One name with different defaults or ranges comes twice, the second time prefixed with the name of an engine.
+    Equal options of several engines come once. One name with different defaults or ranges comes twice, the second
+    time prefixed with the name of an engine.
     """
     alike: dict[tuple, tuple[Field, list[str]]] = {}
     for engine in ENGINES:

@@ -139,7 +139,7 @@ def with_expected(
 def retune(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Return the state with the model's priors; after a change of r, records are drawn or averaged anew given the counts."""
+    """Return the state with the model's priors; after a change of r, begin anew from the total counts of the old state."""
     state, _ = retune_priors(records, model, options, state, context)
     if "r" in context.changed:
         totals = state.mean + state.counts
@@ -180,7 +180,7 @@ def step(
 
 
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return diagnostics, among them `objective`: the mean log joint of the chains plus the entropy of all Q.
+    """Return diagnostics, among them `objective`: mean log joint of the chains plus entropy of the variational records.
 
     It is the bound if no record is sampled, the log joint if all are, else neither.
     """

@@ -46,7 +46,7 @@ class Factors(NamedTuple):
 
 
 def factors_of(plan: Plan, n_cells: int) -> Factors | None:
-    """Return a plan that reads factors, or None if copying table cells takes too much memory, or more time than it saves."""
+    """Return junction trees that read contiguous copies of table cells; None if copying costs too much memory or time."""
     sizes = plan.free * plan.separators
     of_family = np.ones(len(plan.down), np.int64)
     for (first, last), size in zip(plan.clique_families, sizes, strict=True):
@@ -136,7 +136,7 @@ def trees_of(
 def prepared(
     records: Records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf
 ) -> Prepared:
-    """Return, from a cache, the `Prepared` of records with given junction trees; for the limits see `cases_within`."""
+    """Return, from a cache, the junction trees of records in slices of similar work; for the limits see `cases_within`."""
     plans, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
     if key not in plans:
         plans[key] = in_slices(
@@ -146,7 +146,7 @@ def prepared(
 
 
 def in_slices(plan: Plan, n_cells: int) -> Prepared:
-    """Return the `Prepared` of a plan: its cases (distinct records) in slices of similar work, few if tables are large."""
+    """Return a plan's junction trees with slices of its cases (distinct records) of similar work; few for large tables."""
     done = np.concatenate([[0], np.cumsum(plan.work)])
     n_slices = int(
         min(np.ceil(done[-1] / SLICE_WORK), max(4, MOST_PARTIAL // n_cells), len(plan.patterns))

@@ -125,7 +125,7 @@ def learnable(net: BayesNet) -> list[tuple[int, int, int]]:
 
 
 def polya(chains: list[np.ndarray], whole: bool) -> Polya:
-    """Return the Polya likelihood of a table's scalar prior given counts (row, state) per chain, averaged over chains."""
+    """Return the Polya likelihood, averaged over chains, of a table's scalar prior given counts (row, state) per chain."""
     n_chains, width = len(chains), chains[0].shape[1]
     rows = np.concatenate(chains)
     if not whole:

@@ -301,7 +301,7 @@ def count_some(corpus: Corpus, state: State, zero_dk: np.ndarray, first: int, la
 
 
 def bound(corpus: Corpus, model: HDP, options: Options, state: State) -> float:
-    """Return the bound L, eq. 18 with q(gamma), nats (spec 5)."""
+    """Return the variational lower bound L on the log evidence, in nats: eq. 18, plus the terms of q(gamma) (spec 5)."""
     a, b, b_sum = priors_of_counts(state)
     joint = expected_log_joint(corpus, state.gamma, a, state.alpha[MEAN], b, b_sum)
     divergence = (
@@ -343,7 +343,7 @@ def watch(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
 
 
 def counts(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
-    """Return the expected counts, and the mean of tau if it is learnt."""
+    """Return the expected counts, and the mean of tau (base distribution of words) if it is learnt, for a snapshot."""
     arrays_of_counts = {
         "n_kw": state.mean_wk[:, : state.n_topics].T,
         "n_dk": state.mean_dk[:, : state.n_topics],

@@ -64,7 +64,7 @@ def stick_divergence(sticks: np.ndarray, top: np.ndarray) -> float:
 
 
 def log_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return log G[pi_k] = E[log pi_k] (topic,) of the topic weights, under the posteriors of the sticks."""
+    """Return E[log pi_k] (topic,) of the topic weights, under the Beta posteriors of the sticks, A and B in ``sticks``."""
     log_v, log_rest = log_sticks(sticks[:, order])
     return (log_v + np.concatenate([[0.0], np.cumsum(log_rest)[:-1]]))[np.argsort(order)]
 
@@ -77,12 +77,12 @@ def mean_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
 
 
 def prior_of_topics(state: State) -> np.ndarray:
-    """Return the pseudo-count a_k = G[alpha] G[pi_k] of each topic in a document (topic,)."""
+    """Return the pseudo-count (topic,) of each topic in a document: a_k = G[alpha] G[pi_k] with G[x] = exp E[log x]."""
     return np.maximum(np.exp(state.alpha[LOG] + state.log_pi), SMALLEST_PRIOR)
 
 
 def prior_of_words(state: State) -> np.ndarray:
-    """Return the pseudo-count b_w = G[beta] G[tau_w] of each word in a topic (word,)."""
+    """Return the pseudo-count (word,) of each word in a topic: b_w = G[beta] G[tau_w] with G[x] = exp E[log x]."""
     n_words = len(state.mean_wk)
     log_tau = state.log_tau if len(state.log_tau) else np.full(n_words, -np.log(n_words))
     return np.maximum(np.exp(state.beta[LOG] + log_tau), SMALLEST_PRIOR)
@@ -94,7 +94,7 @@ def priors_of_counts(state: State) -> tuple:
 
 
 def prior_of_tau(corpus: Corpus, model: HDP) -> float:
-    """Return a_tau, the Dirichlet parameter of tau; 40 / W by default."""
+    """Return a_tau, the Dirichlet parameter of tau (the base distribution of words); 40 / number of words by default."""
     return model.a_tau or 40.0 / corpus.n_words
 
 

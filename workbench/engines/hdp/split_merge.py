@@ -118,7 +118,7 @@ def followed_up(state: State, inference: Inference):
 
 
 def propose(corpus: Corpus, state: State, context: StepContext) -> Move | None:
-    """Propose a merge after an even number of moves, else a split; the other kind if that is impossible; None if both are."""
+    """Propose a merge after an even number of moves, else a split; if impossible, the other kind; if both are, None."""
     sizes, key = state.mean_k[: state.n_topics], context.key(MOVES)
     kinds = (
         (propose_merge, propose_split) if state.n_moves % 2 == 0 else (propose_split, propose_merge)

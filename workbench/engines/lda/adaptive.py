@@ -309,7 +309,7 @@ def sample(
 def update(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the averaged document-word pairs, unless `choose` has just done so; then update the priors if due."""
+    """Update the document-word pairs that are not sampled, unless `choose` has just done so; then the priors if due."""
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
     sums, part = {"updates": 0}, PARTS[options.average]
     if not (part is svb and due(options, context.step)):
@@ -404,14 +404,14 @@ def split_anew(
 
 
 def rows_of(split: Split, state: State) -> np.ndarray:
-    """Return the row (pair,) of each averaged pair among the stored responsibilities; empty with `svb`, which stores none."""
+    """Return the row (pair,), among the stored responsibilities, of each pair that is not sampled; empty with `svb`."""
     return split.rows if len(state.gamma) else np.zeros(0, np.int64)
 
 
 def with_workspace(
     corpus: Corpus, state: SvbState, split: Split, workspace: Workspace, context: StepContext
 ) -> SvbState:
-    """Return the state of `svb` with a workspace for the averaged document-word pairs of a new split."""
+    """Return the state of `svb` with a workspace for the document-word pairs that a new split does not sample."""
     if not split.n_averaged:
         for mean in state[:3]:
             mean[:] = 0.0
@@ -457,7 +457,7 @@ def gap_of_pairs(
     factors,
     context: StepContext,
 ) -> np.ndarray:
-    """Return the averaging error (place,) of each pair with several tokens: its Jensen gap, nats per extra update."""
+    """Return the averaging error of each pair with several tokens, in block order: Jensen gap, nats per extra update."""
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
     alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
     priors = alphas, betas, corpus.n_words * betas

@@ -155,7 +155,7 @@ init = over_parts(first_state)
 def recount(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Recompute means and variances of all counts from the responsibilities, in the iterations of `recounts` only."""
+    """Recompute means and variances of all counts from the responsibilities, if `recounts` says so for this iteration."""
     if not recounts(options, context):
         return state, {}
     state = recounted(corpus, none_sampled(corpus), state)
@@ -213,7 +213,7 @@ def initial_mean(
     warm_start: WarmStart | None = None,
     second_order: bool = True,
 ) -> State:
-    """Return the initial state of the averaged pairs: responsibilities, and the mean and variance of every count."""
+    """Return the initial state of the pairs that are not sampled: responsibilities, means and variances of counts."""
     made = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
     state = State(**made, alpha=model.alphas, beta=model.beta)
     initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
@@ -244,7 +244,7 @@ def update(
     sampled: tuple,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Update the averaged (document, word) pairs once, given sampled counts (chain, row, topic), if any.
+    """Update once the document-word pairs that are not sampled, given any sampled counts (chain, row, topic) of the others.
 
     Returns the state and the sums that are combined over the parts of the corpus.
     """
@@ -295,7 +295,7 @@ def total_entropy(options: Options, state: State, of_pairs: float) -> float:
 
 
 def entropy_of(split: Split, state: State) -> float:
-    """Return the entropy of the responsibilities, nats."""
+    """Return the entropy, nats, of the responsibilities of all tokens that are not sampled."""
     return weighted_entropy(split.averaged.counts, state.gamma)
 
 

@@ -129,7 +129,7 @@ def theta_under(
 
 
 def _one_by_one(learnt: LearntTopics, documents: Corpus, context: StepContext) -> np.ndarray:
-    """Return theta as `by_gibbs` does, with a document's random numbers selected by its ``context.numbers``."""
+    """Return theta as `by_gibbs` does, but with random numbers that ``context.numbers`` selects for each document."""
     phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
     theta, indptr = np.empty((documents.n_documents, len(alpha))), documents.indptr
 
@@ -187,7 +187,7 @@ def mixture_probability(theta: np.ndarray, phi: np.ndarray, pairs: Corpus) -> np
 
 
 def each_document(work, documents: Corpus, n_topics: int, context: StepContext, *arguments) -> None:
-    """Call ``work(first, last, *arguments)`` for ranges of unseen documents that last a few milliseconds, on threads."""
+    """Call ``work(first, last, *arguments)`` on threads, for ranges of documents that take a few milliseconds each."""
     each_slice(
         work,
         slice_bounds(documents.indptr, n_topics * PASSES),

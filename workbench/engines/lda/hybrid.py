@@ -198,7 +198,7 @@ init = over_parts(first_state)
 
 
 def interleaves(options: Sampling, split: Split, context: StepContext) -> bool:
-    """Return whether a single pass both draws sampled tokens and updates averaged document-word pairs."""
+    """Return whether a single pass both draws the sampled tokens and updates the pairs that are not sampled."""
     both = options.phases == "interleaved" and bool(split.n_averaged or context.in_part)
     return both and not warms_up(options, split, context)
 
@@ -218,7 +218,7 @@ def sample(
 def recount(
     corpus: Corpus, model: LDA, options: Sampling, state: SvbState | CvbState, context: StepContext
 ) -> Generator:
-    """Recompute means and variances of the averaged counts of `cvb`, in the iterations of `cvb.recounts` only."""
+    """Recompute means and variances of the `cvb` part's counts from responsibilities, if `cvb.recounts` says so."""
     if isinstance(state, SvbState) or not cvb.recounts(options, context):
         return state, {}
     cvb.recounted(corpus, split_of(corpus, options), mean_part(state))
@@ -234,7 +234,7 @@ def update(
     *,
     part: ModuleType,
 ) -> Generator:
-    """Update the averaged pairs given all chains, then the priors if due; with phases=interleaved draw the tokens too."""
+    """Update the pairs not sampled given all chains, then the priors if due; with phases=interleaved draw tokens too."""
     split = split_of(corpus, options)
     if not interleaves(options, split, context):
         state, sums = updated(corpus, options, split, state, context, part)
@@ -256,7 +256,7 @@ def updated(
     context: StepContext,
     part: ModuleType,
 ) -> tuple:
-    """Update the averaged pairs once given all chains; return the state and the sums over documents to be combined."""
+    """Update once the pairs not sampled, given all chains; return the state and the sums over documents to be combined."""
     mean, sums = part.update(corpus, options, split, mean_part(state), drawn_counts(state), context)
     return type(state)(*mean[:-2], *state[-6:]), sums
 
@@ -406,7 +406,7 @@ def sufficient_statistics(
 
 
 def memory(corpus: Corpus, model: LDA, options: Options, *, part: ModuleType = svb) -> Memory:
-    """Forecast the memory of a run in bytes: averaged and sampled state, the pairs of each, and one chain's total counts.
+    """Forecast the memory of a run in bytes: variational and sampled state, pairs of each, one chain's total counts.
 
     Several chains need twice the memory at the start, before the pairs are split. Hybrids have no collapsed bound, which
     takes words in order.

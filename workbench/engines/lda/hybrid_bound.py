@@ -128,7 +128,7 @@ def ais(
     n_temperatures: int = 500,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Annealed:
-    """Estimate the bound B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
+    """Estimate the bound B by annealed importance sampling of sampled tokens' topics, from a Polya urn to their joint law.
 
     Each run draws its topics from the urn and then sweeps at word factors of powers t_1 < … < 1, weighing as it
     goes: log weight += (t' - t) log p(w | z; beta + m_wk). The mean weight is unbiased for Z' / exp L(m).

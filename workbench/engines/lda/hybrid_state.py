@@ -111,7 +111,7 @@ def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> S
 def interleaved_pass(
     corpus: Corpus, split: Split, mean, chain: int, drawn, context: StepContext
 ) -> tuple[int, dict]:
-    """Draw sampled pairs and update averaged pairs in one pass; return how many tokens changed topic, and diagnostics.
+    """Draw the sampled pairs and update the others in one pass; return how many tokens changed topic, and diagnostics.
 
     mean : state of `svb` or `cvb`, for the variational pairs; chain : state of `cgs`, one chain; drawn : its counts as
     (chain, …) arrays.
@@ -180,7 +180,7 @@ def visit_in_order(
     collapsed,
     workspace,
 ):
-    """Visit the pairs of documents first..last in canonical order: draw tokens of sampled pairs, update averaged pairs.
+    """Visit the pairs of documents first..last in canonical order: draw tokens of sampled pairs, update the other pairs.
 
     Returns how many tokens moved and the largest change of gamma (`collapsed` only).
     """

@@ -142,7 +142,7 @@ class Counts(NamedTuple):
 
 
 class SufficientStatistics(NamedTuple):
-    """Counts that determine the likelihood of a prior."""
+    """Counts that determine the likelihood of alpha (per document and topic) or of beta (per word and topic)."""
 
     cells: Counts  # n_dk, or n_wk
     sizes: Counts  # n_k; unused for alpha, whose sizes N_d come from the corpus
@@ -163,7 +163,7 @@ class Prior(NamedTuple):
 
 
 def asked(state: State, options: Options, name: str, n_words: int) -> Prior:
-    """Return the current value of alpha or beta as a `Prior`: one value per topic for asymmetric alpha, else one value."""
+    """Return the current alpha or beta as a `Prior`: one value per topic for asymmetric alpha, else a single value."""
     n_topics = len(state.alpha)
     if name == "beta":
         return Prior(name, np.array([state.beta]), n_words, n_topics)
@@ -244,7 +244,7 @@ def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Pr
 
 
 def topic_sizes(sizes: Counts, n_topics: int):
-    """Return the nonzero topic sizes n_k as `Sites` of the Polya likelihood."""
+    """Return the nonzero topic sizes n_k in the form (`Sites`) in which the Polya likelihood reads counts."""
     if sizes.mean is not None:
         return real_sites(*sizes, n_topics, True)
     n_k = sizes.sampled[:, 0, :n_topics].ravel().astype(float)

@@ -224,7 +224,7 @@ def scan_option():
 
 
 def by_words(corpus: Corpus, state: State, scan: str) -> bool:
-    """Return whether a chain's next sweep visits tokens word by word, which pays if documents have few of many topics."""
+    """Return whether a chain's next sweep goes word by word, which is faster if each document has few of many topics."""
     n_topics = len(state.alpha)
     spared = n_topics - SPARED
     if (

@@ -79,7 +79,7 @@ def new_workspace(
 
 
 def new_factors(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
-    """Return new (logs, weights) arrays of documents and of words; ``of_words``, if given, is returned for the words."""
+    """Return new arrays (logs, weights) of documents, and those of words: ``of_words`` if given, else new ones."""
     return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(
         corpus.n_words, lanes
     )
@@ -130,7 +130,7 @@ class Entropy:
 
 
 def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
-    """Return the last update's workspace if it visits in this order (`Blocks` or tuple), else a new one."""
+    """Return the last update's workspace if its visiting order has this type, else a new one, made by ``make()``."""
     workspace = before.hand_over() if isinstance(before, Entropy) else None
     return workspace if workspace and type(workspace.order) is order else make()
 
@@ -255,7 +255,7 @@ def initialise(
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
 ) -> None:
-    """Write initial responsibilities of averaged pairs to ``gamma``, unless empty, and expected counts to the ``mean`` arrays.
+    """Write initial responsibilities of pairs not sampled to ``gamma``, unless empty, and expected counts to the others.
 
     ``model`` is an object with alphas, beta and n_topics: an LDA, or the `Priors` of another model.
     """

@@ -50,7 +50,7 @@ class Blocks(NamedTuple):
 
     @property
     def visited(self) -> tuple:
-        """Words, starts, documents and counts of the runs, as arguments of `parallel_vb.visit_runs`."""
+        """Arguments of `parallel_vb.visit_runs`: word and start of each run (pairs of a word), documents and counts."""
         return self.run_words, self.run_begins, self.pair_documents, self.pair_counts
 
     def pairs_at(self, places: np.ndarray) -> tuple:
@@ -60,7 +60,7 @@ class Blocks(NamedTuple):
 
 
 def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
-    """Return the document-word pairs of a corpus in blocks; `lanes` is the padded number of topics."""
+    """Return the pairs of a corpus in blocks of documents, sorted by word; `lanes` is the padded number of topics."""
     bounds = block_bounds(corpus, lanes)
     last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
     n_places = corpus.n_pairs + SPARE * len(bounds)
@@ -96,7 +96,7 @@ def pairs_of_places(corpus: Corpus, blocks: Blocks) -> np.ndarray:
 
 
 def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
-    """Return a copy of the blocks without the pairs marked in ``left_out``; the run of a word may become empty.
+    """Return a copy of the blocks without the pairs marked in ``left_out``; words may be left without pairs in a block.
 
     pairs (place,): see `pairs_of_places`; left_out (pair,) bool
     """
@@ -178,12 +178,12 @@ class Split:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """Row (pair,) int64 of each averaged pair among the stored responsibilities."""
+        """Row (pair,) int64, among the stored responsibilities, of each pair that is not sampled."""
         return np.cumsum(~self.sampled) - ~self.sampled
 
     @property
     def averaged(self) -> Corpus:
-        """The averaged document-word pairs as a Corpus; the whole corpus itself if no pair is sampled."""
+        """The document-word pairs that are not sampled, as a Corpus; the whole corpus itself if no pair is sampled."""
         return self._some_averaged if self.n_sampled else self._corpus()
 
     @cached_property
@@ -193,7 +193,7 @@ class Split:
         return corpus.with_pairs(indptr, corpus.words[averaged], corpus.counts[averaged])
 
     def partition(self, n_parts: int, sampled: bool) -> Partition:
-        """Return the P x P blocks of the sampled document-word pairs, or of the averaged ones if not ``sampled``."""
+        """Return the P x P blocks of the sampled document-word pairs, or of the other pairs if ``sampled`` is False."""
         if (self.n_sampled if sampled else self.n_averaged) == len(self.sampled):
             return partition_of(self._corpus(), n_parts)
         if (n_parts, sampled) not in self._partitions:
@@ -203,7 +203,7 @@ class Split:
         return self._partitions[n_parts, sampled]
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
-        """Return the averaged document-word pairs in blocks; `lanes` is the padded number of topics."""
+        """Return the document-word pairs that are not sampled, in blocks; `lanes` is the padded number of topics."""
         return blocks_of(self.averaged, lanes, n_threads)
 
 
@@ -218,7 +218,7 @@ class SplitOfSeveral(Split):
     """A split that samples all pairs with one token, so that blocks of the other pairs can be cached and reused."""
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
-        """Return the averaged pairs in blocks: the cached blocks of `Several` without the sampled pairs."""
+        """Return the pairs that are not sampled, in blocks: the cached blocks of `Several` without the sampled pairs."""
         return without(*several_tokens(self._corpus(), lanes, n_threads), self.sampled)
 
 

@@ -125,7 +125,7 @@ def step(
 
 
 def arrays(corpus: Corpus, model: LDA, options: Options, n_averaged: int) -> dict[str, Array]:
-    """Return the shapes and types of a state's arrays without the priors; gamma has rows only if sequential."""
+    """Return the shapes and types of a state's arrays without the priors; only the sequential schedule stores gamma."""
     n_kept = n_averaged if options.schedule == "sequential" else 0
     return topic_counts("mean", corpus, model.n_topics) | {
         "gamma": Array((n_kept, padded(model.n_topics)))
@@ -140,7 +140,7 @@ def initial_mean(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: responsibilities of the averaged pairs and the expected counts given them."""
+    """Return the initial state: responsibilities of the pairs that are not sampled, and the expected counts given them."""
     made, entropy = (
         zeros(arrays(corpus, model, options, split.n_averaged)),
         np.nan if split.n_averaged else 0.0,
@@ -158,7 +158,7 @@ def update(
     sampled: tuple,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Make one variational pass over the averaged document-word pairs, given any sampled counts (chain, row, topic).
+    """Make a variational pass over the pairs that are not sampled, given any sampled counts (chain, row, topic).
 
     Returns the state and the sums to combine over parts: number of updates and, in the parallel schedule, new counts.
     """
@@ -253,7 +253,7 @@ def update_sequentially(
     context: StepContext,
     smooth: bool,
 ) -> None:
-    """Update the averaged pairs one by one in canonical order; the expected counts change after each pair."""
+    """Update the pairs that are not sampled one by one, in canonical order; the expected counts change after each pair."""
     alpha = pad_topics(state.alpha, 1.0)
 
     each_slice(

@@ -47,7 +47,7 @@ from workbench.models.options import option
 
 
 class FlatPriors(NamedTuple):
-    """Priors in the memory layout of the counts: 0 in padding cells, 1 in padding row sums."""
+    """Priors of all cells and row sums, in the memory layout of the counts; padding is 0 in cells and 1 in row sums."""
 
     own: np.ndarray  # (D,) prior of each cell of a document; in row sums the sum of priors
     # (C + A * authors,) the same for shared rows and authors' rows; and the numbers of observed tables
@@ -217,7 +217,7 @@ def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
 
 
 def _field(paths: Paths) -> Field:
-    """Return the path factors without row sums, run by run, in the form that `kernels.networks.field` reads."""
+    """Return the factors of all paths, without row sums, in the form that `kernels.networks.field` reads."""
     runs = paths.runs
     scalars, vectors = (
         chained(

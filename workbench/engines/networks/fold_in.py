@@ -128,7 +128,7 @@ NO_CHAIN = Counts(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], NO
 def corpus_numbers(
     compiled: CompiledNetwork, n_rest: np.ndarray, sampled: Counts = NO_CHAIN
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the path factors from rows that documents share, and their logs; 0 and `NEVER` at other addresses."""
+    """Return, by address, the path factors that all documents share, and their logs; 0 and `NEVER` at other addresses."""
     paths = compiled.paths
     x, logs = np.zeros(paths.n_flat), np.full(paths.n_flat, NEVER)
     x[paths.one_at], logs[paths.one_at] = 1.0, 0.0

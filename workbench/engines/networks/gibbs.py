@@ -131,7 +131,7 @@ def initial_chain(corpus: Corpus, model: Network, split: Split, places: np.ndarr
 def initial_places(
     corpus: Corpus, model: Network, key: np.uint64, warm_start: WarmStart | None
 ) -> np.ndarray:
-    """Draw a path and author (token,) for every token: uniformly, or for a warm start given its counts, and topics if any."""
+    """Draw a path and author (token,) for every token: uniformly, or given the counts (and any topics) of a warm start."""
     paths, owners, places = (
         paths_of(model),
         owners_of(model, corpus),

@@ -73,7 +73,7 @@ def laid_out(network: Network) -> Laid:
 
 
 def _bands(paths: Paths, first: np.ndarray) -> Bands:
-    """Group the runs of paths that end in the same last-level rows; ``first`` (run + 1,) is each run's first lane."""
+    """Group the runs (sets) of paths that end in the same last-level rows; ``first`` has the first lane of each run."""
     members_of = defaultdict(list)
     for number, run in enumerate(paths.runs):
         members_of[run.leaf, run.moves, run.n_lanes].append(number)
@@ -94,7 +94,7 @@ def _bands(paths: Paths, first: np.ndarray) -> Bands:
 
 
 def _by_run(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
-    """Return addresses and author strides (run, factor) of the scalar factors, which all paths of a run share."""
+    """Return addresses and author strides (run, factor) of the factors that all paths of a run (a set of paths) share."""
     most = max(len(run.scalars) for run in paths.runs)
     filled = [run.scalars + [(paths.one_at, 0)] * (most - len(run.scalars)) for run in paths.runs]
     addresses, stride = np.moveaxis(np.array(filled, np.int64).reshape(len(filled), most, 2), 2, 0)
@@ -144,7 +144,7 @@ def shares(paths: Paths) -> bool:
 def numbers_of(
     paths: Paths, priors: FlatPriors, n_rest: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray
 ) -> Numbers:
-    """Return counts and path factors as a Gibbs sweep needs them; a document's numbers are filled in when it is visited."""
+    """Return counts and path factors for a Gibbs sweep, which fills in those of a document when it visits the document."""
     tally, flat, prior = (aligned_zeros((paths.n_flat,), np.float64) for _ in range(3))
     prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = (
         priors.own,
@@ -180,7 +180,7 @@ def _listed(lists) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _touched(paths: Paths, first: np.ndarray) -> tuple[list, list]:
-    """Return for each path (lane) the runs to reweigh when a token is added to the path, and other single paths to reweigh."""
+    """Return for each path what to reweigh when it gets a token: runs (sets) of paths as wholes, and single other paths."""
     runs_at, lanes_at = defaultdict(list), defaultdict(list)
     for number, (run, begin) in enumerate(zip(paths.runs, first.tolist(), strict=False)):
         for at, _ in run.scalars:

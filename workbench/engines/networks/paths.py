@@ -38,7 +38,7 @@ class Places(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A set of paths that differ in one variable, and the (address, stride) of each of their factors."""
+    """A set of paths that differ in one variable, and the (address, stride per author) of each of their factors."""
 
     n_lanes: int  # paths, padded to sixteens
     scalars: list[tuple[int, int]]  # factors that are one number
@@ -237,7 +237,7 @@ def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_B
 
 
 def _last_in_all(name: str, blocks: list[_Block], inner: dict[_Block, str], fine: set) -> bool:
-    """Return whether every block with the variable ``name`` has its innermost variable in the set ``fine``."""
+    """Return whether in all blocks with the variable ``name`` the variable fastest in memory is one of ``fine``."""
     return all(inner.get(block) in fine for block in blocks if name in block.axes)
 
 
@@ -317,7 +317,7 @@ def _addresses(
 def _factors(
     region: Region, blocks: list[_Block], inner: dict[_Block, str], layout: _Layout
 ) -> dict:
-    """Return (what, level) → addresses (run, lane) of a region's factors (-1: padding), and whether they vary in a run."""
+    """Return ("cells" or "rows", level) → addresses (run, lane) of factors, and whether they vary in a run of paths."""
     fine = [
         name
         for name in map(inner.get, blocks)

@@ -164,7 +164,7 @@ def initial_mean(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state, with the expected counts of the averaged (document, word) pairs."""
+    """Return the initial state, with the expected counts of the document-word pairs that are not sampled."""
     alphas = initial_alphas(model)
     compiled, owners = compile_network(model, alphas, corpus.n_words), owners_of(model, corpus)
     paths, lanes = compiled.paths, compiled.paths.n_leaves
@@ -250,7 +250,7 @@ RAISED = 0.5
 def priors_of_step(
     split: Split, options: Options, state: State, context: StepContext
 ) -> np.ndarray:
-    """Return the priors used in a step: those of the state, in the warm-up plus 1/2, since exp psi(x + 1/2) is near x."""
+    """Return the priors used in a step: the state's, raised by 1/2 during the warm-up, as exp psi(x + 1/2) is near x."""
     return state.alphas + RAISED if warms_up(options, split, context) else state.alphas
 
 

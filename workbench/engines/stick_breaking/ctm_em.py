@@ -77,7 +77,7 @@ class Options:
 
 
 class Fitted(NamedTuple):
-    """Results of an E-step, with arrays by document and pair as in `fit_documents`."""
+    """Arrays that an E-step fills: q(psi) and counts of documents, weights and ratios of pairs, as in `fit_documents`."""
 
     psi: np.ndarray
     variance: np.ndarray

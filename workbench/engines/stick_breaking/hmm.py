@@ -125,7 +125,7 @@ def filtered_of(
 
 
 def data_of(corpus: Corpus) -> dict:
-    """Return the documents of all sequences, as keyword arguments of the kernels."""
+    """Return the documents of all sequences in order, with words and counts, as keyword arguments of the kernels."""
     _, starts, rows = corpus.by_sequence
     return {
         "starts": starts,

@@ -88,7 +88,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: kernel fitted to the raw process or given; psi by GP regression of log word shares."""
+    """Return the initial state: kernel given or fitted to raw word shares; psi by regression of log word shares."""
     state, rows = State(**zeros(arrays(corpus)), n_averaged=0), rows_of(corpus, model)
     state.mean[:] = 0.0 if model.mean == "paper-code" else np.log(mean_share(rows))
     targets = np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)) - state.mean

@@ -209,7 +209,7 @@ def draw_bartlett(nu, key, lower):
 
 
 def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Return the potentials J_t (row, state_dim, state_dim) and h_t (row, state_dim); 0 for rows without tokens."""
+    """Return the states' Gaussian potentials J_t (row, state_dim, state_dim), h_t (row, state_dim); 0 without tokens."""
     shares, sequences = shares_of(corpus), sequences_of(corpus)
     # R^-1 = (T'L^-1)'(T'L^-1)
     white = state.bartlett.T @ solve_triangular(state.root, state.loadings, lower=True)

@@ -56,7 +56,7 @@ def smoothed_shares(counts: np.ndarray, added: float) -> np.ndarray:
 
 
 def raw_targets(rows: Rows) -> np.ndarray:
-    """Return the sticks (observed, stick) of smoothed word shares of documents with tokens: targets of regression."""
+    """Return the regression targets (document with tokens, stick): the sticks of smoothed word shares."""
     return sticks_of(np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)))
 
 
@@ -116,7 +116,7 @@ def average_option(first: int):
 
 
 def initial_kernel(rows: Rows, model: Model, how: str) -> Kernel:
-    """Return the initial kernel: the model's own, or one fitted to the raw process by marginal likelihood."""
+    """Return the initial kernel: the model's own, or one fitted by marginal likelihood to smoothed word shares."""
     if how == "given":
         return model.kernel
     targets = raw_targets(rows)
@@ -165,7 +165,7 @@ def process_bytes(corpus: Corpus, rank: str) -> int:
 
 
 def take_in(state: State, mean: np.ndarray, values: np.ndarray, step: int, first: int) -> State:
-    """Update the running mean and sum of squared deviations by ``values``; before burn-in ends, start them anew.
+    """Add ``values`` to the running mean and sum of squared deviations, which start anew in every step of the burn-in.
 
     ``mean`` is the array of the state that holds the running mean.
     """

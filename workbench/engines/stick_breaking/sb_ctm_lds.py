@@ -168,7 +168,7 @@ def step(
 def draw_documents(
     corpus: Corpus, model: EvolvingPrevalence, state: State, context: StepContext
 ) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
-    """Draw topics and documents' sticks; return how many tokens changed topic, and years' potentials (J_t, h_t)."""
+    """Draw topics and documents' sticks; return how many tokens changed topic, and the years' Gaussian potentials."""
     years, in_order = (
         years_at(corpus),
         partial(draw_in_order, corpus, model, state, context, draw_topics),
@@ -229,9 +229,10 @@ def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) ->
 def by_gibbs(
     learnt: LearntPrevalence, options: StartOptions, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta (document, topic): the mean over 50 Gibbs sweeps after 20 of burn-in, or the year's if documents share it.
+    """Return theta (document, topic): that of the year if its documents share it, else the mean over 50 Gibbs sweeps.
 
-    A document outside the years of the run takes the nearest year; a document without a year takes the last.
+    The mean begins after 20 sweeps of burn-in. A document outside the years of the run takes the nearest year;
+    a document without a year takes the last.
     """
     year = nearest_years(documents, learnt.first, len(learnt.states))
     if learnt.shared:

@@ -123,7 +123,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: kernel fitted to the raw process or given, and psi by regression on smoothed shares."""
+    """Return the initial state: kernel given or fitted to word shares, and psi by regression on smoothed word shares."""
     state, rows = State(**zeros(arrays(corpus, model)), n_averaged=0), rows_of(corpus, model)
     with one_blas_thread():
         hyper = initial_kernel(rows, model, options.kernel)

@@ -305,7 +305,7 @@ def draw_sequences(
     drawn,
     context: StepContext,
 ) -> None:
-    """Draw the states of all sequences given potentials; store the distribution of each sequence's last state with tokens.
+    """Draw all sequences' states given Gaussian potentials; store the distribution of each one's last state with tokens.
 
     precision (row, state_dim, state_dim) and drawn (row, state_dim) are the potentials J_t and h_t; both are overwritten.
     """
