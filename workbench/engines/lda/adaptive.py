@@ -503,7 +503,7 @@ def gap_of_pairs(
 
 
 def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
-    """Return the arguments of the bound B: the split, a state of `hybrid`, and the responsibilities' entropy in nats."""
+    """Return the arguments for the bound of `hybrid_bound`: split, state of `hybrid`, and the responsibilities' entropy."""
     return hybrid.under_split(split_from(corpus, options, state.sampled), of_hybrid(options, state))
 
 

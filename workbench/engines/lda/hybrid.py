@@ -333,12 +333,12 @@ def sweep_chains(
 
 
 def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
-    """Return the arguments of the bound B: the split, the state, and the responsibilities' entropy in nats."""
+    """Return the arguments for the bound of `hybrid_bound`: split, state, and the responsibilities' entropy in nats."""
     return under_split(split_of(corpus, options), state)
 
 
 def under_split(split: Split, state: State) -> tuple:
-    """Return the arguments of the bound B, as `for_bound` does, for a given split."""
+    """Return the arguments for the bound of `hybrid_bound`, as `for_bound` does, for a given split."""
     return split, state, part_of(state).entropy_of(split, mean_part(state))
 
 

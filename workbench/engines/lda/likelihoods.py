@@ -154,7 +154,7 @@ def inverse_digamma(y: np.ndarray) -> np.ndarray:
 
 
 def within(x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
-    """Clip x to the range of learnt values."""
+    """Clip x to the range of values that a learnt prior may have: at least `SMALLEST`, at most ``largest``."""
     return np.clip(x, SMALLEST, largest)
 
 

@@ -219,7 +219,7 @@ def init_option(default: str = "dirichlet", before: str = "dirichlet", ways: tup
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """Options for the start of an engine that can warm up."""
+    """Options for the start of an engine: how to initialise, and the number of warm-up iterations of init=smooth."""
 
     init: str = init_option(SMOOTH, ways=(*WAYS, SMOOTH))
     warm_up: int = option(

@@ -141,7 +141,7 @@ def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
 
 
 def cut_words(corpus: Corpus, n_steps: int) -> np.ndarray:
-    """Return the first word of each step, and the end, (step + 1,); steps have similar numbers of pairs."""
+    """Cut the vocabulary into steps with similar numbers of pairs; return first words and the end (step + 1,)."""
     before = np.concatenate([[0], np.cumsum(np.bincount(corpus.words, minlength=corpus.n_words))])
     ideal = np.linspace(0, corpus.n_pairs, n_steps + 1)[1:-1]
     return np.concatenate([[0], np.searchsorted(before, ideal), [corpus.n_words]])
