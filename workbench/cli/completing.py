@@ -18,7 +18,7 @@ def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
 
 
 def _lists(incomplete: str, names: Iterable[str]) -> list[str]:
-    """Return the comma-separated list with its last name completed; no name is offered twice."""
+    """Return completions of a comma-separated list: of its last name, without names that the list already has."""
     before, comma, last = incomplete.rpartition(",")
     return [
         before + comma + name for name in _beginning(last, names) if name not in before.split(",")
@@ -64,7 +64,7 @@ VALUES = {
 
 
 def complete_values(app: typer.Typer, command_class: type) -> None:
-    """Set the class of every command of an application, and the completion of every parameter."""
+    """Make each command of an application a ``command_class``, and set the completion of every parameter."""
     for command in app.registered_commands:
         command.cls = command_class
         hints = get_type_hints(command.callback, include_extras=True)

@@ -268,7 +268,7 @@ def _of_run(path: Path) -> tuple[Iterable[str], dict]:
 
 
 def _of_words(counted: dict | None) -> dict:
-    """Return the options that find words in the same way as in other texts."""
+    """Return those options of counting texts that determine which words are found in a text."""
     from workbench.corpus.texts.words import OF_WORDS
 
     return {name: value for name, value in as_counted(counted, {}).items() if name in OF_WORDS}

@@ -61,7 +61,7 @@ class Comparison(Card):
 
 @lru_cache(maxsize=32)
 def compared(runs: Looked, until: float | None, reference: str | None) -> Shown:
-    """Return the content of the card for these runs (see `side_by_side`), with the labels of its rows beside."""
+    """Return the card that compares these runs (see `side_by_side`): sentences, picture, table, and labels of its rows."""
     if not runs:
         raise MeasureError("no run is drawn; draw some in the table")
     found = side_by_side(runs, until, reference)
@@ -85,7 +85,7 @@ def compared(runs: Looked, until: float | None, reference: str | None) -> Shown:
 
 
 def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr.Dataset:
-    """Return the results for each label, from its runs with held-out data; a run removed meanwhile is omitted.
+    """Return the results of each label (engine and options), from its runs with held-out data; removed runs are omitted.
 
     Documents are scored only for runs at rest.
     until : target perplexity; by default the lowest that every run reaches. reference : a label or an engine.

@@ -68,7 +68,7 @@ class Drawn(NamedTuple):
 
 
 class Curve:
-    """The live figure with its slots; a slot draws one line.
+    """The live figure of the runs' curves, which has slots that draw one line each.
 
     `assign` gives runs their slots and `show` their data; ``axis``, ``measure``, ``span``, ``smoothing`` and ``until`` (a
     perplexity; None: the lowest that every run reaches, 0: none) choose what is visible; ``log`` holds "x" and "y" for the axes
@@ -362,7 +362,7 @@ class Curve:
         self.draw()
 
     def part(self) -> Part:
-        """Return the part of the link for the ranges that the visitor set: left, right, bottom and top."""
+        """Return the query parameter of the page's address for the visitor's ranges: left, right, bottom and top."""
 
         def now() -> str:
             across, up = self.figure.x_range, self.figure.y_range

@@ -56,7 +56,7 @@ class EngineChoice(Box):
         self.value = value
 
     def of_text(self, text: str) -> list[str]:
-        """Return the engines listed in the text of a link, in order; raise ValueError if a name is no engine."""
+        """Return the engines in a comma-separated text of the page's address; raise ValueError for an unknown name."""
         names = [name for name in text.split(",") if name]
         if unknown := set(names) - set(ENGINES):
             raise ValueError(unknown)

@@ -96,7 +96,7 @@ class FigureCard:
         self._left_out = 0  # number of runs that are not even compared
 
     def parts(self) -> dict[str, Part]:
-        """Return a dict name of a choice -> its part of the page's link."""
+        """Return a dict name of a choice -> its query parameter in the page's address."""
         return {
             "axis": widget_part(self.axis),
             "range": widget_part(self.span),
@@ -201,7 +201,7 @@ class FigureCard:
         self._describe()
 
     def _chosen_view(self) -> list[str]:
-        """Return in words those choices of the fold that differ from the defaults."""
+        """Return as short texts those choices under *View* that differ from the defaults, such as: smoothing 0.5."""
         chosen = [
             self.span.value if self.span.value != SPANS[0] else "",
             self.lines.value if self.means else "",

@@ -18,7 +18,7 @@ NEWEST, MOST = 64, 500
 
 
 class Line(NamedTuple):
-    """A curve of the figure: the run, or the runs whose mean, it shows."""
+    """A curve of the figure, which shows one run or the mean of several runs."""
 
     key: str  # stays while runs join the line, so that it keeps its slot
     label: str  # empty: what distinguishes the run from the others drawn

@@ -136,7 +136,7 @@ class LiveStrip:
             self._do(partial(turn, [one.path for one in runs], changes, self._who))
 
     def _act(self, runs: list[Reading], act: Callable[[Run], Run]) -> None:
-        """Start a branch of each run."""
+        """Start a branch of each run: a new run that ``act`` makes from the present state of the run."""
         self._do(partial(branches, [one.path for one in runs], act))
 
     def _do(self, work: Callable[[], tuple[list[Path], list[Exception]]]) -> None:

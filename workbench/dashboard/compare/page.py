@@ -244,7 +244,7 @@ class ComparePage:
             self.settings.leave_out(option, value)
 
     def look_at_columns(self, asked: tuple) -> None:
-        """Offer the columns of the file in the form; choose the obvious ones unless the link sets the columns."""
+        """Offer the columns of the file in the form; choose the obvious ones unless the page's address sets the columns."""
         guess = self._followed
 
         def then(found, error) -> None:
@@ -279,7 +279,7 @@ class ComparePage:
         self._redraw(self._show_curves)
 
     def _redraw(self, draw: Callable[[], None]) -> None:
-        """Draw at the session's next event, and update the link in the same message."""
+        """Draw at the session's next event, and update the page's address in the same message."""
 
         def work() -> None:
             draw()

@@ -53,7 +53,7 @@ class Results(Card):
         self.bring(key, partial(results_of, seen, *key[1:]))
 
     def parts(self) -> dict[str, Part]:
-        """Return the chosen setting and result as parts of the link."""
+        """Return the query parameters of the page's address for the chosen setting and the chosen result."""
         return {"settings": self.setting.part(is_setting), "result": widget_part(self.result)}
 
 

@@ -65,7 +65,7 @@ ABOUT_CHAINS = message(
 
 
 def looked_at(readings: Iterable[Reading]) -> Looked:
-    """Return (path, last iteration) of each run, ordered by path; active runs have a number that changes with time."""
+    """Return (path, last iteration) of each run by path; for active runs a negative number that changes with time."""
     window = int(time.monotonic() // LIVE_EVERY)
     return tuple(
         sorted(
@@ -90,7 +90,7 @@ def begun(runs: Looked) -> Iterator[tuple[Run, int, xr.Dataset]]:
 
 
 class RunsCard(Card):
-    """A card on runs, with the content that ``shown_of`` returns for what describes the runs; hidden if that is empty."""
+    """A card about runs, whose content ``shown_of`` returns for the runs given to `follow`; hidden while that is empty."""
 
     def __init__(self, heading: str, handover: Handover, shown_of: Callable[[tuple], Shown]):
         super().__init__(heading, handover, hides=True)
@@ -161,7 +161,7 @@ def priors_of(runs: Looked) -> Shown:
 
 @lru_cache(maxsize=8)
 def gap_of(runs: Looked) -> Shown:
-    """Return the picture of `measures.gap`, or a sentence on the run that it lacks; empty if no run records a bound."""
+    """Return the picture of `measures.gap`, or a sentence on the reference run that it lacks; empty without bounds."""
     datasets = [progress for *_, progress in begun(runs)]
     if not any("bound" in run and "test_perplexity" in run for run in datasets):
         return Shown()
@@ -172,7 +172,7 @@ def gap_of(runs: Looked) -> Shown:
 
 
 def family_of(readings: Iterable[Reading]) -> tuple[tuple[Path, RunSpec], ...]:
-    """Return path and spec of each run that began from another, or another from it, oldest first; of runs newest first."""
+    """Return path and spec, oldest first, of runs (newest first) that began from another run, or another from them."""
     known = {one.name: one for one in readings if one.spec is not None}
     edges = edges_of([(name, one.spec) for name, one in reversed(known.items())])
     related = {name for edge in edges for name in (edge.run, edge.parent)}

@@ -119,11 +119,11 @@ class Settings:
         self.on_change()
 
     def text(self, name: str) -> str:
-        """Return the value of a field as the text in a link."""
+        """Return the value of a field as the text that stands for it in the page's address."""
         return written(self.fields[name].value) if name in self.fields else self._usual[name]
 
     def parts(self) -> dict[str, Part]:
-        """Return a dict name of a field -> its part of the page's link."""
+        """Return a dict name of a field -> its query parameter in the page's address."""
         return {
             name: Part(
                 partial(self.text, name),
@@ -330,7 +330,7 @@ class Settings:
         )
 
     def _folded(self, section: str, names: tuple[str, ...], engines: tuple[str, ...]) -> list[str]:
-        """Return the names of a fold and, if open, its fields, under headings with the engines that share these."""
+        """Return the names of what a fold shows: itself and, if open, its fields, under headings with their engines."""
         fold, shown = self.fields[f"fold:{section}"], [f"fold:{section}"] if names else []
         changed = [
             f"{self.fields[name].label} {shown_value(self.fields[name])}"

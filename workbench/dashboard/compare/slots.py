@@ -142,7 +142,7 @@ def drawn_from(source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRende
 
 
 class Look(NamedTuple):
-    """The columns to draw and the smoothing."""
+    """What a line shows: the columns of its numbers to draw, and the weight of the smoothing."""
 
     columns: tuple[str, ...]  # of COLUMNS: thick, thin
     smoothing: float
@@ -232,7 +232,7 @@ def _sent(values: np.ndarray) -> np.ndarray | list[float]:
 
 
 def _drawn(numbers: np.ndarray, errors: np.ndarray, look: Look) -> dict[str, np.ndarray]:
-    """Return the columns of STRANDS by name; NaN where the line has no value."""
+    """Return a dict column -> values, of lines and bands of standard errors (see STRANDS); NaN where there is none."""
     nothing, found = np.full(len(numbers), np.nan), {}
     for at, names in enumerate(STRANDS):
         column = COLUMNS.index(look.columns[at]) if at < len(look.columns) else None
@@ -250,7 +250,10 @@ def _columns(numbers: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -> dict:
-    """Return, as columns, the first row at or below the target, and the colour, of each line (numbers, colour)."""
+    """Return a dict column -> values, of each line's first row at or below the target; ``lines``: (numbers, colour).
+
+    The colour of the line is one of the columns.
+    """
     found = [(rows[rows[:, COLUMNS.index(column)] <= target][:1], colour) for rows, colour in lines]
     return _columns(np.concatenate([NO_ROWS, *(rows for rows, _ in found)])) | {
         "colour": [colour for rows, colour in found if len(rows)]
@@ -258,7 +261,7 @@ def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -
 
 
 def turns(lines: list[tuple[Reading, str]], column: str) -> dict:
-    """Return, as columns, each line's first row after its warm-up and each change of settings, with the reason."""
+    """Return a dict column -> values, of each line's first row after warm-up and changes of settings, with the reason."""
     rows, colours, said = [NO_ROWS], [], []
     for reading, colour in lines:
         recorded = np.vstack([reading.numbers, reading.latest])  # the last row may be no point

@@ -88,7 +88,7 @@ def mark_busy(start: pn.widgets.Button, busy: bool) -> None:
 
 
 class Started(NamedTuple):
-    """The result of a start."""
+    """What a click on Start led to: the runs started, those that were finished before, and a sentence for the visitor."""
 
     runs: list  # those that were started
     finished: list[Run]  # those that existed already, with all iterations of the request
@@ -96,7 +96,7 @@ class Started(NamedTuple):
 
 
 class Starts:
-    """The starts of one page, whose runs are counted together."""
+    """The starts of runs from one open page, counted together for the limit per session."""
 
     def __init__(self, monitor: RunMonitor):
         self._n_started, self._monitor, self._document = 0, monitor, pn.state.curdoc
@@ -215,7 +215,7 @@ def check_memory(store: Path, coming: Iterable[Planned], jobs: int) -> None:
 
 
 def planned_of(path: Path) -> Planned:
-    """Return a run of the store with its data."""
+    """Return the stored run at a path as `Planned`: its spec with its training and test data."""
     spec = Run(path).spec
     return Planned(spec, *corpora_of(path.parent, spec))
 

@@ -32,7 +32,7 @@ APPLIES = {
 
 
 class Steering:
-    """The four buttons and a sentence below them; Remove asks for a second click."""
+    """The buttons that pause, resume, stop and remove runs, and a sentence below; Remove asks for a second click."""
 
     def __init__(self, table: RunTable, on_change):
         self._table, self._on_change = table, on_change
@@ -45,7 +45,7 @@ class Steering:
         table.param.watch(lambda event: self._update(), "chosen")
 
     def show(self, readings: tuple[Reading, ...]) -> None:
-        """Set the states of all runs."""
+        """Take the present states of all runs, which decide which buttons are enabled."""
         self._states = {reading.name: (reading.state, reading.path) for reading in readings}
         self._update()
 

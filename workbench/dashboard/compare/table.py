@@ -215,7 +215,7 @@ class RunTable(Drawn):
         self.tools.visible = bool(self._known)
 
     def _offer(self, *events) -> None:
-        """Offer the columns and groups of the runs and of the link, and send the headings of the shown columns."""
+        """Offer the columns and groups of the runs and of the page's address, and send headings of the shown columns."""
         linked = filter(is_setting, (self.group, *self.columns))
         settings = {name: called(name) for name in linked} | self.settings
         groups = {title: name for name, title in settings.items()} | GROUPS
@@ -231,7 +231,7 @@ class RunTable(Drawn):
         ]
 
     def parts(self) -> dict[str, Part]:
-        """Return search, order, groups and columns as parts of the link."""
+        """Return the query parameters of the page's address for search, order, groups and columns."""
         usual = ",".join(USUAL)
 
         def take(text: str) -> bool:

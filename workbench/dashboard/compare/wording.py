@@ -39,7 +39,7 @@ def labelled(text: str, choices: tuple = ()) -> str:
 
 
 def worded(error: ValueError) -> str:
-    """Return the message of an error with the labels of the page, as one sentence."""
+    """Return the message of an error as one sentence, with settings named by the labels that the page shows."""
     return sentence_of(ValueError(one_sentence(getattr(error, "parts", (str(error),)), _worded)))
 
 

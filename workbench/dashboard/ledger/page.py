@@ -42,7 +42,7 @@ NOTE = (
 
 
 class LedgerPage:
-    """The page of one visitor, which shows the ledger of the store."""
+    """The page of one visitor, which shows the ledger of the store: the papers' results beside ours."""
 
     def __init__(self, store: Path | None = None):
         self._file, self._seen = Path(store or default_store()) / FILE, None

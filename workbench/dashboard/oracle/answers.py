@@ -41,7 +41,7 @@ HEADINGS = {
 
 
 def toy_of(toy: Toy) -> tuple[Corpus, LDA]:
-    """Return corpus and model of a toy.
+    """Return the corpus and the LDA model of a toy, that is, a tiny example given as texts.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def exact_shown(found: xr.Dataset) -> Shown:
 
 
 def answers_shown(answers: list[xr.Dataset]) -> Shown:
-    """Return the card of the engines: a row for each engine that has run, and bars of bounds and distances after the last."""
+    """Return the card of the engines: a row for each that has run and, once all have, bars of bounds and distances."""
     number = partial(Column, kind="number", digits=4)
     columns = [
         Column("Engine"),

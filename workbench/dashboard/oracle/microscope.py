@@ -51,7 +51,7 @@ class Asked(NamedTuple):
 
 
 class MicroscopeCard(Card):
-    """The card *One count*; ``fields``: the fields of its form; ``parts``: its parts of the link."""
+    """The card *One count*, on the distribution of a topic count; ``parts``: its parameters in the page's address."""
 
     def __init__(self, handover: Handover):
         self.fields, self._toy = microscope_fields(), None
@@ -84,7 +84,7 @@ class MicroscopeCard(Card):
 
 
 def microscope_fields() -> dict[str, pn.widgets.Widget]:
-    """Return the fields of the card by their names in the link."""
+    """Return the fields of the card by their names in the page's address."""
     engines = {name: name for name in lda_engines()}
     return {
         "count": menu(

@@ -125,7 +125,7 @@ class OraclePage:
         self._next(toy)
 
     def _next(self, toy: Toy, answer=None, error: Exception | None = None) -> None:
-        """Add a new answer, show those of the engines that have run, and run the next engine; or show the error."""
+        """Add the result of an engine, show all results so far, and run the next engine; or show the error."""
         if error is not None:
             self.engines.show(None, error)
             return
@@ -167,7 +167,7 @@ def page() -> pn.Column:
 
 
 def _fields(first: Toy) -> dict[str, pn.widgets.Widget]:
-    """Return the fields of the form by their names in the link."""
+    """Return the fields of the form by their names in the page's address."""
     return {
         "toy": menu(
             "Toy",

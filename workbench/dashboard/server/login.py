@@ -38,7 +38,7 @@ _QUEUES: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 
 class ServerError(InputError):
-    """Why the server cannot start, in one sentence."""
+    """The error that says in one sentence why the server cannot start."""
 
 
 def read_password(path: Path) -> str:

@@ -123,7 +123,7 @@ class _Refused(Matcher):
 
 @stream_request_body
 class _Refusal(RequestHandler):
-    """Answer every request with status 403 and the reason, without reading its body."""
+    """A handler that answers every request with status 403 and the reason, without reading its body."""
 
     def initialize(self, why: str) -> None:
         self._why = why
@@ -138,7 +138,7 @@ class _Refusal(RequestHandler):
 
 
 class _Headers(OutputTransform):
-    """Set the security headers of an answer; its scripts get a nonce, which others cannot guess."""
+    """A transform that sets the security headers of an answer; its scripts get a nonce, which others cannot guess."""
 
     def transform_first_chunk(self, status_code, headers, chunk, finishing):
         nonce = secrets.token_hex(len(NONCE) // 2)

@@ -17,7 +17,7 @@ TOKEN, NAME = "X-Upload-Token", "X-File-Name"
 
 @stream_request_body
 class UploadHandler(AuthRequestHandler):
-    """Answer 204 when a file has arrived, else an error sentence; a file that is not allowed is refused before it is read.
+    """A handler that answers 204 when a file has arrived, else an error sentence; it reads no file that is not allowed.
 
     `workbench.dashboard.server.requests` has refused requests under other names and from other sites' pages before. Tornado
     calls `post` only when as many bytes have come as the header Content-Length says.

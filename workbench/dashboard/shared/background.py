@@ -83,7 +83,7 @@ def sentence_of(error: Exception) -> str:
 
 
 class LatestTask:
-    """Do the latest request in a thread; a request equal to the last is not repeated."""
+    """A runner of the latest request in a thread, one at a time; a request equal to the last is not repeated."""
 
     def __init__(self, workers=LOOKS):
         self.document, self._workers = pn.state.curdoc, workers

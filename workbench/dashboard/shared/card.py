@@ -24,7 +24,7 @@ from workbench.views.picture import Control
 
 
 class Shown(NamedTuple):
-    """The content of a card."""
+    """The content of a card: a sentence, a picture, a table, and what belongs to these."""
 
     said: str = ""  # HTML
     picture: Picture | None = None
@@ -41,7 +41,7 @@ Live = tuple[Shown, list[figure]]
 
 
 def live(shown: Shown, before: Picture | None = None) -> Live:
-    """Return the content and the figures of its picture, or no figures if that is ``before``; safe in any thread."""
+    """Return the content with new Bokeh figures of its picture, or none if that is ``before``; safe in any thread."""
     new = shown.picture is not None and shown.picture is not before
     figures = figures_of(shown.on_page or shown.picture) if new else []
     for each in figures:
@@ -50,7 +50,7 @@ def live(shown: Shown, before: Picture | None = None) -> Live:
 
 
 class Card(PictureCard):
-    """A card with a heading, ``tools`` and controls beside it, and components ``above`` the picture.
+    """A card of a picture and a table, with a heading, ``tools`` and controls, and components ``above`` the picture.
 
     ``hides``: whether the card is hidden while it has nothing to show. ``kind``: further CSS classes. ``changed()`` is called
     when a control was set. ``csv`` makes the CSV file instead of the table of the picture, and ``more`` further files, see

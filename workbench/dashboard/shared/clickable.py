@@ -14,7 +14,7 @@ KEY = Markup('<button type="button" data-key="{}" title="{}">{}</button>')
 
 
 class Clickable(pn.custom.JSComponent):
-    """HTML; ``clicked("topic", "3")`` is called for a click on an element with ``data-key="topic 3"``.
+    """A component of HTML that calls ``clicked("topic", "3")`` for a click on an element with ``data-key="topic 3"``.
 
     Texts of others are escaped before they are put into ``object``; what ``clicked`` gets is checked there.
     """

@@ -67,7 +67,7 @@ class Downloads:
             self.buttons[name].on_click(lambda event, maker=maker: self._make(maker()))
 
     def row(self, said: str, name: str) -> list:
-        """Return label, width and buttons as a group called ``name``, and the sentence on the last click."""
+        """Return a group called ``name`` (label, choice of figure width, buttons), and the sentence on the last click."""
         width = [self.width] if self.width else []
         return [in_row(said, name, *width, *self.buttons.values()), self.said]
 

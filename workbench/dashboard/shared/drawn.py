@@ -31,7 +31,7 @@ def style(*names: str) -> list[str]:
 
 
 class Sight(Drawn):
-    """A place of a page, without height; what lies below it can wait until the visitor has scrolled there."""
+    """An invisible mark on a page that notes when it has been in sight, so that what lies below can wait until then."""
 
     seen = param.Boolean(doc="Whether the place has ever been in sight.")
 

@@ -13,7 +13,7 @@ HEIGHTS = {1: 2.1, 2: 2.9}
 
 
 class FileError(ValueError):
-    """Why a file cannot be made and what to do, in one sentence."""
+    """The error that says in one sentence why a file cannot be made and what to do."""
 
 
 class File(NamedTuple):

@@ -78,13 +78,13 @@ class Fold(Toggles):
         self.value = self.options if is_open else []
 
     def show(self, content: str) -> None:
-        """Show a text on the fold's content after the fold's title."""
+        """Show a text on what the fold contains, such as its changed settings, after the fold's title."""
         title = f"{self.title}: {content}" if content else self.title
         self.param.update(options=[title], value=[title] if self.is_open else [])
 
 
 class Steps(SingleSelectBase):
-    """A slider over named values; screen readers read the names, but only positions of Panel's own slider.
+    """A slider over named values, whose names screen readers read; of Panel's own slider they read only positions.
 
     ``value_throttled`` is the value at which it was let go.
     """
@@ -107,7 +107,7 @@ class Steps(SingleSelectBase):
 
 
 class Offers(pn.widgets.Select):
-    """A menu of what there is now, after an entry with value "" for the default; a chosen value stays when it is gone.
+    """A menu of the values present now, after an entry for the default (value ""); a chosen value stays when it is gone.
 
     ``named`` returns the entry of a value.
     """
@@ -118,12 +118,12 @@ class Offers(pn.widgets.Select):
         styled(self)
 
     def offer(self, values: Iterable[str]) -> None:
-        """Offer these values and the chosen one."""
+        """Set the entries of the menu: the default, these values, and the value chosen now."""
         wanted = dict.fromkeys(filter(None, [*values, self.value]))
         self.options = self._default | {self._named(value): value for value in wanted}
 
     def part(self, known: Callable[[str], bool] = lambda value: True) -> Part:
-        """Return the part of the link; it may name what is not offered now, if that is ``known``."""
+        """Return the menu's query parameter in the page's address; it may have a value not offered now, if ``known``."""
 
         def take(value: str) -> bool:
             if fits := not value or known(value):
@@ -135,7 +135,7 @@ class Offers(pn.widgets.Select):
 
 
 class Fields(dict):
-    """Fields by name, each made at its first use."""
+    """A dict name -> field of a form, in which each field is made when it is first looked up."""
 
     def __init__(self, make: Callable[[str], pn.viewable.Viewable]):
         super().__init__()

@@ -20,7 +20,10 @@ LONGEST = 500
 
 
 class Part(NamedTuple):
-    """One value of the link: its present text, its default text, and a function that sets it (False: invalid text)."""
+    """A query parameter of the page's address: its present text, its default, and a function that sets it.
+
+    ``take`` returns whether the text is valid.
+    """
 
     now: Callable[[], str]
     usual: str
@@ -28,14 +31,14 @@ class Part(NamedTuple):
 
 
 def widget_part(widget) -> Part:
-    """Return the part of the link for a widget; the present value becomes the default."""
+    """Return the query parameter of the page's address for a widget; the present value becomes the default."""
     return Part(
         lambda: written(widget.value), written(widget.value), lambda text: take(widget, text)
     )
 
 
 def attribute_part(owner, name: str, known: Callable[[str], bool] = lambda text: True) -> Part:
-    """Return the part of the link for a text attribute with default ""; ``known``: whether a text is valid."""
+    """Return the query parameter of the page's address for a text attribute; ``known``: whether a text is valid."""
 
     def take(text: str) -> bool:
         try:
@@ -79,19 +82,19 @@ def _value(widget, text: str):
 
 
 def to_query(parts: dict[str, Part]) -> str:
-    """Return the query with all values that differ from the default: ``?axis=seconds&n_topics=20``, or nothing."""
+    """Return the query of the page's address with all values that differ from the default, as ``?axis=seconds``, or ""."""
     given = {name: part.now() for name, part in parts.items() if part.now() != part.usual}
     return "?" + urlencode(given, safe=",") if given else ""
 
 
 def from_query(search: str, parts: dict[str, Part]) -> list[str]:
-    """Set the parts to the values of a query; return the names of those with invalid values."""
+    """Set the parameters of a query to its values; return the names of those with invalid values."""
     given = dict(parse_qsl(search.lstrip("?"), keep_blank_values=True))
     return [name for name, text in given.items() if name in parts and not parts[name].take(text)]
 
 
 def query_of(spec: RunSpec) -> dict[str, str]:
-    """Return the texts of the form's fields with the settings of a run; visitors from elsewhere get no path."""
+    """Return a dict field of the form -> text, for the settings of a run; visitors on other machines get no path."""
     query = RunRequest.of_spec(spec).to_query()
     if policy().others:
         query.pop("path", None)
@@ -99,7 +102,7 @@ def query_of(spec: RunSpec) -> dict[str, str]:
 
 
 def follow_address(parts: dict[str, Part]) -> str:
-    """Set the parts to the values in the page's address; return a sentence about invalid values, or nothing."""
+    """Set the parameters to the values in the page's address; return a sentence about invalid values, or "" without any."""
     refused = (
         from_query(pn.state.location.search or "", parts) if pn.state.location is not None else []
     )

@@ -19,7 +19,7 @@ HINTS = (
 
 
 class NotesCard:
-    """The card with its fields; ``on_change`` is called after every change."""
+    """The card with the note and the tags of the chosen runs; ``on_change`` is called after every change."""
 
     def __init__(self, on_change: Callable[[], None]):
         self._on_change, self._document = on_change, pn.state.curdoc

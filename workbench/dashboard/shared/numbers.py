@@ -31,7 +31,7 @@ COLUMNS = (
 
 
 def numbers_of(run: xr.Dataset) -> np.ndarray:
-    """Return the values of each iteration, (iteration, COLUMNS) float64, given the per-iteration part of a run."""
+    """Return the values of each iteration, (iteration, COLUMNS) float64, from the per-iteration variables of a run."""
     return np.column_stack([_column(run, name) for name in COLUMNS])
 
 

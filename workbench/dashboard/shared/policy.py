@@ -34,7 +34,7 @@ LOOK_ONLY = "This server is to look at: nothing can be started, changed or remov
 
 
 class PolicyError(InputError):
-    """What this server does not allow, in one sentence."""
+    """The error for what this server does not allow, in one sentence."""
 
 
 class Limits(NamedTuple):
@@ -118,7 +118,10 @@ class Policy(NamedTuple):
         return path
 
     def find(self, typed: str) -> Path | None:
-        """Return the existing path that a visitor names, or None; for others only in ``folders``, links resolved."""
+        """Return the existing path that a visitor names, or None; from other machines only inside ``folders``.
+
+        Symbolic links are resolved before the check.
+        """
         try:
             if not self.others:
                 path = Path(typed).expanduser()

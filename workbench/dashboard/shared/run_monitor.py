@@ -96,7 +96,7 @@ class Listing(NamedTuple):
 
 
 class Follower:
-    """Read one run repeatedly, each time only its new rows."""
+    """A reader that reads one run repeatedly, each time only its new rows."""
 
     def __init__(self, path: Path):
         self.path, self._about = path, about_run(path)
@@ -134,7 +134,7 @@ class Follower:
 
 
 class RunMonitor:
-    """Keep the listing of a store up to date; `monitor_of` returns the monitor of the process."""
+    """A monitor that keeps the listing of a store up to date in a thread; `monitor_of` returns that of the process."""
 
     def __init__(self, store: Path):
         self.store = store

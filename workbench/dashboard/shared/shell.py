@@ -181,7 +181,7 @@ def styled(widget, **settings):
 
 
 def labelled(widget, *more) -> pn.Column:
-    """Return a widget and further components after the label of the widget, which the widget itself shows no more."""
+    """Return a container of the widget's label, the widget, now without a label of its own, and further components."""
     widget.css_classes = ["wb-unlabelled"]
     return column(_label(widget.label), widget, *more, kind="wb-pair", sizing_mode=None)
 

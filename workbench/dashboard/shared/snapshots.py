@@ -36,7 +36,7 @@ class Moment(NamedTuple):
 
 
 def moment_of(reading: Reading) -> Moment:
-    """Return the last snapshot that a run can have; a run that has ended has one at its last iteration."""
+    """Return the last snapshot that a run can have by now; a run that has ended has one at its last iteration."""
     iteration = int(reading.latest[0]) if np.isfinite(reading.latest[0]) else 0
     if reading.state in ALIVE:
         iteration -= iteration % reading.spec.snapshot_every
@@ -45,7 +45,7 @@ def moment_of(reading: Reading) -> Moment:
 
 
 def edition_of(path: Path) -> Edition:
-    """Return the edits of a run's topics; none if their file is damaged, which `workbench edit` tells."""
+    """Return the edits that people made of a run's topics; none if their file is damaged, see `workbench edit`."""
     try:
         return read_edition(path)
     except EditionError:
@@ -148,5 +148,5 @@ def labelled(run: xr.Dataset, labels: dict[int, str]) -> xr.Dataset:
 
 
 def changes(n_rows: int, most: int) -> int:
-    """Return how often a picture has changed: at each of the first ``most`` rows, then per growth by 1 / most."""
+    """Return how often a picture of ``n_rows`` rows was redrawn: at the first ``most``, then per growth by 1 / most."""
     return n_rows if n_rows <= most else int(most * (1.0 + math.log(n_rows / most)))

@@ -59,7 +59,7 @@ class Inbox:
             self._document.on_session_destroyed(lambda session_context: self.close())
 
     def receive(self) -> BinaryIO:
-        """Return a new file to write to, after dropping an unfinished one; raise OSError."""
+        """Open a new file for an upload and return it, after dropping an unfinished one; raise OSError if that fails."""
         self.drop(self._arriving)
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="workbench-upload-"))
@@ -179,6 +179,9 @@ def shown_name(name: str) -> str:
 
 
 def name_on_disk(name: str) -> str:
-    """Return a safe file name with the same ending (letters, digits, dots, blanks, dashes), which names the corpus."""
+    """Return a file name with no unsafe characters but the same ending; it becomes the name of the corpus.
+
+    Letters, digits, dots, blanks, dashes and underscores are kept.
+    """
     last = re.split(r"[/\\]", name)[-1]
     return re.sub(r"[^\w. -]", "_", last)[-LONGEST:].strip(". -") or "corpus"

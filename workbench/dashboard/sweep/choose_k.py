@@ -209,7 +209,7 @@ def warm_starts() -> dict[str, bool]:
 
 @lru_cache(maxsize=8)
 def choice_of_k(points: tuple[Point, ...], label: str, ks: tuple[int, ...]) -> Shown:
-    """Return recommendation, figure and table, cached for all sessions.
+    """Return the card on the choice of K: recommendation, figure and table, cached for all sessions.
 
     points : ordered by K
     ks : values of K in the form

@@ -85,7 +85,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Frontier(SweepRequest):
-    """A request for runs of a hybrid with several r, chains and seeds, of cgs and `ADAPTIVE`, and long cgs chains."""
+    """A request for runs of a hybrid (several r, chains, seeds), of cgs and of `ADAPTIVE`, and for long cgs chains."""
 
     reference: int | None = None  # iterations of the long chains; None: the smallest allowed number
     cost: str = "cpu_time"  # clock that measures the cost of settings
@@ -155,7 +155,7 @@ class Frontier(SweepRequest):
 
     @property
     def labels(self) -> list[str]:
-        """Return the label (engine and options) of each setting."""
+        """Return the label (engine and options) of each setting, that is, of each kind of run in the form."""
         return [
             RunSpec("", "", None, engine, model, options).label()
             for engine in self.engines
@@ -287,7 +287,7 @@ def cost_and_distance(
     n_reference: int,
     clock: str,
 ) -> Shown:
-    """Return cost and distance from the reference of each setting, cached for all sessions.
+    """Return the card on cost and distance from the reference chains, of each setting; cached for all sessions.
 
     n_iterations : iterations of a setting; further ones of a run are ignored
     n_reference : iterations of a chain of the reference
@@ -314,7 +314,7 @@ def cost_and_distance(
 
 @lru_cache(maxsize=8)
 def overtaking_map(points: tuple[Point, ...]) -> Shown:
-    """Return the maps that show where hybrids overtake cgs."""
+    """Return the card with maps of the data and numbers of topics with which hybrids overtake cgs."""
     try:
         cells = overtaking(in_papers_order([_progress(point) for point in points]))
     except MeasureError:

@@ -100,7 +100,7 @@ class SweepPage:
 
     @property
     def fields(self) -> dict[str, pn.widgets.Widget]:
-        """Return the fields of the tab by their names in the link."""
+        """Return the fields of the tab by their names in the page's address."""
         return self._fields[self.choice.value]
 
     @property
@@ -115,7 +115,7 @@ class SweepPage:
 
     @property
     def parts(self) -> dict[str, Part]:
-        """Return a dict name -> part of the page's link, for the choice of the tab and the tab's fields."""
+        """Return a dict name -> query parameter in the page's address, for the choice of the tab and the tab's fields."""
         return self._parts[self.choice.value]
 
     def request(self) -> ChooseK | Frontier:
@@ -229,7 +229,7 @@ class SweepPage:
         self.said.say(sentence, kind)
 
     def _placed(self, mistakes: dict[str, str]) -> dict[str, str]:
-        """Return the mistakes by the field that shows them; those without a field stand under the corpus."""
+        """Return a dict field that shows the mistake -> error sentence; the corpus shows mistakes that have no field."""
         corpus = "path" if self.fields["corpus"].value == FILE else "corpus"
         places = TABS[self.choice.value].placed_at | {"corpus": corpus}
         placed = {places.get(name, name): said for name, said in reversed(mistakes.items())}

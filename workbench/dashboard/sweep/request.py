@@ -41,7 +41,7 @@ class Point(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What distinguishes a run from the other runs of a form."""
+    """The key of a run among the runs of a form: what distinguishes it from the others."""
 
     label: str  # engine and options
     n_topics: int
@@ -49,7 +49,7 @@ class Place(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The runs that a form describes and the store has."""
+    """Those runs of a form that the store has already."""
 
     settings: list[Reading]
     reference: Sequence[Reading] = ()  # the long chains
@@ -80,11 +80,11 @@ class SweepRequest(RunRequest):
 
     @property
     def each_seed(self) -> range:
-        """Return the seeds of the runs of each setting."""
+        """Return the seeds, one for each run with the same settings."""
         return range(self.seed, self.seed + self.seeds)
 
     def goes_on(self, store: Path, found: Found) -> bool:
-        """Return whether further runs start automatically."""
+        """Return whether further runs start automatically, as in a warm sweep, whose process starts one after another."""
         return False
 
 

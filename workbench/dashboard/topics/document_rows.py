@@ -50,7 +50,7 @@ def columns_of(moment: Moment, table: DocumentTable | None) -> dict[str, list]:
 
 
 def columns_beside(columns: dict[str, list]) -> list[str]:
-    """Return the names of the columns that come from the corpus, as many as are shown."""
+    """Return the names of the columns of the corpus that the table of documents shows, at most `MOST_COLUMNS`."""
     return [name for name in columns if name not in OWN][:MOST_COLUMNS]
 
 
@@ -138,7 +138,7 @@ def ranked_for(moment: Moment, topic: int) -> np.ndarray:
 
 
 def headings(columns: dict[str, list], topic: int) -> list[Column]:
-    """Return the columns of the table; a column's name is the value of ``sort`` for the order by that column.
+    """Return the columns of the table of documents; a column's name is the value of ``sort`` that sorts by it.
 
     topic : the topic whose share the rows show; NONE: the largest topic of each document
     """
@@ -164,7 +164,7 @@ def headings(columns: dict[str, list], topic: int) -> list[Column]:
 def rows_of(
     run: xr.Dataset, columns: dict[str, list], documents: np.ndarray, topic: int
 ) -> list[dict]:
-    """Return the rows of these documents for `shelf`, with the share of ``topic``, or for NONE of the largest topic."""
+    """Return the documents' rows for `shelf`, which makes HTML; share of ``topic``, or for NONE of the largest topic."""
     used = used_topics(run)
     largest, shares, tokens = largest_topics(used, documents)
     if topic != NONE:

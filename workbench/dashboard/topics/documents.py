@@ -103,7 +103,7 @@ class Documents(TopicCard):
 
     @property
     def content(self) -> dict:
-        """Return what `_documents_now` returned for the shown list; empty if nothing is shown."""
+        """Return a dict with the shown list and document, see `_documents_now`; empty if nothing is shown."""
         return self.shown.beside or {}
 
     def follow(self, moment: Moment, topic: int, names: dict[int, str], query: str = "") -> None:
@@ -137,7 +137,7 @@ class Documents(TopicCard):
 
 
 def documents_shown(moment: Moment, topic: int, document: int, names, *asked) -> Shown:
-    """Return the content of the card: what `_documents_now` returns, as HTML."""
+    """Return the card's content: the list of documents and the chosen document of `_documents_now` as HTML."""
     made = _documents_now(moment, topic, document, names, *asked)
     html = (
         shelf(made["content"], made["shown"], asked[1]) if made["content"] or made["shown"] else ""
@@ -319,7 +319,7 @@ def document_content(
     labels: dict[int, str],
     table: DocumentTable | None = None,
 ) -> dict:
-    """Return a document for `shelf`: its columns and topics, and its text or words, coloured by likeliest topic."""
+    """Return a document for `shelf`, which makes HTML: columns, topics, and text or words, coloured by likeliest topic."""
     tokens = token_topics(run, train_of(moment), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
     text = None if table is None or table.texts is None else table.texts[document]

@@ -32,7 +32,7 @@ MOST_WORDS = 40
 
 
 class Editing:
-    """The card *Edit the topics*: edits are written by buttons or by hand, and a new run starts with them or they are shown."""
+    """The card *Edit the topics*: edits, by buttons or typed, with which a new run starts or the topics are shown."""
 
     def __init__(self):
         self.topics = in_form(pn.widgets.MultiSelect(label="Topics", options={}, size=6))
@@ -103,7 +103,7 @@ class Editing:
             self.words.param.update(options=options, value=self.words.value)
 
     def leave_out(self, document: int, title: str) -> None:
-        """Add a document to those that are left out."""
+        """Add a document to those that the new run leaves out."""
         name = f"{document} {title}"
         self._of_documents.visible = True
         self.documents.options = self.documents.options | {name: document}
@@ -127,7 +127,7 @@ class Editing:
         return [edit.strip() for edit in re.split("[;\n]", self.edits.value_input) if edit.strip()]
 
     def written(self) -> list[str]:
-        """Return all edits: those in the text field, and what is left out."""
+        """Return all edits as texts: those in the text field, and those that leave out the chosen words and documents."""
         left_out = {WORDS: self.words.value, DOCUMENTS: self.documents.value}
         edits = [
             f"{what} {', '.join(map(str, names))}" for what, names in left_out.items() if names
@@ -135,7 +135,7 @@ class Editing:
         return [*self._typed(), *edits]
 
     def _arrange(self) -> None:
-        """Show the topics as the typed edits arrange them, without another run."""
+        """Show the topics as the typed edits arrange them, without starting another run."""
         edits = [re.sub("^drop ", "hide ", edit) for edit in self._typed()]
         if not edits:
             self.said.say("Write an edit first, such as merge 3 7, drop 5 or order 4 2.", "bad")
@@ -143,7 +143,7 @@ class Editing:
         self._in_run(lambda run: run.edit(*edits))
 
     def _in_run(self, change: Callable[[Run], Edition]) -> None:
-        """Change the edition of the run."""
+        """Change the edits with which the run's topics are shown, and say which edits there are now."""
         path = self._path
 
         def then(edition: Edition | None, error: Exception | None) -> None:

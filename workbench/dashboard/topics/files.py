@@ -43,7 +43,7 @@ class Asked(NamedTuple):
         return File(f"{self.moment.path.name}-{what}.csv", content)
 
     def counts(self) -> xr.Dataset:
-        """Return the last counts of the run; raise FileError if there are none."""
+        """Return phi, n_kw and n_k at the run's last snapshot; raise FileError if there is none."""
         if self.moment is None:
             raise FileError("there is no run; start one on the Compare page")
         if (run := counts_of(self.moment)) is None:

@@ -35,7 +35,7 @@ PART = Markup('<span title="{}" style="width: {:.1f}%; background: {}"></span>')
 
 @lru_cache(maxsize=3)
 def levels_of(moment: Moment) -> xr.Dataset | None:
-    """Return the counts of the levels of a network at the last snapshot; None before the first."""
+    """Return the counts of each level of a network of mixtures at the last snapshot; None before the first."""
 
     def names(run) -> list[str]:
         levels = [
@@ -49,7 +49,7 @@ def levels_of(moment: Moment) -> xr.Dataset | None:
 
 
 def model_shown(topics: Topics, find: str) -> Shown:
-    """Return the picture of a run's network, and rows of its levels that match ``find``; empty for other models."""
+    """Return the picture of a run's network of mixtures, and level rows that match ``find``; empty for other models."""
     path, network = topics.moment.path, run_of(topics.moment).spec.parts()[1]
     if not network.is_network:
         return Shown()
@@ -69,7 +69,7 @@ def model_shown(topics: Topics, find: str) -> Shown:
 
 @lru_cache(maxsize=8)
 def network_of(moment: Moment):
-    """Return the picture of a run's network."""
+    """Return the picture of the network of mixtures that is the model of a run."""
     levels = levels_of(moment)
     shown = run_of(moment).progress() if levels is None else levels
     (picture,) = draw_view("network", [shown], 1)
@@ -79,7 +79,7 @@ def network_of(moment: Moment):
 
 
 def level_html(name: str, found: xr.Dataset, told: str, topics: Topics, find: str) -> Markup:
-    """Return the rows of a level as HTML, the rows with the most tokens first; if there are few rows, they are open."""
+    """Return the rows of a network's level as HTML, those with the most tokens first; if they are few, they are open."""
     names, totals = found["row"].values.astype(str), found["tokens"].values.sum(axis=1)
     order = np.argsort(-totals, kind="stable").tolist()
     rows = [at for at in order if find.strip().casefold() in names[at].casefold()]
@@ -94,7 +94,7 @@ def level_html(name: str, found: xr.Dataset, told: str, topics: Topics, find: st
 
 
 def row_html(row: xr.Dataset, total: float, topics: Topics, is_open: bool) -> Markup:
-    """Return a row of a level as HTML: its name and share, a strip of its values, and each value's share and words."""
+    """Return a row of a network's level as HTML: name and share, a strip of its values, and their shares and words."""
     tokens, leads_to, values = (row[of].values for of in ("tokens", "topic", "value"))
     own, n = int(row["own"]), max(float(tokens.sum()), 1e-12)
     order = np.argsort(-tokens, kind="stable")[:MOST_VALUES]

@@ -103,7 +103,7 @@ class Topics(NamedTuple):
 
     @property
     def words(self) -> dict[int, str]:
-        """The first words of each topic."""
+        """Return a dict topic -> its first words, separated by blanks."""
         return {topic: " ".join(words[:FEW]) for topic, words in self.top.items()}
 
 
@@ -216,7 +216,7 @@ def words_shown(
 
 
 def _drawn(name: str, view: str, moment: Moment, written: int, **options):
-    """Return the picture of a view of a run, in the colours of its topics."""
+    """Return the picture that a view (a kind of figure) makes of a run, in the colours of its topics."""
     run = labelled(counts_of(moment), topics_of(moment, written).names)
     (picture,) = draw_view(view, [run], 1, colours=topic_colour, **options)
     title = f"{picture.title.partition(',')[0]}, {moment.path.name}"

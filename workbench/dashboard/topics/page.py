@@ -68,7 +68,7 @@ EVERY = 3.0
 
 
 class TopicsPage:
-    """One visitor's view of a run: the newest one until the menu or the link chooses another."""
+    """One visitor's view of a run: the newest one until the menu or the page's address chooses another."""
 
     def __init__(self, store: Path):
         self.store, self._monitor = Path(store), monitor_of(store)
@@ -283,7 +283,7 @@ class TopicsPage:
             self._set([self.label], value=label, value_input=label)
 
     def _heard(self, written: int, topics: Topics | None, error: Exception | None) -> None:
-        """Take the topics of the run, or the error about it; then update the cards."""
+        """Take the topics that were read for the run, or the error instead; then update the cards."""
         moment = self.moment()
         if moment is None:
             return
@@ -309,12 +309,12 @@ class TopicsPage:
         self._show(ticking=is_known)
 
     def _say(self) -> None:
-        """Show the sentence about the run, after one about a missing choice of the link."""
+        """Show the sentence about the run, after the one about a choice, such as a topic, that the run does not have."""
         sentence, kind = self._news
         self.said.say(f"{self._gone} {sentence}".strip(), kind)
 
     def _leave_out(self, views: Iterable[param.Parameterized], what: str, **none: int) -> None:
-        """Drop a choice that does not exist, and say so until the visitor's next action."""
+        """Drop a choice, such as a topic, that the run does not have, and say so until the visitor's next action."""
         self._set(views, **none)
         self._gone = f"{self._gone} There is no {what} in {self.moment().path.name}.".strip()
         self._say()
@@ -362,7 +362,7 @@ class TopicsPage:
             self._again()
 
     def _again(self) -> None:
-        """Show the choices of the visitor, on the same page of documents."""
+        """Show what the visitor chose, and write it into the page's address; the list of documents stays at its page."""
         if not self._moving:
             self._gone = ""
             self._say()
@@ -372,7 +372,7 @@ class TopicsPage:
     # ------------------------------------------------------------------ the link
 
     def _run_part(self, menu: pn.widgets.Select) -> Part:
-        """Return the part of the link for the run of a menu; it accepts runs that do not exist yet."""
+        """Return the query parameter of the page's address for the run of a menu; it accepts runs that do not exist yet."""
 
         def take(name: str) -> bool:
             self._asked[menu] = name[:LONGEST]
@@ -389,7 +389,7 @@ class TopicsPage:
         views: Iterable[param.Parameterized],
         usual: int = NONE,
     ) -> Part:
-        """Return the part of the link with the number of the chosen topic, document or page; all ``views`` get that number."""
+        """Return the query parameter of the page's address for the number of a topic, document or page in all ``views``."""
 
         def take(number: str) -> bool:
             if known := whole(number) >= max(usual, 0):

@@ -77,7 +77,7 @@ class Recorded(Card):
 def _drawn(
     moment: Moment, written: int, n_changes: int, title: str | None, chosen: Choices
 ) -> Shown:
-    """Return the figure with the title, or else the first, and the titles of all; all views for a run without topics.
+    """Return the figure called ``title``, else the first, and all titles; of more views for a run without topics.
 
     ``written``: when labels were written; ``n_changes`` is a key of the cache; ``chosen``: chosen options of views.
     """

@@ -157,7 +157,7 @@ class Unseen(TopicCard):
 
 
 class Folded(NamedTuple):
-    """Documents with their topics inferred by a run."""
+    """New documents with the topic proportions that a run infers for them."""
 
     moment: Moment
     corpus: Corpus
@@ -228,7 +228,7 @@ def check_size(moment: Moment, name: str, n_documents: int, n_topics: int) -> No
 
 
 def too_much(much: str, most: str) -> FileError:
-    """Return the error for more than a page takes."""
+    """Return the error for too large an input: ``much`` says how large it is, ``most`` what the page takes."""
     return FileError(f"{much} where a page takes {most}; use `workbench infer` in a terminal")
 
 
@@ -253,7 +253,7 @@ def _uploaded(name: str, content: bytes, kind: str, counted: dict | None = None)
 
 
 def unseen_shown(found: Folded, document: int, topic: int, labels: dict[int, str]) -> Shown:
-    """Return how many tokens the run does not know, the list of documents, and one document."""
+    """Return the card's content: the share of tokens unknown to the run, the list of documents, and one document."""
     n, rate = found.corpus.n_documents, found.inferred.attrs["out_of_vocabulary"]
     more = f" The first {MOST_LISTED} are listed; the CSV has all." if n > MOST_LISTED else ""
     said = (
@@ -265,7 +265,7 @@ def unseen_shown(found: Folded, document: int, topic: int, labels: dict[int, str
 
 
 def listing_of(found: Folded) -> dict:
-    """Return the list of documents for `shelf`."""
+    """Return a dict with the list of documents, from which `shelf` makes HTML."""
     unknown, tokens = (
         found.inferred[name].values[:MOST_LISTED].tolist()
         for name in ("out_of_vocabulary", "n_tokens")
@@ -285,7 +285,7 @@ def listing_of(found: Folded) -> dict:
 
 
 def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
-    """Return a document for `shelf`: its text if available, else its words by count."""
+    """Return a document as a dict, from which `shelf` makes HTML: its text if available, else its words by count."""
     counted = run_of(found.moment).spec.counted or {}
     run, theta = counts_of(found.moment), found.inferred["theta"].values[document]
     one = found.corpus.of_documents([document])
