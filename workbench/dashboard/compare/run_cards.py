@@ -65,7 +65,7 @@ ABOUT_CHAINS = message(
 
 
 def looked_at(readings: Iterable[Reading]) -> Looked:
-    """Return (path, last iteration) of each run by path; for active runs a negative number that changes with time."""
+    """Return (path, last iteration) of each run, sorted by path; for active runs a number below 0 that changes in time."""
     window = int(time.monotonic() // LIVE_EVERY)
     return tuple(
         sorted(
@@ -161,7 +161,7 @@ def priors_of(runs: Looked) -> Shown:
 
 @lru_cache(maxsize=8)
 def gap_of(runs: Looked) -> Shown:
-    """Return the picture of `measures.gap`, or a sentence on the reference run that it lacks; empty without bounds."""
+    """Return the picture of `measures.gap`, or a sentence on the missing reference run; empty if no run has a bound."""
     datasets = [progress for *_, progress in begun(runs)]
     if not any("bound" in run and "test_perplexity" in run for run in datasets):
         return Shown()
@@ -172,7 +172,10 @@ def gap_of(runs: Looked) -> Shown:
 
 
 def family_of(readings: Iterable[Reading]) -> tuple[tuple[Path, RunSpec], ...]:
-    """Return path and spec, oldest first, of runs (newest first) that began from another run, or another from them."""
+    """Return path and spec, oldest first, of each run that began from another run or from which another began.
+
+    The readings are given newest first.
+    """
     known = {one.name: one for one in readings if one.spec is not None}
     edges = edges_of([(name, one.spec) for name, one in reversed(known.items())])
     related = {name for edge in edges for name in (edge.run, edge.parent)}

@@ -118,7 +118,7 @@ class Policy(NamedTuple):
         return path
 
     def find(self, typed: str) -> Path | None:
-        """Return the existing path that a visitor names, or None; from other machines only inside ``folders``.
+        """Return the existing path that a visitor types, or None; visitors on other machines only get paths in ``folders``.
 
         Symbolic links are resolved before the check.
         """

@@ -80,7 +80,7 @@ class SweepRequest(RunRequest):
 
     @property
     def each_seed(self) -> range:
-        """Return the seeds, one for each run with the same settings."""
+        """Return the seeds: with each of them, the form has one run of each setting."""
         return range(self.seed, self.seed + self.seeds)
 
     def goes_on(self, store: Path, found: Found) -> bool:

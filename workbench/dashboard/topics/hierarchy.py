@@ -79,7 +79,7 @@ def network_of(moment: Moment):
 
 
 def level_html(name: str, found: xr.Dataset, told: str, topics: Topics, find: str) -> Markup:
-    """Return the rows of a network's level as HTML, those with the most tokens first; if they are few, they are open."""
+    """Return a network's level as HTML rows, those with the most tokens first; if there are few rows, they are open."""
     names, totals = found["row"].values.astype(str), found["tokens"].values.sum(axis=1)
     order = np.argsort(-totals, kind="stable").tolist()
     rows = [at for at in order if find.strip().casefold() in names[at].casefold()]
