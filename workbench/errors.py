@@ -120,7 +120,7 @@ class Got(NamedTuple):
 
 
 class OneSentence:
-    """An error whose sentence says all: a notebook shows it with the user's own lines, without those of this package."""
+    """Base class of errors for which notebooks show the message and the user's own lines, but not this package's lines."""
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython prints for the error."""
@@ -183,14 +183,14 @@ def plain(name: object) -> str:
 
 
 def called(known: Iterable) -> dict[str, str]:
-    """Return a dict text → known name; the texts are the names and their `GUESSES`, as `plain` writes them."""
+    """Return a dict to known names from their `plain` forms and those of their `GUESSES`, which users write for them."""
     known = [*known]
     guesses = {plain(text): name for name in GUESSES if name in known for text in GUESSES[name]}
     return guesses | {plain(name): name for name in known}
 
 
 def nearest(name: object, known: Iterable, cutoff: float = 0.6) -> str | None:
-    """Return the known name that is the most similar to ``name``, itself or by its `GUESSES`; None if none is near."""
+    """Return the known name that, or one of whose `GUESSES`, is the most similar to ``name``; None if none is similar."""
     meant = called(known)
     near = get_close_matches(plain(name), meant, 1, cutoff) if isinstance(name, str) else []
     return meant[near[0]] if near else None
@@ -199,7 +199,7 @@ def nearest(name: object, known: Iterable, cutoff: float = 0.6) -> str | None:
 def nearest_or_all(
     name: object, known: Iterable, otherwise: str = "", cutoff: float = 0.6, also: Iterable = ()
 ) -> str:
-    """Return the end of an error on an unknown name: the nearest known name, else ``otherwise`` or all known names."""
+    """Return the end of an error message on an unknown name: the most similar name, else ``otherwise`` or all names."""
     near = nearest(name, [*known, *also], cutoff)
     return (
         otherwise or f"there are {', '.join(known)}" if near is None else f"did you mean '{near}'?"

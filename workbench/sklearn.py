@@ -366,7 +366,7 @@ def _unless_it_fails(estimator: "TopicModel") -> Iterator[None]:
 
 @contextlib.contextmanager
 def _worded() -> Iterator[None]:
-    """Re-raise errors of the block with each setting under the name of the estimator's parameter."""
+    """Re-raise errors of the block with the estimator's names of settings, such as doc_topic_prior instead of alpha."""
 
     def named(part) -> str:
         if not isinstance(part, Named) or part.field not in CALLED:

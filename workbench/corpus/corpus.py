@@ -74,7 +74,7 @@ class AnyCorpus:
         return len(self.vocabulary)
 
     def same_rows(self, other: object) -> bool:
-        """Return whether ``other`` has as many documents and the same vocabulary, which a test set needs."""
+        """Return whether ``other`` has as many documents and the same vocabulary, as a test set of this corpus must."""
         return (
             isinstance(other, AnyCorpus)
             and other.n_documents == self.n_documents
@@ -405,7 +405,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def pairs_of(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return indptr (document + 1,) of these documents alone, and the indices (pair,) of their pairs; int64."""
+        """Return indptr (document + 1,) and indices (pair,) of the document-word pairs of these documents, both int64."""
         lengths = np.diff(self.indptr)[documents]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         return indptr, np.arange(indptr[-1]) + np.repeat(
@@ -481,7 +481,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @property
     def groups(self) -> np.ndarray:
-        """The index (pair,) of each pair's sequence in `by_sequence` or, without sequences, of its document."""
+        """The index (pair,) in `by_sequence` of each document-word pair's sequence; without sequences, of its document."""
         return self.documents if self.sequence is None else self._sequences[self.documents]
 
     @property

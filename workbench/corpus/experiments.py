@@ -100,7 +100,7 @@ def repeat_counts(corpus: Corpus, times: int) -> Corpus:
 
 
 def _shared(values: tuple | None, groups: list[slice]) -> list | None:
-    """Return, for each group of documents, the value that all of them have; None if a group has several values."""
+    """Return one value per group of documents, which all documents of the group have; None if any group has several."""
     if values is None or any(len(set(values[group])) > 1 for group in groups):
         return None
     return [values[group][0] for group in groups]
@@ -197,7 +197,7 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 def drop_singletons(
     train: Corpus, test: Corpus | None, where: str = "train", rule: str = "own"
 ) -> tuple[Corpus, Corpus | None]:
-    """Return training and test corpus without singletons: pairs with a single token.
+    """Return training and test corpus without singletons: document-word pairs whose count is 1.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ def _plain(value: object):
 
 
 def rows_in_words(rows: dict) -> str:
-    """Describe in words which documents these arguments of `hold_out_rows` or `hold_out_ends` hold out."""
+    """Describe in words which documents are held out by ``rows``, arguments of `hold_out_rows` or `hold_out_ends`."""
     if "n_rows" in rows:
         return f"the last {rows['n_rows']} documents of each sequence held out"
     values = rows.get("values")
@@ -395,7 +395,7 @@ def rows_in_words(rows: dict) -> str:
 
 
 def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Corpus:
-    """Return the corpus without the pairs where the mask ``singletons`` (pair,) is true; raise an error if none is left."""
+    """Return the corpus without the pairs that ``singletons`` (pair,) bool marks; raise an error if no pair is left."""
     left = with_counts(corpus, np.where(singletons, 0, corpus.counts))
     if left.n_tokens == 0:
         raise CorpusError(

@@ -81,7 +81,7 @@ def _of_list(data: list, vocabulary, name: str, counted, text_options: dict) -> 
 
 
 def _item(item: object) -> str:
-    """Return what an entry of a document is: "token", "pair" or "other"."""
+    """Return what an entry of a document is: "token" (a string), "pair" (two numbers, as word id and count) or "other"."""
     if isinstance(item, str):
         return "token"
     return "pair" if is_pair(item) else "other"

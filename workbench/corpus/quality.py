@@ -98,7 +98,7 @@ def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
 
 
 def _repeated(corpus: Corpus) -> list[np.ndarray]:
-    """Return the indices of non-empty documents that repeat an earlier one's counts, and of those earlier ones."""
+    """Return the indices of non-empty documents that have the counts of an earlier one, and those of the earlier ones."""
     first, repeated, originals = {}, [], []
     words, counts, bounds = corpus.words, corpus.counts, corpus.indptr.tolist()
     for document, (begin, end) in enumerate(pairwise(bounds)):
@@ -114,7 +114,7 @@ def _repeated(corpus: Corpus) -> list[np.ndarray]:
 
 
 def without_repeated(corpus: Corpus) -> Corpus:
-    """Return the corpus without duplicates of earlier documents; its record of reading gives their number."""
+    """Return the corpus without duplicates of earlier documents; its ``reading`` says how many were left out."""
     repeated = _repeated(corpus)[0]
     if not len(repeated):
         return corpus

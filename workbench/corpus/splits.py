@@ -136,7 +136,7 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
 def hold_out_halves(
     corpus: Corpus, fraction: float = 0.2, seed: int = 0
 ) -> tuple[Corpus, Corpus, int]:
-    """Return a training corpus, a test corpus of scored halves of documents, and how many scored tokens were excluded.
+    """Return training corpus, test corpus (a random half of each test document), and how many tokens were excluded.
 
     Test documents are drawn as by `hold_out_documents`, and split as by `split_halves`. Their scored halves are the test
     corpus; their observed halves and all other documents are the training corpus. Scored tokens whose word has no training
@@ -231,7 +231,7 @@ def hold_out_rows(
 
 
 def asked_rows(text: str, corpus: Corpus) -> dict:
-    """Parse "last 10", "year>=2012" or "year=2012,2013"; return the arguments of `hold_out_ends` or `hold_out_rows`.
+    """Parse a choice of test documents, as "last 10" or "year>=2012", to arguments of `hold_out_ends` or `hold_out_rows`.
 
     A value after ``>=`` is a number if it looks like one; a value after ``=`` if the corpus has that number, too.
     """
@@ -254,7 +254,7 @@ def asked_rows(text: str, corpus: Corpus) -> dict:
 
 
 def rows_as_asked(rows: dict) -> str:
-    """Return the text that `asked_rows` parses into these arguments, such as "last 10"."""
+    """Return arguments of `hold_out_ends` or `hold_out_rows` as a text that `asked_rows` parses, such as "last 10"."""
     if "n_rows" in rows:
         return f"last {rows['n_rows']}"
     if rows.get("values") is None:
@@ -326,7 +326,7 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
 def _wanted(
     corpus: AnyCorpus, fraction: float, seed: int, per: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many tokens each group has and how many to hold out, both (group,) int64.
+    """Return the number of tokens of each document, or of the corpus, and how many to hold out, both (group,) int64.
 
     The groups are the documents or, with ``per="corpus"``, the whole corpus as one.
     Raise an error for arguments out of range, and for a split without test or training tokens.
@@ -374,7 +374,7 @@ def _check_sizes(corpus: AnyCorpus, fraction: float, per: str, lengths: np.ndarr
 def _drawn(
     corpus: Corpus, lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> np.ndarray:
-    """Draw tokens as `draw_subsets` does; return how many of each pair were drawn (pair,) int32."""
+    """Draw tokens as `draw_subsets` does; return how many tokens of each document-word pair were drawn (pair,) int32."""
     parts = (corpus.counts[first : first + PAIRS] for first in range(0, corpus.n_pairs, PAIRS))
     drawn, end = np.empty(corpus.n_pairs, np.int32), 0
     for part in counts_drawn(parts, drawn_blocks(lengths, sizes, int(seed), stream)):

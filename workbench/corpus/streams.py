@@ -35,7 +35,7 @@ class Counted(NamedTuple):
 
 
 class Vocabulary:
-    """A fixed vocabulary, with which documents are counted.
+    """A fixed vocabulary, whose words are counted in documents; tokens of other words are unknown.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _checked_counts(counts: list) -> np.ndarray:
 
 
 def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
-    """Return a document's counts, summed by word number; the number -1 stands for an unknown word."""
+    """Return a document's word counts from word numbers ``places`` (-1: an unknown word) and counts, summed by word."""
     known = (places >= 0) & (counts > 0)
     words, inverse = np.unique(places[known], return_inverse=True)
     totals = np.bincount(inverse, counts[known], len(words))
@@ -247,7 +247,7 @@ class FileDocuments:
 
 
 def _source(source, options: dict) -> AnyCorpus | Request:
-    """Return a source (path, name or corpus) as a corpus or, for a file, as a request that has read no document."""
+    """Return a source (path, name or corpus) as a corpus or, for a file, as a `Request`, before any document is read."""
     if isinstance(source, AnyCorpus):
         return source
     if not isinstance(source, str | os.PathLike) or not str(source):

@@ -111,7 +111,7 @@ def _dates(pd, texts: list) -> list[str | None]:
 
 
 def _of_one_form(pd, texts: list):
-    """Return texts and dates as timestamps without a time zone, by the first form that fits all; None without one."""
+    """Parse texts and dates by the first date format that fits all; return timestamps without time zone, or None."""
     forms = [{}, {"format": "ISO8601"}, {"dayfirst": True}, {"format": "mixed"}]
     if all(isinstance(text, str) and COMPACT.fullmatch(text) for text in texts):
         forms = [{"format": "%Y%m%d"}]
@@ -173,7 +173,7 @@ def years_of(corpus: Corpus) -> Years:
 
 
 def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
-    """Return each document's year (document,) int64, counted from ``first``, clipped to n years; n - 1 if unknown."""
+    """Return each document's year minus ``first`` (document,) int64, clipped to 0 … n - 1; n - 1 if it is unknown."""
     years = np.full(corpus.n_documents, n - 1, np.int64)
     for d, time in enumerate(corpus.times or ()):
         if time is not None:
@@ -182,7 +182,7 @@ def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
 
 
 def _whole(corpus: Corpus, d: int) -> int:
-    """Return a document's year as a whole number; raise an error if it has no year."""
+    """Return the year of document ``d`` as a whole number; raise an error if its time is no year or date."""
     time = corpus.times[d]
     if isinstance(time, str) and DATE.match(time):
         return int(time[:4])

@@ -24,7 +24,7 @@ BATCH = 1 << 21
 
 
 def batched(entries: Iterable, size_of: Callable) -> Iterator[list]:
-    """Yield consecutive entries as lists, each of about `BATCH` characters in total."""
+    """Yield consecutive entries as lists of about `BATCH` characters in total; ``size_of`` gives those of an entry."""
     batch, size = [], 0
     for entry in entries:
         batch.append(entry)

@@ -34,7 +34,7 @@ def check_seed(seed: object) -> int:
 
 
 def check_type(data: object, kind: type, name: str) -> None:
-    """Raise DataError unless the data have the type ``kind``; the name of a data set, for example, is not data."""
+    """Raise DataError unless the data to be split have the type ``kind``, which the message calls ``name``."""
     if not isinstance(data, kind):
         raise DataError(
             f"what is split must be a {name} (workbench.load_corpus and load_records make one of a name); "
@@ -123,7 +123,7 @@ def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> I
 
 
 class _Keys:
-    """Random 64-bit keys of tokens, computed from any token on; the highest bits are 0, to hold a group number."""
+    """Generator of a random 64-bit key per token, from any token on; the highest ``group_bits`` bits of a key are 0."""
 
     def __init__(self, seed: int, stream: int, group_bits: int):
         bits = np.random.PCG64(seed)
@@ -148,7 +148,7 @@ class _Keys:
 def _of_groups(
     keys: np.ndarray, lengths: np.ndarray, sizes: np.ndarray, group_bits: int
 ) -> np.ndarray:
-    """Return which tokens (token,) bool of several groups are drawn, by sorting group numbers and keys together."""
+    """Return which tokens (token,) bool of several groups are drawn: in each group, the ``sizes`` smallest keys."""
     groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     if group_bits:
         keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)

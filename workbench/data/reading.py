@@ -21,7 +21,7 @@ ORIGINS = ("data_set", "shards", "path")
 
 @contextmanager
 def noting(*more: str) -> Iterator[dict[str, dict]]:
-    """Yield a dict with ``found`` and ``left_out`` of a record, which functions called in the block fill by `note`.
+    """Yield a dict of notes on how data are read (``found``, ``left_out``), which `note` fills if called in the block.
 
     ``more`` : further parts, which are noted only if asked for, such as `workbench.corpus.texts.counting.DROPPED`
     """
@@ -33,7 +33,7 @@ def noting(*more: str) -> Iterator[dict[str, dict]]:
 
 
 def is_noted(part: str) -> bool:
-    """Return whether the code runs in a block of `noting` that has this part."""
+    """Return whether notes under ``part``, such as "found", are kept now, in a block of `noting` that has this part."""
     return part in (_NOTES.get() or ())
 
 
@@ -54,7 +54,7 @@ def hash_of(file: Path) -> str:
 
 
 def of_file(path: Path, options: dict, notes: dict) -> dict:
-    """Return the record of data in a file; that of a pipe, which can be read only once, has neither path nor hash."""
+    """Return the record of how a file was read: its path and hash (not those of a pipe), the options and the notes."""
     about = {"options": {name: _plain(value) for name, value in options.items()}, **notes}
     return (
         about if path.is_fifo() else {"path": str(path.resolve()), "sha256": hash_of(path)} | about
@@ -76,7 +76,7 @@ MOST = 1000
 
 
 def current(data) -> dict | None:
-    """Return the record of how data were read, without the origin if the data have changed since."""
+    """Return the record of how data were read, without path or data set name if the data have changed since."""
     if (reading := data.reading) is None or reading.get("content", data.content_hash) in (
         data.content_hash,
         None,
@@ -86,11 +86,11 @@ def current(data) -> dict | None:
 
 
 def of_changed(reading: dict, content: str) -> dict:
-    """Return the record of data that have changed since they were read: without the origin, with their content hash."""
+    """Return the record of data changed since they were read: without path or data set name, with the new content hash."""
     kept = {name: value for name, value in reading.items() if name not in ORIGINS}
     return kept | {"changed": True, "content": content}
 
 
 def with_current(data):
-    """Return the data with the record of reading that `current` returns for them."""
+    """Return the data with their record of reading as `current` returns it, which says if the data have changed since."""
     return data if (reading := current(data)) is data.reading else replace(data, reading=reading)

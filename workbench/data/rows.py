@@ -151,7 +151,7 @@ def separator_of(content: str, comment: str | None = None) -> str:
 
 
 def _forms(dialect: Dialect, texts: Iterable[str]) -> list[dict]:
-    """Return settings of Python's csv module to try: the dialect, also with blanks before quotes, also with escapes."""
+    """Return csv settings to try: the dialect and, if the texts have such, also with blanks before quotes, with escapes."""
     separator, quote = dialect.separator, dialect.quote
     form = {"delimiter": separator, "quotechar": quote, "escapechar": dialect.escape}
     forms = [form if quote else form | {"quoting": csv.QUOTE_NONE}]
@@ -180,7 +180,7 @@ def _fitting(
     rows: Callable[[dict], Iterator[tuple[tuple[str, ...], int]]],
     quote: str | None,
 ) -> dict:
-    """Return the first settings that read all rows without leaving a quote after a blank, else the first that read all rows."""
+    """Return the first settings by which all rows are read, if possible with no value that begins with blank and quote."""
     if len(forms) == 1:
         return forms[0]
     fitting, errors = None, []

@@ -35,7 +35,7 @@ def votes(path: Path, party: str = "drop") -> Records:
 
 
 def words_of_text(path: Path) -> Records:
-    """Return the lower-case words of a text as records with a field per letter, missing after the word's end."""
+    """Return the lower-case words of a text as records; field i holds the i-th letter, missing after the word's end."""
     words = re.findall("[a-z]+", read_text(path).lower())
     if not words:
         raise DataError(f"{path} holds no word of the letters a to z; give a longer text")

@@ -354,7 +354,7 @@ class Records(SavedByHash):
         return 4 * self.values.size + 8 * self.n_distinct + 24 * int((self.values != MISSING).sum())
 
     def same_rows(self, other: object) -> bool:
-        """Return whether ``other`` has as many rows, the same fields and the same levels, which a test set needs."""
+        """Return whether ``other`` has as many rows, the same fields and the same levels, as a test set of these must."""
         return isinstance(other, Records) and (other.n_distinct, other.fields, other.levels) == (
             self.n_distinct,
             self.fields,

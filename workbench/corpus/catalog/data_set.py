@@ -162,7 +162,7 @@ class DataSet:
         return next((folder for folder, _ in self._found()), None)
 
     def whereabouts(self) -> str:
-        """Return "here" or, if files are missing, "fetchable" (from a public address) or "by hand" (by the user)."""
+        """Return "here" if a folder has the files, else "fetchable" (by download) or "by hand" (the user must get them)."""
         if self.folder() is not None:
             return "here"
         return "fetchable" if any(form.urls for form in self.forms) else "by hand"

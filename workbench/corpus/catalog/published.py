@@ -282,7 +282,7 @@ FIVE_GROUPS = (
 
 
 def five_hundred(kos: Corpus) -> Corpus:
-    """Return 500 documents drawn with numpy's generator and seed 0, in the order drawn, without unused words."""
+    """Return 500 random documents of ``kos`` (numpy's generator, seed 0), in the order drawn, without unused words."""
     chosen = np.random.default_rng(0).choice(kos.n_documents, 500, replace=False)
     return frequent_words(kos.of_documents(chosen))
 
@@ -317,7 +317,7 @@ class PreparedSet(DataSet):
 def _prepared(
     name: str, title: str, source: DataSet, make: Callable[[Corpus], Corpus], **facts
 ) -> PreparedSet:
-    """Return a data set made from another one (``source``), with the source's licence."""
+    """Return the data set that the function ``make`` makes from the corpus of ``source``, with the source's licence."""
     origin = f"made here of {source.name!r}: {source.origin}"
     return PreparedSet(
         name,
@@ -438,7 +438,7 @@ class MadeSet(DataSet):
 
 
 def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: int = 0) -> Corpus:
-    """Return boys' names by state and year as a corpus: 44 states, 1960 to 2013, the 100 most frequent names.
+    """Return counts of the 100 most frequent boys' names as a corpus: a document per state (44) and year (1960 to 2013).
 
     For years before 2012, ``births`` births of each row are drawn without replacement with the seed ``draw``; "all" keeps
     the full counts. From 2012 on the counts are always full.

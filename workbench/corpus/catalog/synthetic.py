@@ -66,7 +66,7 @@ def _checked(name: str, value: object):
 
 
 def _named(forecast: Callable, draw: Callable) -> Callable:
-    """Wrap a simulating function so that the corpus's name lists the function and its non-default arguments.
+    """Wrap the simulating function ``draw``: check its arguments, and name the corpus by those that are not defaults.
 
     The wrapper checks the arguments, and that the draw fits into memory: ``forecast`` of all arguments gives the bytes.
     """

@@ -149,13 +149,13 @@ class Kept:
 
 
 def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
-    """Number names by first appearance, after those in ``known``; return ids (name,) int64, all distinct names."""
+    """Number names by first appearance, after those in ``known``; return ids (name,) int64 and all distinct names."""
     ids = {name: number for number, name in enumerate(dict.fromkeys(chain(known, names)))}
     return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
 
 
 def counts_by_name(path: Path, read_options: ReadOptions, words: Sequence[str], **rows) -> dict:
-    """Return arguments of `Corpus.from_pairs` for rows with words as strings; the count may be 0, to list a word.
+    """Return arguments of `Corpus.from_pairs` for rows with words as strings; a row of count 0 only lists its word.
 
     The vocabulary is in the order of first appearance, unless the option gives one: then raise an error for a word
     that it lacks.

@@ -36,7 +36,7 @@ def stream(folder: Path, read_options: ReadOptions, progress: Callable[[float], 
 def stream_called(
     inside: Sequence[PurePath], texts: Iterable[str], progress: Callable[[float], None]
 ) -> Stream:
-    """Stream one document per file; titles and labels come from the files' paths in the folder."""
+    """Return a stream of the ``texts`` of files; titles and labels come from the files' paths ``inside`` a folder."""
 
     def batches() -> Iterator[Batch]:
         n = 0

@@ -66,7 +66,7 @@ class Frames:
     def stream(
         self, path: Path, read_options: ReadOptions, progress: Callable[[float], None]
     ) -> Stream | None:
-        """Return a stream of what `read` would return; None for an Excel file, or where `stream_table` returns None."""
+        """Return a stream of what `read` would return; None for an Excel file, or if `read` needs all rows at once."""
         if self._is_excel:
             return None
         with self._opening(path):
@@ -91,7 +91,7 @@ class Frames:
 
     @contextmanager
     def _opening(self, path: Path) -> Iterator[None]:
-        """Turn errors of the reading package, or its absence, into a DataError of one sentence."""
+        """Raise errors of the block, or the absence of the package that it needs, as a CorpusError of one sentence."""
         if find_spec(self._package) is None:
             raise CorpusError(
                 f"{path} is {self.MEANING}, which needs the package {self._package}; `pip install "

@@ -89,7 +89,7 @@ class ReadOptions(NamedTuple):
     on_bad: str = LEAVE  # see `workbench.corpus.times.ON_BAD`
 
     def spelled(self, names: Iterable[str]) -> "ReadOptions":
-        """Return the options with the names of columns or fields in upper and lower case as in the file.
+        """Return the options with names of columns or fields in the upper and lower case that the file's ``names`` have.
 
         The names of documents, words and counts change only if the file has them all.
         """
@@ -150,7 +150,7 @@ def suffix_of(path: Path) -> str:
 
 
 def unplaced(corpus: Corpus, *placed: str) -> list[str]:
-    """Return the names of the fields that the corpus has and that are not in ``placed``."""
+    """Return the names of the corpus's fields (titles, times, …) that are lost in a file which holds only ``placed``."""
     fields = ("titles", "labels", "authors", "times", "inputs", "sequence")
     return [field for field in fields if field not in placed and getattr(corpus, field) is not None]
 
@@ -163,7 +163,7 @@ def has_titles(corpus: Corpus) -> bool:
 def about_counts(
     path: Path, stem: str, n_documents: int, n_words: int, words: list[str] | None, **about
 ) -> dict:
-    """Return arguments of `Corpus.from_pairs` other than rows: sizes, vocabulary, titles and labels of companion files.
+    """Return arguments of `Corpus.from_pairs` other than rows: sizes, vocabulary; titles and labels from companion files.
 
     Raise an error if there are more or fewer titles or labels than documents.
     """
@@ -251,7 +251,7 @@ def with_companions(
 
 
 def _names(path: Path, stem: str, what: str) -> list[Path]:
-    """Return the paths that a companion file may have, the most common one first."""
+    """Return the paths that a companion file of vocabulary, titles or labels may have, the most common one first."""
     named = (
         [f"{what}.{stem}.txt"]
         if path.name.startswith("docword.")

@@ -134,7 +134,7 @@ def _rows(where: list[str], entries: list[dict]) -> Rows:
 
 
 def _kind(first: dict, read_options: ReadOptions) -> str | None:
-    """Return "counts" or "tokens", the field of the first object that replaces a text; None if it has a text."""
+    """Return the field, "counts" or "tokens", that the first object has in place of a text; None if it has a text."""
     return (
         next((kind for kind in KINDS if kind in first), None)
         if read_options.text not in first
@@ -156,7 +156,7 @@ def _texts(rows: Rows, read_options: ReadOptions) -> list[str]:
 def _counts_of(
     where: list[str], entries: list[dict], what: str, first: int = 0
 ) -> tuple[list[int], list[str], list[int]]:
-    """Return the document, word and count of each row; the objects are documents, numbered from ``first`` on."""
+    """Return the counts in JSON objects as documents, words and counts (row,); object i is document ``first`` + i."""
     documents, words, counts = [], [], []
     for d, (place, entry) in enumerate(zip(where, entries, strict=True), start=first):
         entry_counts = _counts(place, entry, what)

@@ -165,7 +165,7 @@ class Request(NamedTuple):
         )
 
     def check(self, has_texts: bool) -> None:
-        """Raise an error for options for texts if the file has counts, for a vocabulary if the file has texts."""
+        """Raise an error if options for texts are given but the file has counts, or a vocabulary but the file has texts."""
         if not has_texts and self.text_options and not trait(self.format, "TEXT_OPTIONS"):
             raise CorpusError(
                 f"{self.path} is a bag of words, already counted; leave out {', '.join(self.text_options)}"

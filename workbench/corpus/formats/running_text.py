@@ -29,7 +29,7 @@ def read(
     max_words: int | None = None,
     token_pattern: str = WORD_PATTERN,
 ) -> dict:
-    """Return one document per word of the text, without stop words, keeping the ``max_words`` most frequent (None: all)."""
+    """Return each token as a document, without stop words, keeping the ``max_words`` most frequent words (None: all)."""
     pattern = compiled_pattern(token_pattern)
     left_out = frozenset(stop_list(stop_words))
     words = [word for word in pattern.findall(read_text(path).lower()) if word not in left_out]

@@ -158,7 +158,7 @@ def columns_by_name(header: list[str], values: list[Sequence[str]]) -> dict[str,
 
 
 def _has_counts(path: Path, read_options: ReadOptions, header: list[str]) -> bool:
-    """Return whether the table has a count per row; raise an error if a column named by the options is missing."""
+    """Return whether a row is a document, a word and a count; raise an error if a column in the options is missing."""
     named = read_options.counts != COUNTS
     if missing := [name for name in read_options.counts if named and name not in header]:
         raise CorpusError(
@@ -289,7 +289,7 @@ class _Documents:
     def of(
         self, columns: dict[str, Sequence[str]], lines: list[int]
     ) -> tuple[list[int], list[int], list[int]]:
-        """Return each row's document and count (row,), and the first row of each new document.
+        """Return each row's document (row,), the first row of each new document, and each row's count (row,).
 
         Raise an error for a count that is not whole, and for a document with two different titles, labels or inputs.
         """

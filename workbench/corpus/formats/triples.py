@@ -60,7 +60,7 @@ def read_and_stream(
 def stream_triples(
     path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False
 ) -> Stream:
-    """Stream the rows below a header; words, titles and labels come from companion files.
+    """Return a stream of the rows below a header; words, titles and labels come from companion files.
 
     ``blocks`` consist of whole lines; with ``real`` counts may be written as floats with whole values.
     """

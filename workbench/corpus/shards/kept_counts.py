@@ -29,12 +29,12 @@ LEAST = 1 << 24
 
 
 def kept_beside(folder: Path) -> Path:
-    """Return the folder for the counts of an unfinished conversion into ``folder``."""
+    """Return the path of the folder that keeps the word counts of an unfinished conversion into ``folder``."""
     return folder.with_name(f".{folder.name}.counted")
 
 
 def identity(path: Path, options: dict) -> dict:
-    """Return all that determines a conversion's counts: file names, sizes and times, options, program version."""
+    """Return all that determines the word counts of a conversion: file names, sizes and times, options, program version."""
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     stats = [(str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files]
     return {
@@ -46,7 +46,7 @@ def identity(path: Path, options: dict) -> dict:
 
 
 class KeptCounts:
-    """Word counts of a stream's batches in a folder: stored ones are read, new ones added.
+    """Word counts of a stream's batches, kept in a folder so that an interrupted conversion to shards can continue.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class ShardWriter:
         return self._inputs[name]
 
     def take(self, folder: Path, fields: list[str], input_names: list[str]) -> None:
-        """Hard-link or copy the files of these text fields and inputs from another folder."""
+        """Hard-link or copy the files of these text fields and inputs from the folder of another corpus into this one."""
         for field in fields:
             for file in text_files(folder / field):
                 link(file, self.folder / file.name)

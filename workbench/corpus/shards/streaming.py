@@ -132,7 +132,7 @@ def read_shards(
 
 @contextmanager
 def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
-    """Yield the `KeptCounts` of this conversion, or None if the file has no texts or a tokenizer is given.
+    """Yield the store of word counts of this conversion, or None if the file has no texts or a tokenizer is given.
 
     The folder is kept if the block is interrupted and enough is stored; otherwise it is deleted.
     """
@@ -413,7 +413,7 @@ def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_F
 def _documents(
     pairs: PairFiles, n_documents: int, numbers: np.ndarray | None
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield blocks (last document + 1, indptr, words, counts) of documents, with final word numbers, none repeated."""
+    """Yield documents in blocks (last document + 1, indptr, words, counts), with final word numbers, each at most once."""
     for first, last, documents, words, counts in pairs.blocks(n_documents):
         if numbers is not None:
             words = numbers[words]

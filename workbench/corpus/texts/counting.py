@@ -35,7 +35,7 @@ FOUND = "found"
 
 
 def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]]) -> None:
-    """Note as `DROPPED` how much each step removes; ``steps``: name → function from a text to the words kept."""
+    """Record under `DROPPED` how many words and tokens each of ``steps`` (name → function: text → words kept) removes."""
     if not is_noted(DROPPED):
         return
     before = None
@@ -355,7 +355,7 @@ def kept_words(
     max_share: float = 1.0,
     max_words: int | None = None,
 ) -> tuple[np.ndarray, dict[str, list[int]]]:
-    """Return the ascending indices of words to keep, from the numbers (word,) of their documents and tokens.
+    """Return the ascending indices of words to keep, given in how many documents (word,) and tokens (word,) each occurs.
 
     Also return how much each option removes: its name → [words, tokens].
     """
