@@ -82,7 +82,7 @@ class AnyCorpus:
         )
 
     def check_input(self, name: str) -> None:
-        """Raise DataError unless the corpus has an input of this name."""
+        """Raise DataError unless the corpus has an input (numeric covariate of documents) of this name."""
         if name not in self.input_names:
             there = ", ".join(map(repr, self.input_names)) or "none"
             raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
@@ -413,7 +413,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def input(self, name: str) -> np.ndarray:
-        """Return the values (document,) float64 of one input; raise DataError for an unknown name."""
+        """Return the values (document,) float64 of one input (numeric covariate); raise DataError for an unknown name."""
         self.check_input(name)
         return self.inputs[:, self.input_names.index(name)]
 

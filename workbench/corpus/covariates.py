@@ -30,7 +30,7 @@ class BySequence(NamedTuple):
 def checked_inputs(
     inputs, names: Sequence[str], n_documents: int
 ) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """Return the inputs as a read-only array (document, input) float64, and the input names.
+    """Return the inputs (numeric covariates) as a read-only array (document, input) float64, and the input names.
 
     ``inputs`` is such an array, with ``names``, or a mapping from names to values. Raise an error for values that are not
     finite, a number of values other than ``n_documents``, and names that are empty or repeated.

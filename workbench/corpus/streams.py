@@ -222,7 +222,7 @@ class FileDocuments:
 
     @property
     def corpus(self) -> AnyCorpus | None:
-        """The corpus, if the only source is one; else None."""
+        """The source itself if it is a single corpus; None for a file or several sources."""
         source = self.sources[0]
         return source if len(self.sources) == 1 and isinstance(source, AnyCorpus) else None
 

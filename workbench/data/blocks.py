@@ -9,7 +9,7 @@ NUMBERS = 2**20
 
 
 def rows_per_block(width: int) -> int:
-    """Return the rows per block for ``width`` columns: a power of 2, so that blocks of different widths are aligned."""
+    """Return how many rows of ``width`` columns make a block: a power of 2, so that blocks of different widths align."""
     return 1 << max(NUMBERS // max(width, 1), 1).bit_length() - 1
 
 

@@ -232,7 +232,7 @@ def _next_row(rows: Iterator[list[str]], longest: int) -> list[str] | None:
 def _rows_in(
     path: Path, reading: _Lines, form: dict, longest: int
 ) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Yield each row of a file with the line on which it ends; raise an error for unequal rows or values that are too long."""
+    """Yield each row of a file with the line on which it ends; raise an error for unequal lengths or too long a value."""
     rows, length = csv.reader(reading, strict=True, **form), None
     try:
         while (row := _next_row(rows, longest)) is not None:

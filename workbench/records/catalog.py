@@ -76,7 +76,7 @@ class RecordSet:
         }
 
     def folders(self) -> list[Path]:
-        """Return the folders in which the set's file is searched."""
+        """Return the folders to search for the set's file."""
         if self.bundled:
             return bundled_folders(self.name)
         return [Path(folder, *inner) for folder in data_folders() for inner in ((), ("records",))]

@@ -56,7 +56,7 @@ def hold_out_records(
 def hold_out_whole_records(
     records: Records, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Records, Records]:
-    """Return training and test records with the same rows; the cells of held-out records are known in the test set alone.
+    """Return training and test records with the same rows; each row is known in one of the two and missing in the other.
 
     Row r is the same record in both, as for `hold_out_cells`: all cells of a training record are missing in test, all cells
     of a held-out record in training. Held-out records come last and are not merged, so that each is scored separately.

@@ -223,7 +223,7 @@ def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
 def with_companions(
     corpus: Corpus, path: Path, stem: str, vocabulary: bool, content: str
 ) -> Prepared:
-    """Return a file of counts together with companion files of vocabulary, titles and labels.
+    """Return a file of counts (``content``) with companion files of vocabulary, titles and labels, all to be written.
 
     Default titles (document 0, …) are not written.
     """

@@ -97,7 +97,7 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return a file with one object per document: title, label and counts; all other fields are lost.
+    """Return the file to be written, with one object per document: title, label and counts; all other fields are lost.
 
     With ``vocabulary`` the first document lists every word, with count 0 if it does not contain it. This keeps the order
     of the words, and words that occur nowhere.

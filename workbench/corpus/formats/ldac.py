@@ -122,7 +122,7 @@ def _pairs(
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return the lda-c file and its companion files (vocabulary, titles, labels); authors and times are lost."""
+    """Return the lda-c file and companion files (vocabulary, titles, labels) to write; authors and times are lost."""
     pairs = [
         f"{word}:{count}"
         for word, count in zip(corpus.words.tolist(), corpus.counts.tolist(), strict=True)

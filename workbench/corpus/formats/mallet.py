@@ -101,7 +101,7 @@ def _labels(labels: Sequence[str]) -> list[str] | None:
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return a file with one line per document, in which each word is repeated as often as it occurs.
+    """Return the file to be written, with one line per document, in which each word is repeated as often as it occurs.
 
     Words that occur nowhere, the order of the vocabulary, authors and times are lost. Blanks and commas in titles
     and labels become ``_``. Raise an error for a word that MALLET would split or drop.

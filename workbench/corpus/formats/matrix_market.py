@@ -76,7 +76,7 @@ read, stream = read_and_stream(_stream)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return the Matrix Market file and its companion files (vocabulary, titles, labels); authors and times are lost."""
+    """Return the Matrix Market file and companion files (words, titles, labels) to write; authors and times are lost."""
     sizes = f"{corpus.n_documents} {corpus.n_words} {corpus.n_pairs}"
     content = f"%%MatrixMarket {WANTED[0]}\n{sizes}\n{triples_of(corpus)}"
     return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

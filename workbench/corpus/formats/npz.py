@@ -43,7 +43,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in an npz file; repeated entries of a document and word are summed.
+    """Return the counts and other fields in an npz file; repeated entries of a document and word are summed.
 
     The vocabulary is that of the option, else of the file, else of a companion file; titles are those of the last two.
     """
@@ -89,7 +89,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return an npz file with all fields; only authors and times that JSON cannot hold are lost."""
+    """Return the npz file to be written, with all fields; only authors and times that JSON cannot hold are lost."""
     further, lost = {}, []
     for name in FURTHER:
         try:

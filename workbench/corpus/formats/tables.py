@@ -120,7 +120,7 @@ def stream_table(
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return a table with columns ``document,word,count``, and ``label`` if there are labels, and a row per pair.
+    """Return the table to be written: a row per pair with ``document,word,count`` and, if there are labels, ``label``.
 
     Other fields are lost.
     The column ``document`` has the titles. If two titles are equal it has numbers from 0, and ``title`` is another
@@ -185,7 +185,7 @@ def _rows(
 
 
 def _wide(read_options: ReadOptions, columns: dict[str, Sequence[str]]) -> list[str]:
-    """Return the word columns of a table with one document per row and one column per word; [] for other tables.
+    """Return the names of the word columns if a table has a document per row and a column per word; [] otherwise.
 
     Without inputs or a sequence in the options the result is []: a column of years would become a word.
     """

@@ -68,6 +68,6 @@ read, stream = read_and_stream(_stream)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return the UCI file and its companion files (vocabulary, titles, labels); authors and times are lost."""
+    """Return the UCI file and companion files (vocabulary, titles, labels) to write; authors and times are lost."""
     content = f"{corpus.n_documents}\n{corpus.n_words}\n{corpus.n_pairs}\n{triples_of(corpus)}"
     return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

@@ -319,7 +319,7 @@ class ShardedCorpus(AnyCorpus):
         return np.asarray(self._mapped("document_tokens", self.n_documents))
 
     def input(self, name: str) -> np.ndarray:
-        """Return the values (document,) float64 of one input; raise DataError for an unknown name."""
+        """Return the values (document,) float64 of one input (numeric covariate); raise DataError for an unknown name."""
         self.check_input(name)
         stem = f"input-{self.input_names.index(name)}"
         return np.asarray(self._mapped(stem, self.n_documents))

@@ -232,7 +232,7 @@ def as_counted(counted: Mapping | None, options: Mapping) -> dict:
 
 
 def as_written(of_words: dict) -> dict:
-    """Return the options for finding words as values that JSON has: numbers, texts, lists and True.
+    """Return options for finding words as values that JSON has, without newer options that have their default.
 
     Options that older versions lacked are left out if they have the default, so that the hashes of tables do not change.
     """
