@@ -148,7 +148,7 @@ class _Keys:
 def _of_groups(
     keys: np.ndarray, lengths: np.ndarray, sizes: np.ndarray, group_bits: int
 ) -> np.ndarray:
-    """Return which tokens (token,) bool of several groups are drawn: in each group, the ``sizes`` smallest keys."""
+    """Return which tokens (token,) bool of several groups are drawn: per group the ``sizes`` tokens of smallest keys."""
     groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     if group_bits:
         keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)

@@ -134,7 +134,7 @@ def _rows(where: list[str], entries: list[dict]) -> Rows:
 
 
 def _kind(first: dict, read_options: ReadOptions) -> str | None:
-    """Return the field, "counts" or "tokens", that the first object has in place of a text; None if it has a text."""
+    """Return which field, "counts" or "tokens", the first object has instead of a text; None for a text or neither."""
     return (
         next((kind for kind in KINDS if kind in first), None)
         if read_options.text not in first

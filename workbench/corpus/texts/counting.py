@@ -355,7 +355,7 @@ def kept_words(
     max_share: float = 1.0,
     max_words: int | None = None,
 ) -> tuple[np.ndarray, dict[str, list[int]]]:
-    """Return the ascending indices of words to keep, given in how many documents (word,) and tokens (word,) each occurs.
+    """Return the ascending indices of words to keep, from the numbers of documents (word,) and tokens (word,) of each.
 
     Also return how much each option removes: its name → [words, tokens].
     """
