@@ -34,7 +34,7 @@ class Intervention(NamedTuple):
 
 
 def live_settings(engine: Engine) -> tuple[str, ...]:
-    """Return the names of the settings that can be turned while a run of the engine runs."""
+    """Return the names of the settings that can be changed while a run of the engine is being computed."""
     options = [name for name, field in options_of(engine).items() if field.metadata["live"]]
     return (*(() if engine.retune is kept else engine.model.live), *options)
 
@@ -49,7 +49,7 @@ def turned(model: Model, options: Options, changes: Mapping) -> tuple[Model, Opt
 
 
 def values_of(spec: RunSpec, names: Iterable[str]) -> dict[str, float]:
-    """Return the values of live settings under a spec, by name."""
+    """Return name → value of some settings of a run that can be changed while it runs."""
     _, model, options = spec.parts()
     return {
         name: getattr(options, name) if hasattr(options, name) else model.live_value(name)
@@ -58,7 +58,7 @@ def values_of(spec: RunSpec, names: Iterable[str]) -> dict[str, float]:
 
 
 def turnable(spec: RunSpec) -> dict[str, float]:
-    """Return the present values of the settings that can be turned in a run, without those that the run learns."""
+    """Return name → present value of the settings that can be changed in a run, without those that the run learns."""
     turnable = {}
     for name, value in values_of(spec, live_settings(spec.parts()[0])).items():
         with suppress(InputError):
@@ -68,7 +68,7 @@ def turnable(spec: RunSpec) -> dict[str, float]:
 
 
 def checked_changes(spec: RunSpec, changes: Mapping) -> dict[str, float]:
-    """Check changes of live settings of a run, and return the changes with values as numbers.
+    """Check changes to settings while a run runs, given as name → value; return the changes with values as numbers.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def _number(name: str, value: object) -> float:
 
 
 def _not_live(engine: Engine, name: str, live: tuple[str, ...], which: str) -> OptionError:
-    """Return the error that a setting cannot be turned, with advice on what to do instead.
+    """Return the error that a setting cannot be changed while a run runs, with advice on what to do instead.
 
     live : names of the settings that can be turned; which : the clause that lists them
     """
@@ -125,7 +125,7 @@ def _not_live(engine: Engine, name: str, live: tuple[str, ...], which: str) -> O
 
 
 def planned(spec: RunSpec, given: object) -> tuple[Intervention, ...]:
-    """Return the interventions that a run of the spec is to make, sorted by iteration.
+    """Return the checked changes of settings that a run is to make at given iterations, sorted by iteration.
 
     given : (iteration, changes) pairs, `Intervention` objects, or the run or spec that made them
 

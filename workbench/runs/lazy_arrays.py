@@ -54,7 +54,7 @@ class Summed(BackendArray):
     """A lazy array of sums over groups along a dimension of a variable, of which only the used parts are read."""
 
     def __init__(self, variable: xr.Variable, dim: str, place: np.ndarray):
-        """``place`` : for each entry along ``dim`` the number of its group, or -1 for none"""
+        """Sum ``variable`` over groups along ``dim``; ``place`` has the group of each entry along it, -1 for none."""
         self._variable, self._place, self._axis = variable, place, variable.dims.index(dim)
         self._n_groups, self.dtype = int(place.max()) + 1, variable.dtype
         sizes = variable.sizes | variable.encoding.get(CHUNKS, {}) | {dim: self._n_groups}

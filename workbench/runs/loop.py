@@ -110,7 +110,7 @@ def take_effect(
     sink: MemorySink | RunWriter,
     control: Control,
 ) -> tuple[RunSpec, Position]:
-    """Turn the settings that are due before the next step; return the spec with new interventions, and the position.
+    """Change the settings whose change is due before the next step; return the spec and the position after the change.
 
     What is asked for takes effect after all that the run has recorded or planned, so that a run that is computed again from
     a checkpoint makes the same steps. The running average begins anew.
@@ -192,7 +192,7 @@ def iterate(
 
 
 class _Trail:
-    """The recorded values that a run's stop rule examines, since settings were last turned; empty without a rule."""
+    """The values that a run's stop rule examines, since the last change of settings; empty without a rule."""
 
     def __init__(self, spec: RunSpec, sink: MemorySink | RunWriter, iteration: int):
         self._rule, now = spec.rule, spec.at(iteration)

@@ -267,7 +267,7 @@ def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict, spec: RunSpec) -
 
 
 def turned_settings(spec: RunSpec, iteration: np.ndarray) -> dict[str, tuple]:
-    """Return the value in each iteration of each setting that a run turned, as xarray variables by name.
+    """Return name → xarray variable (iteration, …) with the values of each setting that was changed while a run ran.
 
     An alpha is (iteration, topic), as a learnt one is; that of a network, which is of levels, is left out.
     """

@@ -410,7 +410,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
 
     @classmethod
     def from_query(cls, texts: Mapping[str, str], corpus=None) -> Self:
-        """Return the request that the texts of a form or a link describe; the texts are keyed as in `request_fields`.
+        """Return the request in the parameters of a form or page address, texts keyed by the names in `request_fields`.
 
         A text that should be a number and is not is kept, so that `mistakes` reports it. ``corpus`` are data without a name.
         """
@@ -479,7 +479,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         )
 
     def to_query(self) -> dict[str, str]:
-        """Return the parameters of a link, as texts by name; values equal to the defaults are left out."""
+        """Return the request as parameters of a page address, name → text; values equal to the defaults are left out."""
         known = request_fields()
         texts = {
             key: written(value)
@@ -500,7 +500,7 @@ MISSING = ("fetchable", "by hand")
 
 
 class RequestField(NamedTuple):
-    """A field of a form or link, for a setting or an option of a request."""
+    """A field of a form, or parameter of a page address, for a setting or an option of a request."""
 
     key: str  # name in forms and links
     field: Field  # name in the request, type, label, help, choices and range
@@ -576,7 +576,7 @@ def _request_fields(engines: tuple) -> dict[str, RequestField]:
 
 
 def missing_in_request(spec: RunSpec) -> list[str]:
-    """Return what of a run's settings `RunRequest.of_spec` leaves out, since a form does not have it."""
+    """Return descriptions of a run's settings that `RunRequest.of_spec` leaves out, as no form field can hold them."""
     known = {one.field.name for one in request_fields().values() if one.part == "read"}
     network = spec.parts()[1]
     own = "nodes" in spec.model and spec.model["name"] not in SIMULATED
@@ -593,7 +593,7 @@ def missing_in_request(spec: RunSpec) -> list[str]:
 
 
 def parse(about: Field, text: str):
-    """Return the value of a text in a field: one of its choices, a text, a number, a list of numbers, or None if empty."""
+    """Parse the text of a form's field into a value: a choice, a text, a number, a list of numbers, or None if empty."""
     metadata = about.metadata
     if metadata["choices"] and not metadata.get("otherwise"):
         return next((value for value in metadata["choices"] if written(value) == text), text)
@@ -616,14 +616,14 @@ def combinations(given: dict) -> Iterator[dict]:
 
 @lru_cache
 def has_supers(model: str) -> bool:
-    """Return whether the network with a name has super-topics; False for a name that no network has."""
+    """Return whether the named network has super-topics (a variable "super"); False for an unknown name."""
     with suppress(InputError):
         return any(each.name == "super" for each in Network.of(model).variables)
     return False
 
 
 def written(value) -> str:
-    """Return a value as a text for a form or a link; `parse` is the inverse."""
+    """Return a value as text for a form or a page address; `parse` is the inverse."""
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value))
     return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)

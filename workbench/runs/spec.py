@@ -146,7 +146,7 @@ class RunSpec(RunSettings):
         return {name: value for name, value in vars(self).items() if name != "_parts"}
 
     def parts(self, data: Data | None = None) -> tuple:
-        """Return (engine, model, options) after all interventions.
+        """Return (engine, model, options) of the run, after all changes of settings that were made while it ran.
 
         With ``data``, the model also has what the data determine, such as authors.
         """
@@ -154,13 +154,13 @@ class RunSpec(RunSettings):
         return engine, model if data is None else model.for_data(data), options
 
     def at(self, iteration: int) -> RunSpec:
-        """Return the spec with the settings that hold at an iteration: without the interventions after it."""
+        """Return the spec with the settings that hold at an iteration: without later changes of settings."""
         made = tuple(each for each in self.interventions if each.iteration <= iteration)
         return self if made == self.interventions else replace(self, interventions=made)
 
     @property
     def held_after(self) -> int:
-        """The number of iterations before the last intervention takes effect; 0 without interventions."""
+        """The number of iterations before the last change of settings in the run takes effect; 0 without changes."""
         return self.interventions[-1].iteration - 1 if self.interventions else 0
 
     @property
@@ -180,7 +180,7 @@ class RunSpec(RunSettings):
 
     @property
     def breaks(self) -> list[tuple[int, str]]:
-        """The iterations at which the computation changes, each with the reason: end of warm-up, or settings turned."""
+        """List of (iteration, reason) at which the computation changes: end of warm-up, or settings changed."""
         ends = [(self.warm_up + 1, "the warm-up has ended")] if self.warm_up else []
         turned = [
             (

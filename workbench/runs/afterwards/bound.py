@@ -151,7 +151,7 @@ def _results(
 
 @contextlib.contextmanager
 def _inputs(run: Run) -> Iterator[tuple]:
-    """Yield (iteration, parts, state, entropy) of a run's last checkpoint, from which the bound is computed.
+    """Yield the bound's input at the last checkpoint: (iteration, parts of the corpus, state, responsibilities' entropy).
 
     For a corpus in shards the document arrays are in files of a temporary folder, deleted at the end of the block.
     """
@@ -168,7 +168,7 @@ def _inputs(run: Run) -> Iterator[tuple]:
 
 
 def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[StoredPart]) -> tuple:
-    """Return (iteration, parts, state, entropy) as `_inputs` yields them, for a corpus in shards."""
+    """Return what `_inputs` yields for a corpus in shards; the document arrays are written to files in ``scratch``."""
     _, model, options = run.spec.parts()
     train, bound_parts, entropy = corpora_of(run.path.parent, run.spec)[0], [], 0.0
     for number, part in enumerate(parts):
@@ -187,6 +187,6 @@ def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[Store
 
 
 def _opened(train: ShardedCorpus, place: Place, options) -> tuple:
-    """Return the documents of a shard, memory-mapped, and the split of the shard's pairs into sampled and averaged ones."""
+    """Return (documents, split): a shard's documents, memory-mapped, and which of their pairs are sampled or averaged."""
     corpus = train.rows(place.first, place.last)
     return corpus, split_of(corpus, options)

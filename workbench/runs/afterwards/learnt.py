@@ -52,7 +52,7 @@ class Topics(NamedTuple):
 
 
 def checked_numbers(seed: int, n_threads: int) -> tuple[int, int, int]:
-    """Return the arguments (seed, 0, n_threads) of a StepContext; raise SpecError if one is out of range."""
+    """Return (seed, iteration 0, n_threads), with which a StepContext is made; raise SpecError if one is out of range."""
     return (
         SpecError.whole("seed", seed, 0, LARGEST_SEED),
         0,

@@ -153,7 +153,7 @@ def _answer(printed: str) -> dict:
 
 
 def _plain(part: object) -> str | list:
-    """Return one part of an error message, a text or a `Named`, in a form that JSON can represent."""
+    """Convert a piece of an error message for JSON: text stays text, a `Named` (mention of a setting) becomes a list."""
     if not isinstance(part, Named):
         return one_sentence([part])  # shortened as in the message
     return [
@@ -164,7 +164,7 @@ def _plain(part: object) -> str | list:
 
 
 def _restored(part: str | list) -> str | Named:
-    """Return one part of an error message from the JSON value that `_plain` made."""
+    """Return the piece of an error message (text or `Named`) that `_plain` converted for JSON."""
     if isinstance(part, str):
         return part
     field, about, text = part

@@ -226,7 +226,7 @@ def cluster_of(client, store) -> Iterator:
 
 
 def _crew(client, corpus) -> Callable:
-    """Return the function that creates the crew for a corpus in parts: in this process, or on the workers of ``client``."""
+    """Return the function that creates the parts of a sharded corpus: in this process, or on the workers of ``client``."""
     if client is None:
         return Here
     check_in_parts(corpus)
@@ -236,7 +236,7 @@ def _crew(client, corpus) -> Callable:
 
 
 def check_in_parts(corpus) -> None:
-    """Raise SpecError if a corpus has only one part, so that several workers cannot share it."""
+    """Raise SpecError if a corpus has only one part (shard), so that several workers cannot share it."""
     if corpus.n_parts > 1:
         return
     rule = f"the workers of a cluster share the shards of a corpus, and {corpus.name!r}"

@@ -17,7 +17,7 @@ LONG = 5e9
 
 
 def forecast(cells: list[Planned], runs: list[Run], jobs: int, here: bool = True) -> str:
-    """Return one line on a sweep: how many runs are unfinished, and how much disk, memory and time they need.
+    """Return one line of text on a sweep: how many runs are unfinished, and how much disk, memory and time they need.
 
     The time is predicted only for long sweeps: one iteration of each engine is timed in this process.
     here : whether this machine computes the runs, so that its processors limit how many are in parallel

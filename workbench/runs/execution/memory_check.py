@@ -103,7 +103,7 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
 
 
 def engine_memory(engine: Engine, model: Model, options: Options, data: Data) -> Memory:
-    """Return the memory of an engine; over parts, the sum of states and indices (counts by word once), and the largest step."""
+    """Return an engine's memory by use; over shards, sums of state and indices (counts by word once), the largest step."""
     first, *others = memories = [engine.memory(part, model, options) for part in data.parts()]
     if not others:
         return first
@@ -117,7 +117,7 @@ def engine_memory(engine: Engine, model: Model, options: Options, data: Data) ->
 
 
 def _arrays_by_word(engine: Engine) -> int:
-    """Return how many arrays (word, topic) the diagnostics over a corpus in parts need besides those of the state."""
+    """Return how many extra arrays (word, topic) the diagnostics over a corpus in shards need besides the state's."""
     return BY_WORD if "collapsed_bound" in engine.watches else 0
 
 
@@ -139,7 +139,7 @@ def predict_out_of_core(planned: Planned) -> Prediction:
 def laid_out(
     planned: Planned, folder: Path | None = None, crew: Callable = Here
 ) -> Iterator[Whole | LaidOut]:
-    """Yield the data of a run as the loop needs them: `Whole`, or for a corpus in parts `LaidOut` over a crew.
+    """Yield a run's data in the form that the loop computes on: `Whole` if in memory, `LaidOut` for a corpus in shards.
 
     The document arrays of parts are in memory if they fit or other processes have them, else in files in ``folder`` (default:
     the folder for temporary files), which are deleted at the end.

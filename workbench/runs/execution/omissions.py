@@ -22,20 +22,20 @@ WORDS, DOCUMENTS = "omit", "omit-document"
 
 
 class Omissions(NamedTuple):
-    """Which words and documents stay."""
+    """Masks of the words and the documents of a corpus that stay when others are left out."""
 
     words: np.ndarray  # (word,) bool
     documents: np.ndarray  # (document,) bool
 
     def of_corpus(self, corpus: Corpus) -> Corpus:
-        """Return the corpus of what stays; documents may become empty. Raises CorpusError if no token is left."""
+        """Return the corpus without the omitted words and documents; raise CorpusError if no token is left."""
         if not (self.words[corpus.words] & self.documents[corpus.documents]).any():
             raise CorpusError(f"no token of {corpus.name!r} would be left; leave out fewer")
         left = corpus if self.words.all() else keep_words(corpus, self.words)
         return left if self.documents.all() else left.of_documents(np.flatnonzero(self.documents))
 
     def of_counts(self, start: WarmStart, corpus: Corpus) -> WarmStart:
-        """Return the counts of the tokens that stay; without topics of tokens, of each pair's tokens by p(topic | pair)."""
+        """Return a warm start without omitted tokens, whose counts are estimated if the topics of tokens are unknown."""
         stays = self.words[corpus.words] & self.documents[corpus.documents]
         n_kw, n_dk = np.zeros_like(start.n_kw), np.zeros_like(start.n_dk)
         weights = weights_of(start, corpus)
@@ -52,7 +52,7 @@ class Omissions(NamedTuple):
 
 
 def apart(edits: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the edits of topics, and those that leave words or documents out."""
+    """Split edits into two lists: those that change topics, and those that leave words or documents out."""
     apart: tuple[list[str], list[str]] = [], []
     for edit in edits:
         apart[str(edit).split(" ")[0] in (WORDS, DOCUMENTS)].append(edit)
@@ -60,7 +60,7 @@ def apart(edits: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def omissions_of(edits: Sequence[str], corpus: Corpus) -> Omissions:
-    """Return what stays of a corpus after some edits. Raises OptionError for a word or document that it lacks."""
+    """Return the `Omissions` of edits such as "omit said"; raise OptionError if the corpus lacks a word or document."""
     words, documents = np.ones(corpus.n_words, bool), np.ones(corpus.n_documents, bool)
     places = {word: place for place, word in enumerate(corpus.vocabulary)}
     for edit in edits:
@@ -89,14 +89,14 @@ def omissions_of(edits: Sequence[str], corpus: Corpus) -> Omissions:
 
 
 def _named(text: str, known: Container[str]) -> list[str]:
-    """Return the names in a text: between commas that blanks follow, else between blanks, or commas that belong to no name."""
+    """Split a text at ", " into names, else at blanks, and at commas except those within a name in ``known``."""
     names = text.split(", ") if ", " in text else [text] if text in known else text.split()
     apart = ([name] if name in known else name.split(",") for name in names)
     return [name.strip() for several in apart for name in several if name.strip()]
 
 
 def weights_of(start: WarmStart, corpus: Corpus) -> Callable[[int], np.ndarray]:
-    """Return a function from a topic to the expected number of tokens (pair,) that belong to it, of each pair of the corpus.
+    """Return a function from a topic to the expected number (pair,) of tokens that each document-word pair has in it.
 
     They are counted if the topics of tokens are known, and else divided by p(topic | pair).
     """

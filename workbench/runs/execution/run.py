@@ -111,11 +111,11 @@ class Run(RunReader):
 
     @property
     def edition(self) -> Edition:
-        """The ``edits`` of the topics by people, and the ``undone`` ones; see `workbench.runs.store.edition`."""
+        """The users' edits of how topics are shown: ``edits`` in effect, and ``undone`` ones; see `runs.store.edition`."""
         return read_edition(self.path)
 
     def edit(self, *edits: str, who: str = "") -> Edition:
-        """Arrange the topics of `edited`, as ``edit("merge 3 7", "hide 5", "order 4 2")``; return all edits.
+        """Merge, hide or order the shown topics, as ``edit("merge 3 7", "hide 5", "order 4 2")``; return all edits.
 
         The run itself stays as it is. ``who`` is the author, by default the user of this process.
 
@@ -132,14 +132,14 @@ class Run(RunReader):
         return redo_edit(self.path)
 
     def import_edition(self, file: str | os.PathLike) -> Edition:
-        """Replace the edits by those of a file, such as the ``edition.json`` of another run; return them.
+        """Replace the edits of topics by those of a file, such as another run's ``edition.json``; return the new edits.
 
         Raises EditionError if the file is damaged, or names a topic that this run has not.
         """
         return import_edition(self.path, self._topics(), Path(file))
 
     def edited(self) -> xr.Dataset:
-        """Return the Dataset of the run with its topics as people arranged them; all measures and views take it."""
+        """Return the run's Dataset with topics merged, hidden and ordered by `edit`; measures and views accept it."""
         return with_edition(self.dataset(), self.edition.texts)
 
     def _topics(self) -> list[int]:
@@ -153,7 +153,7 @@ class Run(RunReader):
 
     @property
     def interventions(self) -> pd.DataFrame:
-        """The settings that were turned while the run ran: iteration (NaN if not yet in effect), setting, value, who, when."""
+        """Table of settings changed while the run ran: iteration (NaN if not yet in effect), setting, value, who, when."""
         import pandas as pd
 
         made = [*self.spec.interventions, *pending(self.path)]
@@ -165,7 +165,7 @@ class Run(RunReader):
         return pd.DataFrame(rows, columns=["iteration", "setting", "value", "who", "when"])
 
     def retune(self, who: str | None = None, **changes: float) -> dict[str, float]:
-        """Ask the run to turn live settings, as ``retune(r=2, alpha=0.05)``, before its next step; return at once.
+        """Ask a run to change settings, as ``retune(r=2, alpha=0.05)``, before its next step; return without waiting.
 
         Its chain continues from the same counts, and its running average begins anew. A paused or stopped run takes them when
         it is resumed. ``who`` asks, by default the user. Returns the values as they were understood.
@@ -180,7 +180,7 @@ class Run(RunReader):
         return ask(self.path, changes, who)
 
     def branch(self, *edits: str, **changes: float) -> Run:
-        """Start a run that continues from the present state with settings turned, as ``branch(r=2)``, and return it.
+        """Start and return a new run from the present state, with settings changed, as ``branch(r=2)``, or topics edited.
 
         It has the bits of this run up to now, so that both can be compared; this run is left as it is. With edits of topics,
         as ``branch("merge 3 7", "drop 5", "split 2", "add 1")``, it starts from the edited counts of the last snapshot; so it

@@ -82,7 +82,7 @@ def next_run() -> tuple[Path, int] | None:
 
 
 def key() -> str:
-    """Return a hash of the interpreter, the import path and the environment; equal for processes that share spares."""
+    """Return a hash of interpreter, import path and environment; processes of equal hash can share spare workers."""
     if KEY in os.environ:
         return os.environ[KEY]
     around = sorted(item for item in os.environ.items() if item[0] not in PASSING)
@@ -91,7 +91,7 @@ def key() -> str:
 
 
 def _folder() -> Path | None:
-    """Return the folder of the spare workers that suit this process; None if others could enter it, or without support."""
+    """Return the folder of spare workers with this process's `key`; None if others may enter it or it is unsupported."""
     if not hasattr(socket, "send_fds"):
         return None
     folder = Path(tempfile.gettempdir()) / f"workbench-{os.getuid()}-{key()}"

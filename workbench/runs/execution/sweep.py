@@ -81,7 +81,7 @@ def lay_out(
     options: dict | None = None,
     **settings,
 ) -> list[Planned]:
-    """Return the cells of a grid as planned runs, the last key varying fastest; the arguments are those of `sweep`."""
+    """Return a planned run for each combination of a grid's values, the last key varying fastest; arguments as `sweep`."""
     axes = grid_axes(grid, engine)
     if SpecError.whole("seeds", seeds, 1) > 1:
         _refuse_twice(axes, {"seed": seeds})
@@ -365,7 +365,7 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) ->
 
 
 def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
-    """Return one Dataset of all cells along ``run``, with the keys of the grid as coordinates."""
+    """Return one Dataset of all runs of a sweep along the dim ``run``, with the keys of the grid as coordinates."""
     parts = [up_to(run, cell.spec.n_iterations) for cell, run in zip(cells, runs, strict=True)]
     keys = {
         key: ("run", _column([cell.key_values[key] for cell in cells]))

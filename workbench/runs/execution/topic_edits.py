@@ -42,7 +42,7 @@ def takes_edits(spec: RunSpec) -> bool:
 
 
 def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Planned:
-    """Return a planned run that begins with the last counts of the run in a folder, with edits made and settings turned.
+    """Return a planned run that begins with the last counts of a stored run, with topics edited and settings changed.
 
     It has the other settings of that run, and counts its iterations from 1.
 

@@ -36,7 +36,7 @@ class ForeignModel(NamedTuple):
 
 
 def one_per_topic(alpha: np.typing.ArrayLike, n_topics: int) -> tuple[float, ...]:
-    """Return the prior of each topic; a single number is that of every topic."""
+    """Return alpha as a tuple with one number per topic; a single number is repeated."""
     alphas = tuple(np.ravel(alpha).tolist())
     return alphas * n_topics if len(alphas) == 1 else alphas
 

@@ -15,7 +15,7 @@ from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 def match(
     foreign: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bool
 ) -> tuple[Corpus, Corpus | None, np.ndarray, np.ndarray, str]:
-    """Match an imported model with the documents and words of a training corpus.
+    """Return training set, test set, theta, phi and a note, after matching a model's words and documents to the corpus.
 
     leave_out : whether to leave words that the model does not know out of the training and test set
 
@@ -63,7 +63,7 @@ def _of_words(
     train: Corpus,
     known: np.ndarray,
 ) -> str:
-    """Return a sentence on words that only the model or only the corpus has; "" if there are none."""
+    """Return a sentence about the words that only the model or only the corpus has; "" if there are none."""
     sentences = []
     if theirs := int((places < 0).sum()):
         share = float(foreign.phi[:, places < 0].sum(axis=1).mean())

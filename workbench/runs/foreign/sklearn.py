@@ -10,7 +10,7 @@ from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 
 def read_model(model) -> ForeignModel:
-    """Return the topics of a fitted model; word names are known only if it was fitted to a DataFrame."""
+    """Return the topics of a fitted scikit-learn LDA; word names are known only if it was fitted to a DataFrame."""
     import sklearn
 
     if not hasattr(model, "components_"):

@@ -23,7 +23,7 @@ class PartsLost(Exception):
 
 
 class Here:
-    """Holds all parts of a run's data in this process, and computes them there, one after the other."""
+    """All parts (shards) of a run's data in this process, which computes them one after the other."""
 
     def __init__(self, setting: Setting, places: list[Place]):
         self._parts = [Part(setting, place, number) for number, place in enumerate(places)]
@@ -41,7 +41,7 @@ class Here:
         return getattr(self._parts[number], method)(*arguments)
 
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
-        """Compute a phase on one part after the other; each starts from the shared arrays as the part before left them."""
+        """Compute one phase of a step on the parts in turn, each from the shared arrays as the part before left them."""
         once = once_in({})
 
         def work(part: Part) -> Met | Returned:
@@ -62,11 +62,11 @@ class Here:
         interrupt: Callable,
         warm_start: WarmStart | None = None,
     ) -> Met | Returned:
-        """Compute a phase on all parts, each from the same shared arrays; return the sum of the parts' changes."""
+        """Compute one phase of a step on all parts, from the same shared arrays; return the sum of the parts' changes."""
         return changes(self._parts, call, shared, interrupt, warm_start, {})
 
     def finish(self, shared: dict, sums: dict):
-        """Complete a phase from the shared arrays and the sums over all parts; return the phase's result."""
+        """Complete a phase of a step from the shared arrays and the sums over all parts; return the phase's result."""
         return self._parts[0].finish(shared, sums)
 
     def cpu_seconds_elsewhere(self) -> float:
@@ -93,7 +93,7 @@ def changes(
     warm_start: WarmStart | None,
     values: dict,
 ) -> Met | Returned:
-    """Compute a phase on some parts, each from the same shared arrays; return the totals of the parts' changes and sums.
+    """Compute one phase of a step on some parts, each from the same shared arrays; return their total changes and sums.
 
     shared : None in the first phase of `init`, whose shared arrays are those of the first part
     values : values that are computed once for all parts of the call in this process, by name
@@ -127,12 +127,12 @@ def sum_over(parts: list[Part], work: Callable[[Part], Met | Returned]) -> Met |
 
 
 def add_met(a: Met, b: Met) -> Met:
-    """Return the sum of two contributions to a phase, computed in place in the arrays of ``a``."""
+    """Return the sum of what two groups of parts contribute to a phase, computed in place in the arrays of ``a``."""
     return Met(add_sums(a.shared, b.shared), add_sums(a.sums, b.sums))
 
 
 def merged(shared: dict | None, met: Met) -> dict:
-    """Return the shared arrays with all changes added; counts that rounding made negative become 0."""
+    """Return the shared arrays with the parts' changes added; counts that rounding made negative become 0."""
     if shared is None:
         return met.shared
     shared = dict(shared)
@@ -149,7 +149,7 @@ def merged(shared: dict | None, met: Met) -> dict:
 
 
 def private_copy(value):
-    """Return a copy of an array, a number for a numpy scalar; return other values unchanged."""
+    """Return a copy of an array, or the Python number of a numpy scalar; return other values unchanged."""
     if isinstance(value, np.ndarray):
         return aligned_copy(value) if value.ndim else value.copy()
     return np.asarray(value).item() if hasattr(value, "__array__") else value

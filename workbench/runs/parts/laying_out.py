@@ -69,7 +69,7 @@ class Whole:
         return self.engine.retune(self.train, self.model, self.options, state, context)[0]
 
     def average_anew(self) -> Average:
-        """Return a new running average that covers no iteration yet."""
+        """Return a new running average of the predictive probabilities, which covers no iteration yet."""
         return initial_average(self.test)
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:
@@ -125,7 +125,7 @@ class Whole:
 
 
 class LaidOut:
-    """A training and a test corpus in parts, together with the crew that computes on them.
+    """Training and test corpus in parts (shards), with the object (crew) that computes on the parts, here or on workers.
 
     It has the methods of `workbench.runs.parts.laying_out.Whole`. A state has the shared arrays; its document arrays are with
     the parts, and empty in the state.
@@ -164,7 +164,7 @@ class LaidOut:
         return any(self.engine.samples(part, self.options) for part in self.train.parts())
 
     def use(self, spec: RunSpec, changed: Mapping = MappingProxyType({})) -> None:
-        """Use the model and the options of a spec from the next step on; ``changed`` has the settings that were turned."""
+        """Use the model and options of a spec from the next step on; ``changed`` has the old values of changed settings."""
         self.engine, self.model, self.options = spec.parts(self.train)
         self._samples = self._samples_any()
         self.crew.collect("use", spec, self._samples, tuple(changed.items()))
@@ -177,13 +177,13 @@ class LaidOut:
         return self._through(Call("retune", context.step), state, context)[0]
 
     def average_anew(self) -> Average:
-        """Begin the running averages of all parts anew; return a running average without arrays that covers no iteration."""
+        """Restart the running averages of all parts; return an empty running average, as the parts keep the arrays."""
         self.crew.collect("average_anew")
         return initial_average(None)
 
     @property
     def rows(self) -> LaidOut:
-        """This object, which saves and loads the document arrays of the parts."""
+        """The object that saves and loads the document arrays of the parts for checkpoints: this one."""
         return self
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:

@@ -42,7 +42,7 @@ def read_ahead(folder: Path) -> None:
 
 
 class OwnRows:
-    """The named arrays of one part, in memory or each in a file of a folder.
+    """The named arrays with rows for one part's documents or tokens, in memory or each in a file of a folder.
 
     An array in a file is memory-mapped when it is requested: changes are written to the file, and it uses memory until it is
     deleted.
@@ -78,7 +78,7 @@ class OwnRows:
 
 
 def rows_in(path: Path, kind: str) -> dict[str, np.ndarray]:
-    """Return one kind of arrays of a part's file in a checkpoint ("own" or "average"), by name and aligned for kernels."""
+    """Return a part's arrays from its checkpoint file, by name: of the state ("own") or the running average ("average")."""
     arrays = read_arrays(path, f"{kind}_", mend="")
     return {name.removeprefix(f"{kind}_"): aligned_copy(array) for name, array in arrays.items()}
 
@@ -104,7 +104,7 @@ class Setting(NamedTuple):
 
 
 def opened(corpus: str | AnyCorpus) -> AnyCorpus:
-    """Return the corpus; open it first if the path of its folder is given."""
+    """Return a corpus given as such or as the path of its folder, which is then opened."""
     return _opened(corpus) if isinstance(corpus, str) else corpus
 
 
@@ -112,7 +112,7 @@ _opened = lru_cache(maxsize=4)(ShardedCorpus.open)
 
 
 class Part:
-    """One part of a run: some documents, with their rows of the state and of the running average."""
+    """One part of a run's data: a shard's documents, with their rows of the state and of the running average."""
 
     def __init__(self, setting: Setting, place: Place, number: int):
         folder = None if setting.scratch is None else Path(setting.scratch) / str(number)
@@ -302,7 +302,7 @@ class Part:
 
 
 class Call(NamedTuple):
-    """A phase of a function of the engine, to be computed over all parts, and the iteration that it belongs to."""
+    """A request to compute one phase of an engine's function over all parts: function, iteration, number of the phase."""
 
     function: str  # "init", "step", "watch" or "retune"
     step: int  # 0 for "init", else the iteration
@@ -310,7 +310,7 @@ class Call(NamedTuple):
 
 
 def phase_of(engine: Engine, call: Call) -> Phase:
-    """Return the phase of the engine that a call names."""
+    """Return the engine's `Phase` that a `Call` asks to compute."""
     return getattr(engine, call.function).phases[call.phase]
 
 

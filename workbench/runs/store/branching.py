@@ -26,7 +26,7 @@ from workbench.runs.store.writer import RunWriter, create_run
 
 
 def branch(path: Path, changes: Mapping, who: str = "") -> Path:
-    """Make a run that continues from another run's present state with settings turned; return the new run's folder.
+    """Make a run that continues from another run's present state with settings changed; return the new run's folder.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def branch(path: Path, changes: Mapping, who: str = "") -> Path:
 
 
 def branch_before(path: Path) -> Path:
-    """Make a run that continues from a run's state before its settings were last turned; return the new run's folder.
+    """Make a run that continues from a run's state before its settings were last changed; return the new run's folder.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def branch_before(path: Path) -> Path:
 
 
 def refuse_shards(path: Path, spec: RunSpec) -> None:
-    """Raise StoreError if a run is over a corpus in shards."""
+    """Raise StoreError if a run is over a corpus in shards, since no new run can continue from its checkpoint."""
     if spec.shards:
         raise StoreError(
             f"run '{path.name}' is over a corpus in shards, of which there are no branches; turn the setting in it"
@@ -79,7 +79,7 @@ def refuse_shards(path: Path, spec: RunSpec) -> None:
 
 
 def _held(path: Path, name: str, spec: RunSpec) -> Path:
-    """Link or copy a run's checkpoint file ``name``, to keep it; return the new path, at which there may be no file."""
+    """Link or copy a run's checkpoint file ``name`` to a temporary path, and return that path; no file if none existed."""
     refuse_shards(path, spec)
     held = partial_of(path.with_name(f"{path.name}-branch"))
     try:
@@ -92,7 +92,7 @@ def _held(path: Path, name: str, spec: RunSpec) -> Path:
 
 
 def _begun(path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoint: Path) -> Path:
-    """Make a run with these rows, the last snapshot up to the last row, and the checkpoint; return the run's folder."""
+    """Make a run that begins with the given rows and checkpoint, and the last snapshot until then; return its folder."""
     try:
         spec = replace(spec, name=f"{path.name}-{spec.hash[:4]}")
         new = create_run(path.parent, spec, *corpora_of(path.parent, spec))
@@ -111,7 +111,7 @@ def _begun(path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoi
 
 
 def _copy_snapshot(stored: Stored, reached: int, writer: RunWriter) -> None:
-    """Copy the last snapshot that was taken at or before an iteration."""
+    """Copy to ``writer`` the last snapshot of a run that was taken at or before the iteration ``reached``."""
     committed = stored.committed()
     iterations = stored.iterations(committed)
     slots = np.flatnonzero((iterations > 0) & (iterations <= reached))

@@ -40,7 +40,7 @@ def missing(
     shape: tuple[int, ...] = (),
     second: np.ndarray | None = None,
 ) -> Iterator[tuple[int, ...]]:
-    """Yield the chunk indices (one per dim) of each chunk of these rows that has no file.
+    """Yield the chunk indices (one per dim) of each chunk of an array's given rows that has no file on disk.
 
     shape : extent along the other dims, by default that of the array
     second : indices along the second dim, to check only their chunks
@@ -66,7 +66,7 @@ def fill_missing(
     n_before: int,
     before: tuple[int, ...],
 ) -> None:
-    """Write fill values to the chunks of these rows that have no file, except those that were filled before.
+    """Write fill values to chunks of the given rows that have no file on disk, except those that were filled before.
 
     n_before, before : number of rows, and extent along the other dims, whose chunks were filled before
     """

@@ -31,7 +31,7 @@ KEPT = {"iteration", "document", "word"}
 
 
 class EditionError(InputError):
-    """Raised for an invalid edit, or an edition that cannot be read, written or applied."""
+    """Raised for an invalid edit of topics, or a list of edits that cannot be read, written or applied."""
 
 
 class Edit(NamedTuple):
@@ -55,12 +55,12 @@ class Edition(NamedTuple):
 
 
 def read_edition(path: Path) -> Edition:
-    """Return the edition of the run in a folder, empty by default; raise EditionError if the file is damaged."""
+    """Return the edits of topics of the run in a folder, none by default; raise EditionError if the file is damaged."""
     return _read(Path(path) / FILE)
 
 
 def edit_topics(path: Path, topics: Sequence[int], edits: Iterable[str], who: str) -> Edition:
-    """Add edits to the edition of a run, and return it; undone edits are forgotten.
+    """Add edits to those of a run's topics, and return all; edits that were undone can no longer be redone.
 
     topics : numbers of the topics of the run; who : the author
 
@@ -77,7 +77,7 @@ def edit_topics(path: Path, topics: Sequence[int], edits: Iterable[str], who: st
 
 
 def undo_edit(path: Path) -> Edition:
-    """Undo the last edit of a run's topics, and return the edition; raise EditionError if there is none."""
+    """Undo the last edit of a run's topics, and return the remaining edits; raise EditionError if there is none."""
 
     def undone(edition: Edition) -> Edition:
         if not edition.edits:
@@ -88,7 +88,7 @@ def undo_edit(path: Path) -> Edition:
 
 
 def redo_edit(path: Path) -> Edition:
-    """Redo the edit of a run's topics that was undone last, and return the edition; raise EditionError if there is none."""
+    """Redo the edit of a run's topics that was undone last, and return all edits; raise EditionError if there is none."""
 
     def redone(edition: Edition) -> Edition:
         if not edition.undone:
@@ -99,7 +99,7 @@ def redo_edit(path: Path) -> Edition:
 
 
 def import_edition(path: Path, topics: Sequence[int], file: Path) -> Edition:
-    """Replace the edition of a run by that of a file, such as the ``edition.json`` of another run, and return it.
+    """Replace the edits of a run's topics by those of a file, such as another run's ``edition.json``; return the new edits.
 
     Raises EditionError if the file is damaged, or names a topic that the run has not.
     """
@@ -111,7 +111,7 @@ def import_edition(path: Path, topics: Sequence[int], file: Path) -> Edition:
 
 
 def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int]]:
-    """Return the shown topics in their order, as number → numbers of the topics of the run that are merged in it.
+    """Return the shown topics in order, after edits: number of a shown topic → numbers of the run's topics merged in it.
 
     Raises EditionError for an edit that is none, a topic that is not shown, or no topic left.
     """
@@ -223,7 +223,7 @@ def _read(file: Path) -> Edition:
 
 
 def _change(path: Path, change: Callable[[Edition], Edition]) -> Edition:
-    """Apply ``change`` to the edition of a run, write and return the result; one process at a time."""
+    """Apply ``change`` to the edits of a run's topics, write and return the result; one process at a time."""
     file = Path(path) / FILE
     with one_writer(file, f"the edition of run '{file.parent.name}'", EditionError):
         edition = change(read_edition(path))

@@ -44,7 +44,7 @@ def machine() -> str:
 
 
 def provenance(path: Path, versions: dict[str, str]) -> list[list]:
-    """Return the kernels that computed a run: a list of [iteration after which they were used, hash of the kernels].
+    """Return the kernels (compiled code) that computed a run: a list of [iteration after which they were used, hash].
 
     versions : the versions with which the run was created
     """
@@ -71,7 +71,7 @@ def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> N
 
 
 def _continued(known: list[list], iteration: int, by: list[str]) -> list[list]:
-    """Return a provenance list with an entry for ``by`` from ``iteration`` on, if it differs from the last one."""
+    """Return a provenance list up to an iteration, with [iteration, *by] appended if ``by`` differs from the last entry."""
     entries = [entry for entry in known if entry[0] < iteration]
     return entries if entries and entries[-1][1:] == by else [*entries, [iteration, *by]]
 

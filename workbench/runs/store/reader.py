@@ -54,7 +54,7 @@ class RunReader:
         return name and get_table(self.path.parent, name)
 
     def provenance(self) -> list[list]:
-        """Return the kernels that computed the run, as [iteration, hash]; see `workbench.runs.store.provenance`."""
+        """Return the versions of the compiled kernels that computed the run, as a list of [iteration, hash]."""
         return provenance(self.path, self._versions)
 
     def describe_provenance(self) -> str:

@@ -140,7 +140,7 @@ def set_state(path: Path, state: str, **more) -> None:
 
 
 def read_spec(path: Path, about: dict | None = None) -> RunSpec:
-    """Return a run's spec, with the current number of iterations and stop rule, and the settings turned while it ran.
+    """Return a run's spec, with the current number of iterations and stop rule, and the settings changed while it ran.
 
     about : the attributes from `about_run`; by default they are read
     """

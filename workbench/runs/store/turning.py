@@ -25,7 +25,7 @@ from workbench.runs.store.status import (
 
 
 def pending(path: Path) -> list[Intervention]:
-    """Return the requested interventions that a run has not yet applied, in order, with iteration 0."""
+    """Return the requested changes of settings that a run has not yet applied, in order, with iteration 0."""
     return [
         Intervention(0, changes, *about)
         for iteration, changes, *about in read_json(path / INTERVENTIONS).get("log", [])
@@ -34,7 +34,7 @@ def pending(path: Path) -> list[Intervention]:
 
 
 def ask(path: Path, changes: Mapping, who: str | None = None) -> dict[str, float]:
-    """Ask the run in a folder to turn some settings before its next step; return the checked values by setting.
+    """Ask the run in a folder to change some settings before its next step; return setting → checked value.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def refuse_finished(path: Path) -> None:
 
 
 def take(path: Path, iteration: int) -> None:
-    """Record in the log that all pending interventions take effect at an iteration."""
+    """Record in a run's log that all pending changes of settings take effect at an iteration."""
     _change(path, lambda log: [[first or iteration, *rest] for first, *rest in log])
 
 

@@ -99,7 +99,7 @@ def create_run(
 
 
 def _not_turned(path: Path) -> Path:
-    """Return the first of the paths NAME, NAME-2, NAME-3, … at which no run has had settings turned."""
+    """Return the first of the paths NAME, NAME-2, NAME-3, … at which no run has had settings changed while it ran."""
     free, number = path, 1
     while (free / INTERVENTIONS).exists():
         number += 1
@@ -472,7 +472,7 @@ class RunWriter:
         self.spec = read_spec(self.path)
 
     def intervene(self, position: Position) -> RunSpec:
-        """Record that pending interventions take effect after a position; return the spec with them."""
+        """Record that the requested changes of settings take effect after a position; return the spec with the changes."""
         self._check_there()
         if position.rows is None:
             write_checkpoint(self.path / BEFORE, position)

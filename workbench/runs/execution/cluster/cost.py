@@ -28,7 +28,7 @@ TINY = 9
 
 
 class Moved(NamedTuple):
-    """The network traffic of one phase of an iteration: the bytes of counts, and whether the parts wait for each other."""
+    """The traffic of one phase of an iteration: bytes of counts, and whether the parts of the corpus take turns."""
 
     in_turn: bool  # whether the parts wait for each other
     n_bytes: float  # bytes of all counts by word
@@ -50,7 +50,7 @@ def moved_by(planned: Planned) -> list[Moved]:
 
 
 def network_of(phases: list[Moved], n_workers: int) -> tuple[float, float]:
-    """Return the bytes to and from ``n_workers`` workers together in one iteration, and those that computation waits for.
+    """Return (bytes, bytes waited for): traffic of all workers in one iteration, and how much of it delays computation.
 
     Before a phase the shared arrays are sent to each worker, along a binary tree of workers. Sums of parts in parallel are sent
     up such a tree; counts of parts in turn are sent from worker to worker. The client receives the result.

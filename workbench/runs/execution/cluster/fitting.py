@@ -62,7 +62,7 @@ LOOK_EVERY = 0.2
 
 
 class OnWorkers:
-    """A crew whose parts are on the workers of a cluster; `workbench.runs.parts.crew.Here` documents the methods.
+    """All parts (shards) of a run's data, on the workers of a cluster; `parts.crew.Here` documents the methods.
 
     Raises
     ------
@@ -108,7 +108,7 @@ class OnWorkers:
         return self._wait([self._call(number, method, *arguments)], never_interrupted)[0]
 
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
-        """Compute a phase on one part after the other; each starts from the shared arrays as the part before left them."""
+        """Compute one phase of a step on the parts in turn, each from the shared arrays as the part before left them."""
         left, sums = self._there(shared), []
         for number, home in enumerate(self._homes):
             result = self._submit(number, in_turn, self._key, number, call, left)
@@ -126,7 +126,7 @@ class OnWorkers:
         interrupt: Callable,
         warm_start: WarmStart | None = None,
     ) -> Met | Returned:
-        """Compute a phase on all parts in parallel, each from the same shared arrays; return the sum of the parts' changes."""
+        """Compute one phase of a step on all parts in parallel, from the same shared arrays; return the summed changes."""
         there = None if shared is None else self._there(shared)
         results = [
             (level, self._at(home, change_some, self._key, numbers, call, there, warm_start))
@@ -139,12 +139,12 @@ class OnWorkers:
         return owned(met)
 
     def _returned(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
-        """Return the result of a phase if the first part completed it alone; None if sums over parts are needed."""
+        """Return a phase's result, wrapped in `Returned`, if the first part completed it alone; None if sums are needed."""
         (returned,) = self._wait([self._at(home, isinstance, result, Returned)], interrupt)
         return self._wait([result], interrupt)[0] if returned else None
 
     def finish(self, shared: dict, sums: dict):
-        """Complete a phase from the shared arrays and the sums over all parts; return the phase's result."""
+        """Complete a phase of a step from the shared arrays and the sums over all parts; return the phase's result."""
         result = self._submit(0, finish, self._key, self._there(shared), sums)
         (value,) = self._wait([result], never_interrupted)
 
@@ -172,7 +172,7 @@ class OnWorkers:
     # ------------------------------------------------------------------ Dask
 
     def _dealt_out(self, threads: dict[str, int]) -> Iterator[tuple[str, int, range]]:
-        """Yield (worker, level, part numbers) of each subtree of the tree of sums; one task computes the sum of a subtree.
+        """Yield (worker, level, part numbers) of each task that sums over parts: a subtree of the binary tree of all sums.
 
         threads : number of threads of each worker, by address
         """
@@ -208,7 +208,7 @@ class OnWorkers:
         )
 
     def _there(self, shared: dict) -> Future:
-        """Send the shared arrays to the workers, unless they have these already; return the future of the arrays."""
+        """Send the shared arrays to the workers, unless the same arrays were sent last; return the future of the arrays."""
         values = tuple(shared.values())
         if self._sent is None or any(
             a is not b for a, b in zip(self._sent[0], values, strict=True)

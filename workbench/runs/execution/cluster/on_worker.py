@@ -15,7 +15,7 @@ KEPT: dict[str, tuple[Call, dict]] = {}
 
 
 def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
-    """Create one part of a run in `PARTS`, on this worker; raise ClusterError if the corpus cannot be read."""
+    """Create one part (shard) of a run on this worker, in the dict `PARTS`; raise ClusterError if it cannot be read."""
     try:
         PARTS[key, number] = Part(setting, place, number)
     except DataError as error:
@@ -68,7 +68,7 @@ def call(key: str, number: int, method: str, *arguments):
 def change_some(
     key: str, numbers: range, call: Call, shared: dict | None, warm_start: WarmStart | None
 ) -> Met | Returned:
-    """Compute a phase on some parts; return the sum of the changes that they make to the shared arrays."""
+    """Compute one phase of a step on some parts; return the sum of the changes that they make to the shared arrays."""
     parts = [part_of(key, number) for number in numbers]
     known = KEPT.get(key)
     if known is None or known[0] != call:  # concurrent threads may each create it once
@@ -77,7 +77,7 @@ def change_some(
 
 
 def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met] | Returned:
-    """Compute a phase on one part; return the shared arrays with the part's changes, and the part's sums."""
+    """Compute one phase of a step on one part; return the shared arrays with the part's changes, and the part's sums."""
     part = part_of(key, number)
     context = part.context(call.step, never_interrupted, once_in({}))
     met = part.work(
@@ -87,7 +87,7 @@ def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met]
 
 
 def finish(key: str, shared: dict, sums: dict):
-    """Complete a phase from the shared arrays and the sums over all parts; return the phase's result.
+    """Complete a phase of a step from the shared arrays and the sums over all parts; return the phase's result.
 
     Shared arrays that are unchanged are None in its state.
     """
@@ -102,10 +102,10 @@ def finish(key: str, shared: dict, sums: dict):
 
 
 def added_up(a: Met, b: Met) -> Met:
-    """Return the sum of two contributions to a phase, in new arrays."""
+    """Return the sum, in new arrays, of what two groups of parts contribute to a phase of a step."""
     return add_met(owned(a), b)
 
 
 def owned(met: Met) -> Met:
-    """Return a copy of a contribution to a phase with writable arrays, since arrays from the network are read-only."""
+    """Return a copy of some parts' contribution to a phase, writable, since arrays from the network are read-only."""
     return Met(*({name: private_copy(value) for name, value in arrays.items()} for arrays in met))

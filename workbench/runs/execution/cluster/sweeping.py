@@ -123,7 +123,7 @@ def _outcome_of_child(path: Path, lock: Lock, worker: Worker) -> str:
 
 
 def _lock_of(path: Path) -> Lock | None:
-    """Acquire a run's lock, waiting for a process that is closing; return None if another process computes the run."""
+    """Acquire a run's lock, waiting for a holder that is ending; return None if another process computes the run."""
     began, until = _beat(path), time.monotonic() + SILENT_WITHIN
     while True:
         try:
@@ -140,7 +140,7 @@ def _lock_of(path: Path) -> Lock | None:
 
 
 def _beat(path: Path) -> float:
-    """Return the time in seconds of a run's last heartbeat; 0 without one."""
+    """Return the Unix time (seconds) at which a run's status file was last written; 0 without one."""
     return read_json(path / "status.json", {}).get("time", 0.0)
 
 
@@ -382,7 +382,7 @@ def leave(runs: list[Run], client: Client) -> None:
 
 
 def keep(paths: list[str], client_has: About, name: str) -> None:
-    """Submit the runs and wait for them, in the task of `leave`; set the event ``name`` once they are submitted."""
+    """Submit runs and wait for them; the Dask task that `leave` submits. Sets the event ``name`` once all are submitted."""
     from distributed import Event, get_client, get_worker, secede
 
     checked(about_process(), get_worker().address, client_has)
