@@ -55,7 +55,7 @@ def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
 
 
 def _report(runs: list):
-    """Return a function that takes some of ``runs``, and prints a line when one of them ends and every ten seconds."""
+    """Return a function to call with runs that may have advanced; it prints a line when one ends and every ten seconds."""
     reached, ended, reported = dict.fromkeys(runs, 0), set(), [time.monotonic()]
 
     def move(moved: list) -> None:

@@ -104,7 +104,7 @@ class Recorded(NamedTuple):
         return 1 + len(self.names) + n_topics * len(self.vectors)
 
     def n_topics(self, n_columns: int) -> int:
-        """Return the number of topics that ``n_columns`` columns can hold."""
+        """Return the number of topics that rows of ``n_columns`` columns have values for; the inverse of `width`."""
         return (n_columns - self.width(0)) // len(self.vectors) if self.vectors else 0
 
     def values(self, row: Row, n_topics: int) -> np.ndarray:

@@ -111,7 +111,7 @@ class Run(RunReader):
 
     @property
     def edition(self) -> Edition:
-        """The users' edits of how topics are shown: ``edits`` in effect, and ``undone`` ones; see `runs.store.edition`."""
+        """The users' edits of topics: ``edits`` in effect, and ``undone`` ones; see `workbench.runs.store.edition`."""
         return read_edition(self.path)
 
     def edit(self, *edits: str, who: str = "") -> Edition:

@@ -250,7 +250,7 @@ def update_by(
 def _going_on(
     options: online_vb.Options, train: Corpus, iteration: int, total_documents: int | None
 ):
-    """Return the engine's options for new batches, which continue the learning rate after a run's ``iteration`` iterations.
+    """Return the options with which new batches continue the learning rate of a run after ``iteration`` iterations.
 
     total_documents : by default as in the run
     """

@@ -95,7 +95,7 @@ def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
 
 
 def names_of_rows(index: pd.Index | pd.Series) -> tuple[str, ...] | None:
-    """Return the row names; None if all are numbers, or some repeat."""
+    """Return the names of a table's rows; None if all are numbers, or some repeat."""
     names = tuple(map(str, index))
     return (
         names

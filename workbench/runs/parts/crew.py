@@ -29,7 +29,7 @@ class Here:
         self._parts = [Part(setting, place, number) for number, place in enumerate(places)]
 
     def collect(self, method: str, *arguments) -> list:
-        """Call a method of every part; return the list of results in the order of the parts."""
+        """Call a method of every `Part` of the data; return the list of results in the order of the parts."""
         return [*self.each_in_turn(method, *arguments)]
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:

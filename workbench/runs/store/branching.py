@@ -79,7 +79,7 @@ def refuse_shards(path: Path, spec: RunSpec) -> None:
 
 
 def _held(path: Path, name: str, spec: RunSpec) -> Path:
-    """Link or copy a run's checkpoint file ``name`` to a temporary path, and return that path; no file if none existed."""
+    """Link or copy a run's checkpoint file ``name``, if it exists, to a temporary path; return that path in any case."""
     refuse_shards(path, spec)
     held = partial_of(path.with_name(f"{path.name}-branch"))
     try:

@@ -111,7 +111,7 @@ def import_edition(path: Path, topics: Sequence[int], file: Path) -> Edition:
 
 
 def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int]]:
-    """Return the shown topics in order, after edits: number of a shown topic → numbers of the run's topics merged in it.
+    """Return the topics shown after edits, in order: number of the shown topic → numbers of the run's topics merged in it.
 
     Raises EditionError for an edit that is none, a topic that is not shown, or no topic left.
     """

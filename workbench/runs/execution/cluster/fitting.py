@@ -62,7 +62,7 @@ LOOK_EVERY = 0.2
 
 
 class OnWorkers:
-    """All parts (shards) of a run's data, on the workers of a cluster; `parts.crew.Here` documents the methods.
+    """All parts (shards) of a run's data, on workers of a cluster; `workbench.runs.parts.crew.Here` documents the methods.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class OnWorkers:
     # ------------------------------------------------------------------ a crew's methods
 
     def collect(self, method: str, *arguments) -> list:
-        """Call a method of every part; return the list of results in the order of the parts."""
+        """Call a method of every `Part` of the data; return the list of results in the order of the parts."""
         return self._wait(
             [self._call(number, method, *arguments) for number in range(len(self._homes))],
             never_interrupted,
