@@ -31,7 +31,7 @@ def table_names(run: xr.Dataset) -> list[str]:
 
 
 def distributions(run: xr.Dataset, table: str, snapshot: int = -1) -> xr.Dataset:
-    """Return the distributions of a probability table in a snapshot.
+    """Return the conditional distributions (given, value) in a probability table at a snapshot, with deviations and counts.
 
     Returns
     -------

@@ -134,7 +134,7 @@ def topic_similarity(a: xr.Dataset, b: xr.Dataset) -> float:
 def table_by_k(
     rows: list[RunNumbers], similarities: Mapping[tuple[int, int], float], label: str = ""
 ) -> xr.Dataset:
-    """Return the table of `numbers_by_k` from the runs' scores, and the similarity of each pair of indices in ``rows``."""
+    """Return the table of `numbers_by_k`, given the scores of runs and the topic similarity of pairs of ``rows``."""
     places_by_k = {
         k: [place for place, row in enumerate(rows) if row.n_topics == k]
         for k in sorted({row.n_topics for row in rows})
@@ -271,7 +271,7 @@ def _label_of(runs: list[xr.Dataset]) -> str:
 
 
 def _differences(rows: list[RunNumbers], places: list[int], best: list[int]) -> np.ndarray:
-    """Return the log likelihood at one K minus that at the best K, for each replicate (seed and split) that has both."""
+    """Return the log likelihood of rows ``places`` (one K) minus that of rows ``best``, for each seed both have."""
     best_scores = {rows[place].replicate: rows[place].numbers["log_likelihood"] for place in best}
     scores = {rows[place].replicate: rows[place].numbers["log_likelihood"] for place in places}
     differences = np.array(

@@ -95,7 +95,7 @@ def further_scores(runs: Runs) -> dict[str, dict]:
 def summary(
     runs: Runs, reference: str | None = None, scored: Mapping[str, Scored] | None = None
 ) -> xr.Dataset:
-    """Return means over seeds and splits, and paired differences from a reference; `Dataset.to_pandas` shows it as a table.
+    """Return a table (`to_pandas`) of each label's means over seeds and splits, and paired differences from a reference.
 
     Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as ``…_se`` (NaN for a single run);
     and all of `paired_differences`, also for ``scored``. ``attrs["reference"]`` is the reference's label, several of them
@@ -255,7 +255,7 @@ def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
 
 
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
-    """Return label → label of the runs it is compared with: those ``wanted``, or the default that `summary` describes."""
+    """Return label → label of the runs it is compared with: ``wanted``, else the default that `summary` describes."""
     by_label, perplexities = rows_by_label(last), last["test_perplexity"].values
     labels, peers = list(by_label), counterparts(runs)
     engines = {label: spec_of(runs[rows[0]]).engine for label, rows in by_label.items()}

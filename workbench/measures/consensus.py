@@ -14,7 +14,7 @@ Of 50 simulated corpora with 8 topics, fitted with K = 12, planted topics then h
 
 
 def consensus(runs: Runs, near: float = NEAR) -> xr.Dataset:
-    """Return the topics of the run that is nearest to the others, each with its support in these.
+    """Return the topics of the run nearest to the others, each with its support: the share of other runs that have it.
 
     Topics of each other run are matched with those of this run one to one (`match_topics`). The support of a topic is the
     share of the other runs whose matched topic is nearer than ``near``: about 1 for a topic that every start finds, about 0
@@ -82,7 +82,7 @@ def consensus(runs: Runs, near: float = NEAR) -> xr.Dataset:
 
 
 def _ranges(name: str, found: list[tuple[xr.Dataset, np.ndarray]], n_found: np.ndarray) -> dict:
-    """Return the mean, the least and the greatest values of a variable over the runs that have a topic, one run at a time."""
+    """Return a variable's mean, least and greatest values, each over those runs of ``found`` that have the topic."""
     values, _ = found[0]
     values = values[name]
     axis = values.dims.index("topic")

@@ -150,7 +150,7 @@ def effective_samples(runs: Runs) -> xr.Dataset:
 
 
 def chains_by_label(runs: Runs) -> list[tuple[str, list[xr.Dataset]]]:
-    """Yield (label, runs) for all runs that have this label and the same training and test tokens."""
+    """Yield (label, runs) for each group of runs that have one label and the same training and test tokens."""
     runs = each_run(runs)
     keys = [
         (label, spec_of(run).train, spec_of(run).test)
@@ -160,7 +160,7 @@ def chains_by_label(runs: Runs) -> list[tuple[str, list[xr.Dataset]]]:
 
 
 def chains_of(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], int, float]:
-    """Return the runs cut to evenly spaced iterations after burn-in that every run recorded, and two numbers.
+    """Return the runs at common, evenly spaced iterations after burn-in, the spacing, and the CPU seconds of all runs.
 
     These are the iterations from one record to the next, and the CPU seconds of all runs, from the end of burn-in to the last
     of these iterations.
@@ -383,7 +383,7 @@ def _of_tokens(
     pairs: list[tuple],
     held_out: list[tuple],
 ) -> dict:
-    """Return the variables ``same_topic`` and ``log_predictive`` of the drawn tokens at these iterations' snapshots."""
+    """Return ``same_topic`` of token pairs and ``log_predictive`` of held-out tokens at the snapshots of ``iterations``."""
     same_topic = np.empty((len(runs), len(iterations), len(pairs)))
     log_predictive = np.empty((len(runs), len(iterations), len(held_out)))
     for chain, run in enumerate(runs):

@@ -57,7 +57,7 @@ def t_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def variance_over_documents(influences: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the variance over documents of ratios of two sums (…,), and its degrees of freedom.
+    """Return the variance, over documents, of ratios of two sums over documents (…,), and the degrees of freedom.
 
     ``influences`` (document, …) are the terms of the first sum less the ratio times those of the second, ``tokens``, divided by
     the total of ``tokens``. A squared influence of a document of weight w is divided by 1 - 2 w + sum w^2, so that there is no
@@ -72,7 +72,7 @@ def variance_over_documents(influences: np.ndarray, tokens: np.ndarray) -> tuple
 
 
 def half_interval_over_documents(scores: Sequence[Scored], factors: ArrayLike) -> float:
-    """Return half of Student's 95 % interval, over test documents, of a sum of perplexities multiplied by ``factors``.
+    """Return half the width of Student's 95 % interval, over test documents, of sum_i factors_i perplexity_i.
 
     Scores of the same document are paired. NaN for fewer than two effective documents; see `variance_over_documents`.
     """
@@ -141,7 +141,7 @@ def last_value(run: xr.Dataset, name: str) -> float:
 
 
 def topic_counts(run: xr.Dataset) -> xr.Dataset:
-    """Return the number of topics at each iteration: active, large and effective ones.
+    """Return the number of active, of large and of effective topics at each iteration.
 
     ``n_active_topics``, ``n_large_topics`` and ``effective_topics``, computed from the sizes of the topics also for engines
     that do not record them; see `workbench.models.topic_numbers`.
@@ -202,7 +202,7 @@ class Curve(NamedTuple):
 def mean_curves(
     runs: Runs, measure: str, against: str = "iteration", labels: list[str] | None = None
 ) -> list[Curve]:
-    """Return a curve per label: the measure against a clock, averaged over runs; runs without either are left out.
+    """Return a curve per label: a measure against iterations, seconds or another clock, averaged over its runs.
 
     Runs of one label are averaged at the iterations that all of them recorded; if they share none, each run has a curve of its
     own. ``against`` is one of `CLOCKS`; ``labels`` of the runs are by default those of `labels_of`. Imported models have no
@@ -275,7 +275,7 @@ def runs_by_curve(runs: Runs) -> dict[str, list[xr.Dataset]]:
     roots_of: dict[str, set[int]] = {}
 
     def fewer_before(index: int) -> int | None:
-        """Return the index of the run's warm-start parent; None if they differ in more than fewer topics of the parent."""
+        """Return the index of the run's warm-start parent if it differs from the run only by fewer topics, else None."""
         parent = parents[index]
         same = parent is not None and cold[parent] == cold[index]
         return parent if same and specs[parent].n_topics < specs[index].n_topics else None

@@ -41,7 +41,7 @@ def left_to_right_logs(
     seed: int = 0,
     n_threads: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return left-to-right particle estimates (document, estimate) of log p(w | phi, alpha), and variances.
+    """Return left-to-right particle estimates (document, estimate) of log p(w | phi, alpha), and the variance of each.
 
     With ``resample`` the exp of an estimate is unbiased for any number of particles; its variance is NaN and has to be
     estimated from several estimates. Without ``resample`` it is the estimator of Wallach et al., which varies less and is

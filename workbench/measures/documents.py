@@ -60,7 +60,7 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
 def ranked_documents(
     run: xr.Dataset, topic: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the indices of the documents with a token of the topic, most representative first, and three arrays.
+    """Return the indices of documents with the topic, most representative first, and tokens and scores of all documents.
 
     The arrays (document,) have the topic's tokens, all tokens and the score of every document; see `representative_documents`.
     """

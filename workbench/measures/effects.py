@@ -102,7 +102,7 @@ def effect_curve(
 
 
 def curve_beside(run: xr.Dataset, columns: pd.DataFrame, names: Sequence[str]) -> xr.Dataset:
-    """Return the `effect_curve` of the first of some columns, in a regression on all of them without interactions.
+    """Return the `effect_curve` of the first column in ``names``, in a regression on all of ``names`` without interactions.
 
     ``columns`` are of `columns_of_documents`. Names from a file never become a part of a formula.
     """
@@ -194,7 +194,7 @@ class _Regression:
             self._covariance += between / m + _not_negative(of_topics)
 
     def effects(self) -> xr.Dataset:
-        """Return what `effects` returns."""
+        """Return the effect of each term on each topic's share, with 95 % intervals, as the function `effects` does."""
         unknown = self._rests_on_one(np.eye(len(self.terms)))
         covariance = self._from_terms @ self._covariance @ self._from_terms.T
         covariance[:, unknown] = covariance[:, :, unknown] = np.nan
@@ -207,7 +207,7 @@ class _Regression:
         )
 
     def curve(self, column: str, n_points: int) -> xr.Dataset:
-        """Return what `effect_curve` returns."""
+        """Return the mean share of each topic by the value of a column, with 95 % intervals, as `effect_curve` does."""
         averaged = self.documents[~self.alone]
         if len(averaged) > MOST_AVERAGED:
             averaged = np.random.default_rng(0).choice(averaged, MOST_AVERAGED, replace=False)
@@ -226,7 +226,7 @@ class _Regression:
         )
 
     def _mean_row(self, documents: np.ndarray, column: str, value) -> np.ndarray:
-        """Return the mean terms (term,) of some documents if all had one value of a column."""
+        """Return the formula's terms (term,), averaged over documents if the column had one value in all of them."""
         from formulaic.errors import DataMismatchWarning
 
         asked = self.columns.loc[documents].assign(**{column: value})
@@ -239,12 +239,12 @@ class _Regression:
                 ) from None
 
     def _rests_on_one(self, rows: np.ndarray) -> np.ndarray:
-        """Return whether combinations (row, term) of the coefficients rest on a document that is alone with a term."""
+        """Return whether each combination (row, term) of coefficients needs a document that alone has some term."""
         weights = np.abs(rows @ self._from_terms @ self._q.T)
         return (weights[:, self.alone] > 1e-6 * weights.max(axis=1, keepdims=True)).any(axis=1)
 
     def _interval(self, dim: str, rows: np.ndarray, name: str, meaning: str) -> dict:
-        """Return combinations ``rows`` (dim, term) of the coefficients, with standard errors and intervals, by name."""
+        """Return the combinations ``rows`` (dim, term) of coefficients, with standard errors and 95 % intervals."""
         centre, of_terms = rows @ self.coefficients, rows @ self._from_terms
         variance = np.einsum("vi,kij,vj->vk", of_terms, self._covariance, of_terms)
         error = np.sqrt(np.maximum(variance, 0.0))
@@ -314,7 +314,7 @@ def _not_negative(matrices: np.ndarray) -> np.ndarray:
 
 
 def columns_of_documents(run: xr.Dataset, table=None) -> pd.DataFrame:
-    """Return the columns of the documents that the run and a table have, and ``year``, from times; NaN if missing."""
+    """Return the columns of the run's documents and of a table, with ``year`` derived from times; NaN if missing."""
     n = run.sizes["document"]
     frame = pd.DataFrame(known_columns(run) | _given(table, n), index=range(n))
     if "time" in frame and "year" not in frame:

@@ -406,7 +406,7 @@ def _best_bound(start: StartResult) -> float:
 
 
 def n_different(tables: Iterable[np.ndarray], alike: float) -> int:
-    """Return the number of distinct tables: those in which some cell differs by more than ``alike``."""
+    """Return the number of distinct tables; two are distinct if any cell differs by more than ``alike``."""
     distinct: list[np.ndarray] = []
     for table in tables:
         if not any(np.max(np.abs(table - other)) <= alike for other in distinct):

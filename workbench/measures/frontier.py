@@ -47,7 +47,7 @@ OPTIONS = {"r": math.nan, "n_chains": math.nan, "split": "", "average": ""}
 def frontier(
     runs: Runs, reference: Runs | None = None, pooled: Iterable[Pooled] = ()
 ) -> xr.Dataset:
-    """Return for each setting its cost, its distance from long Gibbs chains, and whether it is Pareto-efficient.
+    """Return for each engine setting its cost, its distance from long Gibbs chains, and whether it is Pareto-efficient.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def log_perplexity(run: xr.Dataset) -> np.ndarray:
 
 
 def _reference(pooled: Pooled | None, final_values: list[float]) -> tuple[float, float, int, bool]:
-    """Return a split's reference: log perplexity, standard error, number of chains, and whether predictions were pooled."""
+    """Return a split's log perplexity by Gibbs chains, its error, number of chains, and whether these are pooled."""
     if pooled is not None:
         return pooled.log_perplexity, pooled.error, pooled.n_chains, True
     return *mean_and_error(final_values), len(final_values), False
@@ -215,7 +215,7 @@ def _table(
     curves_by_clock: dict[str, dict[str, Curve]],
     references: dict[tuple, tuple],
 ) -> xr.Dataset:
-    """Return the Dataset of `frontier`, from the runs of each setting, curves and references."""
+    """Return the Dataset of `frontier`, from the runs of each setting, their curves and the reference of each split."""
     members = {
         label: label_runs
         for label, label_runs in members.items()

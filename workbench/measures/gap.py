@@ -156,7 +156,7 @@ def _learnt(spec: RunSpec) -> list[bool]:
 def _closed_by_priors(
     best: Mapping[str, xr.Dataset], chains: list[xr.Dataset], references: Mapping[str, tuple]
 ) -> dict[str, float]:
-    """Return by key of ``best`` how much smaller B - S is where engine and cgs have their `best_priors`; NaN if unknown."""
+    """Return key of ``best`` → decrease of the gap to cgs if both engines had their `best_priors`; NaN if unknown."""
     of_engine, of_chains = (defaultdict(lambda: defaultdict(dict)) for _ in range(2))
     for spec in map(spec_of, chains):
         split, priors, task = _priors_apart(spec)
@@ -186,7 +186,7 @@ def _priors_apart(spec: RunSpec) -> tuple[tuple, tuple, str]:
 
 
 def best_priors(found: Mapping, split) -> tuple | None:
-    """Return the priors with the lowest mean perplexity on the other splits; None without other splits or other priors.
+    """Return the priors with the lowest mean perplexity on splits other than ``split``; None without other splits.
 
     found : split → priors → perplexity
     """
@@ -203,7 +203,7 @@ def _joined(names: Iterable[str]) -> str:
 
 
 def _reference(chains: list[xr.Dataset]) -> tuple[float, float, list[float], str]:
-    """Return the mean state and average of chains, the errors of the state and of their difference, and the chains' names."""
+    """Return the chains' mean perplexities of state and average, errors of the first and of the difference, and names."""
     averages = np.array([float(run["test_perplexity_average"][-1]) for run in chains])
     # the last state is that of a chain in its burn-in
     states = np.array([np.exp(late_log_states(run).mean()) for run in chains])
@@ -220,7 +220,7 @@ def _parts(
     errors: list[float],
     names: str,
 ) -> tuple[list[float], list[float], str]:
-    """Return the parts of the gap of a label's runs on one split, their errors, and the names of the chains."""
+    """Return the three parts of the perplexity gap of a label's runs on one split, their errors, and chains' names."""
     own, error = mean_and_error([float(run["test_perplexity"][-1]) for run in runs])
     optimum = float(best["test_perplexity"][-1])
     return [own - optimum, optimum - state, state - average], [error, *errors], names

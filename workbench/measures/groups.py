@@ -268,7 +268,7 @@ def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
 
 
 def known_columns(run: xr.Dataset) -> dict[str, np.ndarray]:
-    """Return name → values (document,) of the columns of the documents that the run has."""
+    """Return name → values (document,) of the metadata columns of the run's documents."""
     return {
         str(name).removeprefix(COLUMN): values.values
         for name, values in run.coords.items()
@@ -345,7 +345,7 @@ def _tokens(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def run_with_counts(run: xr.Dataset) -> xr.Dataset:
-    """Return the Dataset of the one run; raise MeasureError if it has no tokens of topics in documents."""
+    """Return the Dataset of the only run; raise MeasureError if it has no counts of topics in documents."""
     run = one_run(run)
     if "n_dk" not in run:
         raise MeasureError(
@@ -412,7 +412,7 @@ def _numbered_groups(groups: list) -> tuple[np.ndarray, np.ndarray]:
 def _shares(
     n_dk: np.ndarray, topics: np.ndarray, group_of_document: np.ndarray, dim: str, names: ArrayLike
 ) -> xr.Dataset:
-    """Return the table that `topics_by_group` returns, with ``dim`` in place of ``group``."""
+    """Return each topic's share of each group's tokens, as `topics_by_group`, with ``group`` renamed to ``dim``."""
     n_groups, n_topics = len(names), len(topics)
     share, low, high = np.full((3, n_groups, n_topics), np.nan)
     n_documents, n_tokens = np.zeros(n_groups, int), np.zeros(n_groups)

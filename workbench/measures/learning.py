@@ -63,12 +63,12 @@ class Move(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The move as text: ``split 3 → 17, +12.4 nats, kept``."""
+        """Return the move as text: ``split 3 → 17, +12.4 nats, kept``."""
         return f"{self.kind} {self.giver} → {self.taker}, {self.gain_text} nats, {self.outcome}"
 
     @property
     def gain_text(self) -> str:
-        """The gain in the bound as text: ``+12.4``, with two digits below one nat."""
+        """Return the gain in the bound as text: ``+12.4``, with two digits below one nat."""
         return format(self.gain, "+,.1f" if abs(self.gain) >= 1 else "+.2g").replace("-", "−")
 
     @property
@@ -110,7 +110,7 @@ GENERAL = ("engine", "corpus", "K", "seed", "split", "alpha", "beta", "iteration
 
 
 def settings_of(spec: RunSpec) -> dict[str, float | str]:
-    """Return setting → value of a run: those in GENERAL, and all options of the engine."""
+    """Return name → value of a run's settings: corpus, K, seed, priors … (see GENERAL), and all options of the engine."""
     options = options_of(get_engine(spec.engine)) if spec.engine in ENGINES else {}
     model, values = (
         spec.model,
@@ -130,7 +130,7 @@ def settings_of(spec: RunSpec) -> dict[str, float | str]:
 
 
 def differing(settings: Iterable[dict]) -> list[str]:
-    """Return the names of the settings in which the runs differ: first those in GENERAL, then options."""
+    """Return the names of settings in which the runs differ: those of all engines (GENERAL), then engine options."""
     values_of: dict[str, set] = {}
     for run_settings in settings:
         for name, value in run_settings.items():

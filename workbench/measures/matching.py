@@ -170,7 +170,7 @@ class Edge(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Text such as ``from kos-cgs-k8-1a2b3c4d, iteration 50``."""
+        """Return the parent and its iteration as text: ``from kos-cgs-k8-1a2b3c4d, iteration 50``."""
         lost = f", {100 * self.dropped:.2g} % of its tokens dropped" if self.dropped else ""
         return f"from {self.parent}, iteration {self.iteration}{lost}"
 

@@ -16,7 +16,7 @@ NO_TOPIC = -1
 
 
 def mixtures(run: Runs) -> dict[str, xr.Dataset]:
-    """Return level → table of counts (row, value) at the last snapshot, for each hidden level above the words.
+    """Return level → counts (row, value) at the last snapshot, for each hidden level of a network model above the words.
 
     Observed levels are left out, counts are summed over documents; empty if the model is no network. Dims ``row`` (such as
     "super 2" or the name of an author, in the order of the network) and ``value``: ``tokens`` (row, value); ``topic`` (row,
@@ -37,7 +37,7 @@ def mixtures(run: Runs) -> dict[str, xr.Dataset]:
 
 
 def mixture_table(run: Runs) -> pd.DataFrame:
-    """Return `mixtures` as one DataFrame: level, row, value, topic (-1: none), node and tokens.
+    """Return the counts of `mixtures` as one DataFrame: level, row, value, topic (-1: none), node and tokens.
 
     Cells without tokens are left out.
     """
@@ -62,7 +62,7 @@ def mixture_table(run: Runs) -> pd.DataFrame:
 
 
 def _mixture(run: xr.Dataset, network: Network, level: Level, path_ends: _PathEnds) -> xr.Dataset:
-    """Return the table that `mixtures` has for one level."""
+    """Return one level's counts (row, value), and the topics to which its rows and values lead; see `mixtures`."""
     name = f"n_{level.name}"
     if name not in run:
         raise MeasureError(f"the run has no counts '{name}' of its levels; open it with open_run")
@@ -112,7 +112,7 @@ def _mixture(run: xr.Dataset, network: Network, level: Level, path_ends: _PathEn
 
 
 class _PathEnds:
-    """Maps a row and a value at a level to the topic (row of the last level) in which the paths through both end."""
+    """A map from a row and a value of a level to the topic (row of the last level) in which the paths through both end."""
 
     def __init__(self, network: Network):
         self._network, self._regions, self._last = network, regions_of(network), network.levels[-1]
@@ -122,7 +122,7 @@ class _PathEnds:
         self._deciding, self._cache = deciding, {}
 
     def to(self, level: Level, block: Rows, values: dict[str, int], value: int) -> int:
-        """Return the topic in which all these paths end, else the topic numbered by the value, else NO_TOPIC."""
+        """Return the topic at the end of all paths through a row and a value, else the value's own, else NO_TOPIC."""
         values = values | {level.draws: value}
         values = {name: number for name, number in values.items() if name in self._deciding}
         key = level.name, block, tuple(values.items())
@@ -135,12 +135,12 @@ class _PathEnds:
         return self._cache[key]
 
     def own(self, level: Level, block: Rows, values: dict[str, int]) -> int:
-        """Return the topic numbered by the same variables as a row of a level; NO_TOPIC if there is none."""
+        """Return the topic with the same variables and values as a row of a level; NO_TOPIC if there is none."""
         ends = self._ends(level, block, values)
         return self._number([end for end in ends if end.by and set(end.by) == set(values)], values)
 
     def _ends(self, level: Level, block: Rows, values: dict[str, int]) -> set[Rows]:
-        """Return the blocks of the last level in which paths through a block of rows with these values end."""
+        """Return the blocks of the last level in which paths through rows of ``block`` with these ``values`` end."""
         return {
             region.visited[self._last.name]
             for region in self._regions
@@ -153,7 +153,7 @@ class _PathEnds:
         }
 
     def _number(self, ends: list[Rows], values: dict[str, int]) -> int:
-        """Return the number of the topic with these values in the first of the blocks ``ends``; NO_TOPIC without a block."""
+        """Return the number of the topic with the variables' ``values`` in the first block of ``ends``, or NO_TOPIC."""
         if not ends:
             return NO_TOPIC
         return int(

@@ -64,7 +64,7 @@ def one_run(run: Runs) -> xr.Dataset:
 
 
 def has_course(run: xr.Dataset) -> bool:
-    """Return whether the run went through iterations here, which an imported model did not."""
+    """Return whether the run has recorded iterations, which a model imported from another program does not have."""
     return "elapsed" in run
 
 
@@ -74,7 +74,7 @@ def after_burn_in(run: xr.Dataset) -> np.ndarray:
 
 
 def late_log_states(run: xr.Dataset) -> np.ndarray:
-    """Return the log perplexities of the state over the second half of the records after burn-in, else the last one alone."""
+    """Return the state's log perplexities in the last half of the records after burn-in; if none are, the last one."""
     states = run["test_perplexity_state"].values
     after = states[after_burn_in(run)]
     return np.log(after[len(after) // 2 :] if len(after) else states[-1:])
@@ -129,7 +129,7 @@ def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> l
     ]
 
     def is_shown(name: str) -> bool:
-        """Return whether the runs differ in a setting that the settings in ``apart_from`` do not determine."""
+        """Return whether runs differ in a setting whose value does not follow from those in ``apart_from``."""
         settings_with_value = [run_settings for run_settings in settings if run_settings.get(name)]
         values_by_key = grouped(
             [tuple(map(run_settings.get, apart_from)) for run_settings in settings_with_value],
@@ -188,7 +188,7 @@ def data_of_specs(specs: list[RunSpec]) -> list[str]:
 
 
 def counterparts(runs: list[xr.Dataset]) -> list[tuple[str, dict]]:
-    """Return (data, model settings) of each run; runs can be compared if both agree."""
+    """Return (data, number of topics and priors) of each run; two runs can be compared if both entries agree."""
     return [
         (
             data,
@@ -250,7 +250,7 @@ def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
 
 
 def _readings(specs: list[RunSpec]) -> list[dict[str, str | None]]:
-    """Return for each run a dict option of reading or counting → its text, where corpora of the same name differ in it."""
+    """Return for each run option → text of the reading options that differ between corpora of the same name."""
     names = [spec.corpus for spec in specs]
     ambiguous = _of_several(specs, names)
     texts = [option_texts(spec.reading) if spec.corpus in ambiguous else {} for spec in specs]
@@ -266,7 +266,7 @@ def _readings(specs: list[RunSpec]) -> list[dict[str, str | None]]:
 
 
 def _corpora(specs: list[RunSpec], readings: list[dict]) -> list[str]:
-    """Return the corpus name of each run; if corpora of other content have the same name and options, with their hashes."""
+    """Return each run's corpus name, followed by a hash if other corpora have the same name and options."""
     keys = [(spec.corpus, *reading.values()) for spec, reading in zip(specs, readings, strict=True)]
     ambiguous = _of_several(specs, keys)
     return [
@@ -276,7 +276,7 @@ def _corpora(specs: list[RunSpec], readings: list[dict]) -> list[str]:
 
 
 def _of_several(specs: list[RunSpec], keys: list) -> set:
-    """Return the keys that runs on different corpora share: other content as read, or in training after the same split."""
+    """Return the ``keys`` that runs on different corpora share: other content as read, or in training after one split."""
     facts = [
         fact
         for spec, key in zip(specs, keys, strict=True)

@@ -150,7 +150,7 @@ RESULT = (
 
 
 class Means(NamedTuple):
-    """Averages over each half of a run after burn-in, and the distribution of the always sampled tokens' partition."""
+    """The averages of a run after burn-in, and the distribution of how always sampled tokens share topics."""
 
     predictive: np.ndarray  # (half, document, word)
     co_assignment: np.ndarray  # (token, token)
@@ -168,7 +168,7 @@ def stationary(
     seed: int = 0,
     tolerance: float = 0.02,
 ) -> xr.Dataset:
-    """Run hybrids from many starts; return means, and distances between starts and from the exact posterior.
+    """Run Gibbs-variational hybrids from many starts; return means, and distances between starts and from the posterior.
 
     A chain with one stationary distribution has the same means from every start, within Monte Carlo error; if the halves of
     each run agree and the runs do not, it has several. All results are invariant to the numbering of topics.
@@ -409,7 +409,7 @@ def _distribution_distance(
     tokens: np.ndarray,
     n_topics: int,
 ) -> float:
-    """Return the total variation distance from the posterior over partitions; NaN for fewer than two tokens."""
+    """Return a distribution's total variation distance from the posterior over partitions; NaN below two tokens."""
     if tokens.sum() < 2:
         return math.nan
     return float(

@@ -71,7 +71,7 @@ INITIALISED = tuple(
 
 
 def _claims(kind: str, says: str, first: str, second: str) -> tuple[Claim, ...]:
-    """Return a claim twice, with alpha of the non-HDP methods summing to 0.1, and with each alpha 0.1."""
+    """Return a claim twice: with alphas of the non-HDP methods that sum to 0.1, and with each alpha 0.1."""
     return tuple(
         Claim(
             says.format(alpha),

@@ -401,7 +401,7 @@ OF_PAPERS = (
 
 
 def _with_second_rows(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield each item, and after it an item for its figures from a good start, if such figures exist."""
+    """Yield each item, followed by one for variants of its figures where variational methods begin with a warm-up."""
     for item in items:
         yield item
         again = tuple(name + SMOOTH for name in item.figures if name in STARTED)
@@ -463,7 +463,7 @@ class Entry(NamedTuple):
 
     @property
     def command(self) -> str:
-        """Return the command of the item's test, of the result, or without a result of the whole figure; "" if none exists."""
+        """Return the command of the entry: of its test, else of its result, else of the whole figure; "" if it has none."""
         if self.item.test:
             return f"python -m pytest tests/{self.item.test}"
         return (

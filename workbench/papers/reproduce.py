@@ -59,14 +59,14 @@ class Reproduction(NamedTuple):
 
     @property
     def left_out(self) -> list[str]:
-        """Sentences on what was not run as published, and on runs that failed; [] if nothing is missing."""
+        """Return sentences on what was not run as published, and on runs that failed; [] if nothing is missing."""
         return [f"Not the published extent: {'; '.join(self.reduced)}."] * bool(
             self.reduced
         ) + self.failures
 
     @property
     def command(self) -> str:
-        """Command that reproduces the figure with the same seeds, iterations and topics."""
+        """Return the command that reproduces the figure with the same seeds, iterations and topics."""
         words = ["workbench reproduce", self.figure.name] + ["--quick"] * self.quick
         if self.extent is not None:
             default = _flags(self.figure.quick if self.quick else self.figure.full)
@@ -271,7 +271,7 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
 
 
 def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
-    """Return the corpus of one seed: redrawn counts, or another sequence, in figures where seeds differ in data."""
+    """Return the corpus of one seed; in figures where seeds differ in data, with redrawn counts or of another sequence."""
     if figure.of_seed == DRAW and seed:
         return load_corpus(f"{corpus.name}:{DRAW}={seed}")
     if figure.of_seed == SEQUENCE:

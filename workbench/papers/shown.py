@@ -128,7 +128,7 @@ HEADS = {
 
 
 def show_scored(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[str]]:
-    """Draw a figure of scores; return the picture, and lines for the caption with numbers and settings."""
+    """Draw a figure of hits, gains or courses of scores; return the picture, and lines for the caption."""
     rows = table(measured)
     if figure.shows == HITS:
         picture = _hits(figure, rows)
@@ -351,7 +351,7 @@ def show(
 
 
 def _engines(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[str]]:
-    """Draw a figure in the way a report does; return the picture, and lines on the settings of the runs."""
+    """Draw a figure as a report on its runs does; return the picture, and lines on the settings of the runs."""
     runs = each_run([result.run for result in measured])
     reported = [ReportedRun(result.run, spec_of(result.run), result.corpora) for result in measured]
     clocks = {CURVES: ("iteration",), CLOCKS: ("iteration", "elapsed")}.get(figure.shows)
@@ -491,7 +491,7 @@ def against_steps(
 
 
 def _interpolated(grid: np.ndarray, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return values interpolated linearly on a grid; NaN before the first record, and after a last one well below the end."""
+    """Return values interpolated linearly on a grid; NaN before the first record, and after records that end early."""
     # the last record can be slightly before or after the budget
     last = steps[-1] * (1 + 1e-9)
     return np.interp(

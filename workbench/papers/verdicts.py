@@ -40,7 +40,7 @@ from 40 splits of the 500 documents of KOS (0.016 each)."""
 
 
 class Kind(NamedTuple):
-    """What claims of one kind compare: which number of the runs, its format, and the claimed relation."""
+    """A kind of claim: which numbers of two runs it compares, how they are formatted, and the claimed relation."""
 
     number: str  # see `workbench.papers.numbers.Measured.number`
     unit: str = ""
@@ -198,7 +198,7 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
 
 
 def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:
-    """Return the settings besides ``name``, and the number of topics, that pair a run; None for a run without ``name``."""
+    """Return the settings and number of topics by which a run is paired with others; None for one without ``name``."""
     attributes = {
         "model": result.model,
         "method": result.method,

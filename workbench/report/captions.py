@@ -102,7 +102,7 @@ TOPICS = (
 
 
 def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list[tuple[str, str]]:
-    """Return (name, definition) of each measure in a report, if ``by_documents`` also of intervals over documents."""
+    """Return (name, definition) of each measure in a report; with ``by_documents``, also of intervals over documents."""
     runs = [entry.dataset for entry in reported]
     n_labels, scored = (
         len(set(labels_of(runs))),
@@ -229,7 +229,7 @@ def lineage(entry: ReportedRun) -> str:
 
 
 def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
-    """Return (name, value) of the data's sizes, as far as the runs and the store know them."""
+    """Return (name, value) of the sizes of the data, as far as the runs or the store contain them."""
     rows: dict[str, dict[str, None]] = {}
     for entry in reported:
         (train, test), run = entry.corpora, entry.dataset
@@ -255,7 +255,7 @@ def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
 
 
 def data_rows(reported: list[ReportedRun]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return each corpus of the runs with (what, text) about its reading, its documents and its span of dates."""
+    """Return (name, rows) of each corpus; the rows (property, text) describe its reading, documents and span of dates."""
     rows = {}
     for entry, name in zip(reported, data_of([each.dataset for each in reported]), strict=True):
         parts = [part for part in entry.corpora if part is not None]

@@ -173,7 +173,7 @@ def _changed(spec: RunSpec) -> dict:
 
 
 def _data(spec: RunSpec, store: Path | None) -> list[str]:
-    """Return the words of a command that name a run's data, and its test set if the data are taken from the store."""
+    """Return the command-line arguments for a run's data, and for its test set if the data are taken from the store."""
     if is_again(spec) or store is None:
         return command_words(spec)
     paths = [data_path(store, one, spec.shards) for one in (spec.train, spec.test) if one]

@@ -125,7 +125,7 @@ def stored_corpora(store: Path, spec: RunSpec) -> dict[str, Corpus]:
 
 
 def scores_of_sequences(reported: list[ReportedRun]) -> dict[str, Scored]:
-    """Return the `scores` of the runs whose documents are in sequences."""
+    """Return spec hash → held-out scores of each document (`scores`), for the runs whose documents are in sequences."""
     return scores([entry for entry in reported if "sequence" in entry.dataset.coords])
 
 
@@ -147,7 +147,7 @@ def scores(reported: list[ReportedRun]) -> dict[str, Scored]:
 
 
 def pooled(reported: list[ReportedRun]) -> list[Pooled]:
-    """Return the perplexities of averaged predictions of long Gibbs chains, references for runs of the same model and split."""
+    """Return the perplexity of averaged predictions of long Gibbs chains, for each model and split with enough chains."""
     candidates = [
         entry for entry in reported if entry.path is not None and entry.spec.test is not None
     ]

@@ -70,7 +70,7 @@ SIZE_BAR, WORD_BAR = 5.0, 4.0
 
 
 def label_rows(reported: list[ReportedRun], reference: str | None) -> tuple[list[dict], str, str]:
-    """Return the table of results (a row per label), the reference's label, and the perplexity to which run times refer.
+    """Return the table of results (a row per label), the reference's label, and the perplexity to which time is measured.
 
     The target is "" for runs on different data. ``documents`` and ``difference_documents`` are intervals over documents, ""
     without a store; the second only for a single pair, which has no standard error.

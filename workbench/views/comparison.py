@@ -93,7 +93,7 @@ def perplexity_layout(runs: Runs, against: str = "iteration"):
 
 
 def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw perplexity against the view's clock; draw nothing for steps where these are proportional to iterations."""
+    """Draw perplexity against the clock in the view's name; nothing for steps that are proportional to iterations."""
     against = view.name.rpartition("-")[2]
     clock, runs = CLOCKS[against], shown.runs
     if (

@@ -70,7 +70,7 @@ def effect_view(curve: xr.Dataset, topic: int, title: str = "", colour: str = CO
 
 
 def effect_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the controls that choose the column, and whether the others are kept fixed."""
+    """Return the controls that choose the metadata column, and whether the other columns are kept fixed."""
     columns = tuple(_columns(run))
     chosen = (Menu("of", "Column", columns, columns[0]),) if len(columns) > 1 else ()
     beside = (Menu("beside", "Adjusted for", (ALONE, ALL), ALONE),) if chosen else ()
@@ -80,7 +80,7 @@ def effect_controls(run: xr.Dataset) -> tuple[Menu, ...]:
 def draw_effects(
     view: View, shown: SideBySide, of: str | None = None, beside: str = ALONE
 ) -> Iterator[Picture]:
-    """Draw the shares of topics by the values of a column for one run per label; ``of``: by default the first column."""
+    """Draw the shares of topics by the values of the metadata column ``of`` (default: the first) for one run per label."""
     runs = {label: (run, _columns(run)) for label, run in shown.first("n_dk", "phi").items()}
     runs = {label: (run, columns) for label, (run, columns) in runs.items() if len(columns.columns)}
     for number, (label, (run, columns)) in enumerate(runs.items(), start=1):
@@ -130,7 +130,7 @@ def _columns(run: xr.Dataset) -> pd.DataFrame:
 
 
 def _changing(curve: xr.Dataset) -> list[int]:
-    """Return the topics whose largest change is the most standard errors, in the order of their numbers."""
+    """Return the topics whose shares change most, in standard errors of the change, in the order of their numbers."""
     change, error = (
         curve[name].transpose("topic", "value").values for name in ("change", "change_error")
     )

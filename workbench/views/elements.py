@@ -118,7 +118,7 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
 
 
 def ramp(labels: Iterable[str]) -> dict[str, str]:
-    """Return colours for the labels of each engine that differ in the value of one setting alone, in the order of the value.
+    """Return label → colour, from light to dark by value, for the labels of an engine that differ in one setting alone.
 
     They are the hue of the engine, from light to dark. An engine with fewer than three such labels has none.
     """
@@ -137,7 +137,7 @@ def ramp(labels: Iterable[str]) -> dict[str, str]:
 
 
 def _ordered(labels: list[str]) -> dict[str, float]:
-    """Return the value of the only setting in which labels differ, by label; {} if they do not differ so, or are too few."""
+    """Return label → value of the only setting in which the labels differ; {} if they differ otherwise or are too few."""
     parts = [re.split("[ ,]+", label) for label in labels]
     if len(labels) < FEWEST_OF_RAMP or len({len(each) for each in parts}) > 1:
         return {}
@@ -227,7 +227,7 @@ def element(kind: str, *data, label: str = "", vdims=None, **look):
 
 
 def coloured(kind: str, outlines: list[dict], places: list, dims: list, **look):
-    """Return "Polygons" or "Contours" in which each outline has its own ``colour``."""
+    """Return a HoloViews element, "Polygons" or "Contours", in which each outline has its own ``colour``."""
     # HoloViews uses this colour if all are the same, else the colour of each
     first = next((outline["colour"] for outline in outlines), INK)
     one = {"facecolor": first} if kind == "Polygons" else {}
@@ -349,7 +349,7 @@ def height_of(panels: list) -> float:
 
 
 def rows_below(panels: Collection, columns: int, above: float, most: int, fewest: int) -> int:
-    """Return how many rows each panel may have, one below the other on a page of one column; ``above``: inches besides rows."""
+    """Return how many rows each panel may have if all are stacked on a page; ``above``: inches besides its rows."""
     if columns == 2 or not panels:
         return most
     return min(max(int((PAGE / len(panels) - above) / ROW), fewest), most)

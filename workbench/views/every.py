@@ -347,5 +347,5 @@ def draw_view(
     corpora: Mapping[str, Corpus] | None = None,
     **options,
 ) -> list[Picture]:
-    """Return the pictures of the runs in the view ``name``."""
+    """Return the pictures that the view called ``name`` draws of the runs."""
     return view_named(name).pictures(SideBySide(runs, columns, corpora or {}), **options)

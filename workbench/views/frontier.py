@@ -223,7 +223,7 @@ def frontier_picture(
     runs: Iterable[xr.Dataset] = (),
     clocks: Iterable[str] = COSTS,
 ) -> Picture:
-    """Return the picture and table of distances and jitters against each clock."""
+    """Return the picture and table of each setting's distance from Gibbs chains and jitter, against each cost."""
     style, clocks = looks(table["label"].values.tolist()), list(clocks)
     panels = [
         draw(table, clock, style) for draw in (frontier_view, jitter_view) for clock in clocks
@@ -348,7 +348,7 @@ def _marks(
     style: dict[str, Look] | None,
     floor: float,
 ):
-    """Draw ``drawn``, and above it a named mark with error bar per setting, faint if not ``is_efficient``."""
+    """Draw a named mark with error bar per setting, above the elements ``drawn``; faint if not ``is_efficient``."""
     if not settings.sizes["label"]:
         return panel([])
     style, x = style or looks(settings["label"].values.tolist()), dimension(clock)

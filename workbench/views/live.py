@@ -90,7 +90,7 @@ class PictureCard(pn.viewable.Viewer):
 
     @property
     def options(self) -> dict[str, object]:
-        """Return the chosen values by option of the view."""
+        """Return option → value that is chosen in the view's controls."""
         return {each.option: widget.value for each, widget in self._widgets.items()}
 
     def draw(

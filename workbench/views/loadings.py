@@ -18,7 +18,7 @@ MOST_NAMES = 70
 
 
 def placed_words(run: xr.Dataset) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return the words with a row of C, their positions (word, 2), and the share of variance on each axis (2,).
+    """Return the words that have loadings (rows of C), their positions (word, 2), and the share of variance per axis (2,).
 
     Positions are the principal components of the rows of C times a root of the covariance of the last states: the
     variations of psi over documents, which are invariant to linear transformations of the states.

@@ -144,7 +144,7 @@ def draw_networks(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _tokens(runs: list) -> pd.DataFrame:
-    """Return the table of tokens per level from the first run with these counts; empty if no run has them."""
+    """Return the tokens of each level, row and value from the first run that has such counts; empty if no run has."""
     for run in runs:
         try:
             return mixture_table(run).reindex(columns=COLUMNS)
@@ -154,7 +154,7 @@ def _tokens(runs: list) -> pd.DataFrame:
 
 
 def _conditions(level: Level) -> dict[str, bool]:
-    """Return variable → whether it selects the row, for each variable on which a level depends."""
+    """Return variable → whether it selects a row of the level; False if only visits of the level depend on it."""
     selecting = {name for rows in level.rows for name in rows.by}
     return dict.fromkeys(sorted(selecting), True) | {
         name: False for rows in level.rows for name, *_ in rows.when if name not in selecting

@@ -68,7 +68,7 @@ Control = Slider | Menu
 
 
 def menu_of(option: str, label: str, choices_of: Callable[[xr.Dataset], Iterable[str]]) -> Callable:
-    """Return the `View.controls` that offer, in a menu, the choices that a function finds in a run, if there are several."""
+    """Return a function for `View.controls`: a menu of a run's choices (by ``choices_of``), if there are several."""
 
     def controls(run: xr.Dataset) -> tuple[Menu, ...]:
         choices = tuple(choices_of(run))
@@ -135,7 +135,7 @@ class SideBySide:
 
     @property
     def bands(self) -> str:
-        """Return the caption's sentence on bands if any label has several runs, else ""."""
+        """Return the caption's sentence on error bands if any label has several runs, else ""."""
         return BANDS if len(set(self.labels)) < len(self.labels) else ""
 
     def with_courses(self) -> tuple[SideBySide, str]:
@@ -195,14 +195,14 @@ def rows_of(label: str, run: xr.Dataset, table: Any) -> list[list]:
 
 
 def fitting_panels(entries: dict, what: str = "labels") -> tuple[dict, str]:
-    """Return as many of the first entries as a figure has panels, and a sentence on the others."""
+    """Return the first entries, as many as a figure may have panels, and a sentence on the number of the others."""
     hidden = len(entries) - MOST_PANELS
     drawn = dict(list(entries.items())[:MOST_PANELS])
     return drawn, f" {hidden} further {what} are in the table only." if hidden > 0 else ""
 
 
 class OneOfEach:
-    """What a picture of one run of each label has: rows of its table, panels, and hover texts of their elements."""
+    """The parts of a picture of one run of each label: rows of its table, panels, and the panels' hover texts."""
 
     def __init__(self, runs: Mapping[str, xr.Dataset]):
         self.runs, self.rows, self.panels, self.hover = runs, [], [], {}

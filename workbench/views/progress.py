@@ -342,7 +342,7 @@ def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def size_controls(run: xr.Dataset | None = None, first: str = "tokens") -> tuple[Menu, ...]:
-    """Return the menu of `draw_topic_sizes`."""
+    """Return the menu of `draw_topic_sizes`: shares that are stacked, shares as lines, or tokens."""
     return (Menu("kind", "Sizes as", ("stacked", "lines", "tokens"), first),)
 
 

@@ -187,7 +187,7 @@ def draw_word_map(
 
 
 def _numbers(run: xr.Dataset, word: str, shown: SideBySide) -> np.ndarray:
-    """Return the probability of a word, its deviation and its counted share (3, document); NaN for unknown ones."""
+    """Return a word's probability, its standard deviation and its counted share, by row (3, document); NaN if unknown."""
     word_id = int(np.flatnonzero(run["word"].values == word)[0])
     numbers, corpora = np.full((3, run.sizes["document"]), np.nan), shown.corpora_of(run)
     numbers[0] = run["probability"].values[:, word_id]
@@ -201,7 +201,7 @@ def _numbers(run: xr.Dataset, word: str, shown: SideBySide) -> np.ndarray:
 def _maps_of_run(
     run: xr.Dataset, word: str, time: float | None, shown: SideBySide, source: str
 ) -> tuple[list[list], list, dict[str, list[list[str]]]]:
-    """Return the table, the maps (of counts, if there are any, and of probabilities) and their hover texts."""
+    """Return the table of a word's probabilities, its maps (of counts, if any, and probabilities), and hover texts."""
     places, numbers = places_of(run), _numbers(run, word, shown)
     shapes, outlines = shapes_of(places)
     times = np.zeros(run.sizes["document"]) if places.time is None else places.time

@@ -116,7 +116,7 @@ def topic_words_view(
 
 
 def word_controls(run: xr.Dataset | None = None) -> tuple[Slider, ...]:
-    """Return the sliders of `draw_words`."""
+    """Return the sliders of `draw_words`, for the number of words and for the weight λ of relevance."""
     return (
         Slider("n_words", "Words", 1, 50, 1, 30),
         Slider("relevance", "Relevance λ", 0, 1, 0.05, 0.6),
