@@ -65,7 +65,7 @@ def distributions(run: xr.Dataset, table: str, snapshot: int = -1) -> xr.Dataset
 
 
 def nodes_of(run: xr.Dataset) -> list[NetNode]:
-    """Return the nodes of a run's network; for a hidden Markov model only those of the first time steps."""
+    """Return the nodes of a run's Bayesian network; for a hidden Markov model, the nodes of the first time steps only."""
     spec, tables = spec_of(run), table_names(run)
     if spec.model.get("nodes"):
         nodes = [

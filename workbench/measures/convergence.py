@@ -59,7 +59,7 @@ FEWEST = 4
 
 
 def effective_samples(runs: Runs) -> xr.Dataset:
-    """Return effective sample sizes after burn-in, in total and per CPU second.
+    """Return the effective sample sizes of recorded quantities after burn-in, in total and per CPU second, by label.
 
     Runs of one label with the same training and test tokens are chains of one estimate for quantities that do not depend on the
     numbering of topics. They are cut to the shortest chain; chains that disagree have fewer effective samples. A label with
@@ -162,8 +162,8 @@ def chains_by_label(runs: Runs) -> list[tuple[str, list[xr.Dataset]]]:
 def chains_of(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], int, float]:
     """Return the runs at common, evenly spaced iterations after burn-in, the spacing, and the CPU seconds of all runs.
 
-    These are the iterations from one record to the next, and the CPU seconds of all runs, from the end of burn-in to the last
-    of these iterations.
+    The spacing is in iterations. The CPU seconds are from the end of burn-in to the last of the common iterations, added over
+    the runs.
     """
     between = int(np.lcm.reduce([spec_of(run).record_every for run in runs]))
     evenly_spaced = [run.isel(iteration=sampled_iterations(run, between)) for run in runs]
@@ -343,7 +343,7 @@ def _of_iterations(rows: list[xr.Dataset]) -> dict:
 def _documents(
     corpus: AnyCorpus, n: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield (index, words, proportion of each word) of non-empty documents in random order."""
+    """Yield (index, words, proportion of each word) of non-empty documents among `TRIES` · n drawn at random."""
     for d in rng.permutation(corpus.n_documents)[: TRIES * n].tolist():
         document = corpus.rows(d, d + 1)
         if document.n_pairs:
@@ -417,7 +417,7 @@ def _of_tokens(
 
 
 def _rows(theta, documents: np.ndarray) -> np.ndarray:
-    """Return theta (row, topic) of these documents, reading each distinct document only once."""
+    """Return the rows ``documents`` of theta (row, topic), reading each distinct document only once."""
     distinct, inverse = np.unique(documents, return_inverse=True)
     return (theta.rows(distinct) if hasattr(theta, "rows") else np.asarray(theta)[distinct])[
         inverse

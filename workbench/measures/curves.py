@@ -202,7 +202,7 @@ class Curve(NamedTuple):
 def mean_curves(
     runs: Runs, measure: str, against: str = "iteration", labels: list[str] | None = None
 ) -> list[Curve]:
-    """Return a curve per label: a measure against iterations, seconds or another clock, averaged over its runs.
+    """Return a curve per label: a measure against iterations or another clock, averaged over runs that recorded both.
 
     Runs of one label are averaged at the iterations that all of them recorded; if they share none, each run has a curve of its
     own. ``against`` is one of `CLOCKS`; ``labels`` of the runs are by default those of `labels_of`. Imported models have no

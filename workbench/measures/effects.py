@@ -263,7 +263,7 @@ class _Regression:
 
 
 def _tokens(n_dk: xr.DataArray) -> np.ndarray:
-    """Return the tokens (document, topic) of a snapshot; 0 for topics that it does not have."""
+    """Return the tokens (document, topic) of a snapshot; 0 for topics that the snapshot does not have."""
     return np.nan_to_num(n_dk.values.astype(float))
 
 
@@ -371,7 +371,7 @@ def is_numeric(column: pd.Series) -> bool:
 
 
 def _design(formula: str, columns: pd.DataFrame):
-    """Return the design matrix of a formula, without rows that have a missing value; raise MeasureError if it is invalid."""
+    """Return the design matrix of a formula without rows with missing values; raise MeasureError for an invalid formula."""
     from formulaic import ModelMatrix, model_matrix
     from formulaic.errors import FormulaicError
 

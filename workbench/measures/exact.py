@@ -290,7 +290,7 @@ def lda_engines() -> list[str]:
 def against_exact(
     posterior: xr.Dataset, corpus: Corpus, model: LDA, engine: str, n_starts: int = N_STARTS
 ) -> xr.Dataset:
-    """Compare an engine, with default options and several starts, with the exact posterior of a toy corpus.
+    """Return an engine's bounds and predictions from several starts, and distances from a toy corpus's exact posterior.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ def n_different(tables: Iterable[np.ndarray], alike: float) -> int:
 
 
 def _bounds(corpus: Corpus, model: LDA, options, state) -> dict[str, float]:
-    """Return each of `BOUNDS` for a state, as name → nats; NaN for one that it lacks."""
+    """Return each of `BOUNDS` for a state, as name → nats; NaN for a bound that the state does not have."""
     split, inner = split_of(corpus, options, state)
     bounds = dict.fromkeys(BOUNDS, np.nan)
     if not split.n_sampled:

@@ -204,7 +204,7 @@ def log_perplexity(run: xr.Dataset) -> np.ndarray:
 
 
 def _reference(pooled: Pooled | None, final_values: list[float]) -> tuple[float, float, int, bool]:
-    """Return a split's log perplexity by Gibbs chains, its error, number of chains, and whether these are pooled."""
+    """Return the log perplexity of a split's Gibbs chains, its error, their number, and whether they are pooled."""
     if pooled is not None:
         return pooled.log_perplexity, pooled.error, pooled.n_chains, True
     return *mean_and_error(final_values), len(final_values), False

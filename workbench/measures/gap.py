@@ -31,7 +31,7 @@ PARTS = {
 
 
 def gap(runs: Runs) -> xr.Dataset:
-    """Return how far each variational engine's held-out perplexity is above that of Gibbs sampling, and why.
+    """Return by how much each variational engine's held-out perplexity exceeds that of Gibbs sampling, part by part.
 
     The gap of a label is O - A, in points of perplexity, and the sum of these parts:
 
@@ -179,14 +179,14 @@ def _closed_by_priors(
 
 
 def _priors_apart(spec: RunSpec) -> tuple[tuple, tuple, str]:
-    """Return the split of a run, its priors, and the corpus with the rest of the model as text."""
+    """Return the split of a run, its priors, and as text its corpus with the rest of the model."""
     rest = {name: value for name, value in spec.model.items() if name not in PRIORS}
     priors = tuple(repr(spec.model.get(name)) for name in PRIORS)
     return (spec.train, spec.test), priors, repr((spec.corpus, rest, _learnt(spec)))
 
 
 def best_priors(found: Mapping, split) -> tuple | None:
-    """Return the priors with the lowest mean perplexity on splits other than ``split``; None without other splits.
+    """Return the priors of lowest mean perplexity on splits other than ``split``; None without other splits or priors.
 
     found : split → priors → perplexity
     """

@@ -216,7 +216,7 @@ def words_by_group(
 def _add_expected(
     expected: np.ndarray, corpus: Corpus, pairs: np.ndarray, theta: np.ndarray, phi: np.ndarray
 ) -> None:
-    """Add the expected tokens of some document-word pairs to ``expected`` (topic, word), in place."""
+    """Add the expected tokens of document-word pairs (indices ``pairs``) to ``expected`` (topic, word), in place."""
     for first in range(0, len(pairs), PAIRS_AT_A_TIME):
         block = pairs[first : first + PAIRS_AT_A_TIME]
         tokens = (

@@ -74,7 +74,7 @@ def after_burn_in(run: xr.Dataset) -> np.ndarray:
 
 
 def late_log_states(run: xr.Dataset) -> np.ndarray:
-    """Return the state's log perplexities in the last half of the records after burn-in; if none are, the last one."""
+    """Return the state's log perplexities in the last half of the records after burn-in; during burn-in the last alone."""
     states = run["test_perplexity_state"].values
     after = states[after_burn_in(run)]
     return np.log(after[len(after) // 2 :] if len(after) else states[-1:])

@@ -28,7 +28,7 @@ def options_but_start(spec: RunSpec) -> dict:
 
 
 def same_but_start(spec: RunSpec) -> str:
-    """Return as text data, engine, model, and options but the start; runs that agree in these seek the same optimum."""
+    """Return the data, engine, model and options but the start, as text; runs with equal texts seek the same optimum."""
     settings = [spec.train, spec.test, spec.engine, spec.model, options_but_start(spec)]
     return json.dumps(settings, sort_keys=True)
 

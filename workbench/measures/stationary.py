@@ -60,7 +60,7 @@ def assignments(
 def fixed_point(
     corpus: Corpus, model: LDA, options, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the fixed point that `svb-cgs` with infinitely many chains reaches from the initial state of this seed.
+    """Return the fixed point that `svb-cgs` with infinitely many chains reaches from the initial state of ``seed``.
 
     Returns the predictive (document, word), the co-assignment (token, token), all assignments of the sampled tokens (state,
     sampled token) and their probabilities (state,).

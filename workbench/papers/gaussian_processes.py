@@ -31,7 +31,7 @@ COURSES = "courses"
 
 
 class TableRow(NamedTuple):
-    """A method's hits in a year, as in table 3 of the paper, with standard deviations over states."""
+    """A method's hits (correct names among the ten most and ten least frequent) in a year, as in table 3 of the paper."""
 
     top: float
     top_deviation: float

@@ -240,7 +240,7 @@ def figure_numbers(figure: Figure, measured: list[Measured]) -> list[Number]:
 
 
 def _hits(figure: Figure, row: Row) -> Iterator[Number]:
-    """Yield a method's mean hits per year, averaged over states, with standard errors over draws of births."""
+    """Yield a method's mean hits (correct words among the top or bottom ten) in each year, with standard errors."""
     for year in row.runs[0].hits:
         published = figure.published.get((row.method, int(year)))
         for field in ("top", "bottom"):

@@ -290,7 +290,7 @@ def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
 def stages(
     figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Path
 ) -> Iterator[list[Planned]]:
-    """Yield the planned runs with random initial states; then, once these are finished, those that start from their states."""
+    """Yield the planned runs with random initial states; then, when finished, the runs that start from their results."""
     parent_of, all_cells = (
         {method.label: method.start for method in figure.methods},
         lay_out_figure(figure, corpora, extent),

@@ -131,7 +131,7 @@ def read_results(path: Path) -> list[Result]:
 
 
 def write_result(path: Path, result: Result) -> Path:
-    """Write a result into a ledger file, where it replaces the one of the same figure and extent.
+    """Write a result into a ledger file, in place of any result of the same figure and extent.
 
     Raises
     ------

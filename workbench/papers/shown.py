@@ -437,7 +437,7 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
 def against_topics(
     figure: Figure, rows: list[Row], corpus: str, extent: Extent, number: str
 ) -> list[Curve]:
-    """Return one curve per method of a final number against the number of topics; a constant if the method infers that."""
+    """Return a curve per method: a final number against the number of topics, constant if the method infers that number."""
     curves = []
     for method in figure.methods:
         method_rows = [row for row in rows if (row.corpus, row.method) == (corpus, method.label)]
@@ -461,7 +461,7 @@ def against_topics(
 def against_steps(
     figure: Figure, measured: list[Measured], corpus: str, extent: Extent, number: str
 ) -> list[Curve]:
-    """Return one curve per method of a number against steps, averaged over seeds, for the fewest topics.
+    """Return a curve per method: a quantity against steps, averaged over seeds, at the smallest number of topics.
 
     Bounds begin after a tenth of the steps; earlier ones are so low that they would compress the axis.
     """

@@ -271,7 +271,7 @@ def draw_marginals(quick: bool):
 
 
 def sampled(mean: np.ndarray, precision: np.ndarray, n_chains: int, n_sweeps: int):
-    """Yield each Gibbs sweep for sticks given `COUNTS`: omega, the Gaussian's centre and precision, and the sticks drawn."""
+    """Yield each Gibbs sweep of sticks given `COUNTS`: Polya-gamma omega, the Gaussian's centre and precision, sticks."""
 
     counts = np.repeat(COUNTS[None].astype(np.int32), n_chains, axis=0)
     weighted = precision @ mean
@@ -387,7 +387,7 @@ def draw_steps(quick: bool):
     )
 
     def agrees(values: np.ndarray, expected: np.ndarray | float) -> tuple[bool, str]:
-        """Return whether all z scores of the mean over independent chains are below 4 in absolute value; and their text."""
+        """Return whether all z scores of means over independent chains are within ±4, and the scores as text."""
         means = values.mean(axis=0)
         error = means.std(axis=0, ddof=1) / len(means) ** 0.5
         z = np.atleast_1d((means.mean(axis=0) - expected) / error)

@@ -181,7 +181,7 @@ def _data(spec: RunSpec, store: Path | None) -> list[str]:
 
 
 def _start(spec: RunSpec, store: Path | None) -> str:
-    """Return the parent run of a warm start, by its path in the store, or without a store by its name."""
+    """Return the parent run of a warm start: its path in the store, or its name without a store."""
     return spec.start["name"] if store is None else str(store / spec.start["name"])
 
 

@@ -15,7 +15,7 @@ MOST_NAMED = 5
 
 
 def findings(reported: list[ReportedRun]) -> list[str]:
-    """Return the sentences that begin a report on these runs."""
+    """Return the sentences that begin a report: what is compared, the best held-out perplexity, and cautions."""
     runs = [entry.dataset for entry in reported]
     labels, seeds = (
         list(dict.fromkeys(labels_of(runs))),

@@ -65,7 +65,7 @@ def gather(
 
 
 def gather_one(run: AnyRun, store: str | os.PathLike | None, rule: str) -> ReportedRun:
-    """Open one run as `gather` does; raise ReportError, beginning with ``rule``, for several."""
+    """Open one run as `gather` does; raise ReportError, with a message that begins with ``rule``, for several runs."""
     reported = gather(run, store)
     if len(reported) > 1:
         raise ReportError(f"{rule}; got {len(reported)}")

@@ -88,7 +88,7 @@ def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draws_by_label(runs: list[xr.Dataset], corpora: Iterable[Corpus] = ()) -> dict[str, xr.Dataset]:
-    """Return label → draws from `workbench.measures.label_free`; each split of a label has its own entry."""
+    """Return label → draws from `workbench.measures.label_free`; a label has an entry for each of its splits."""
     draws_of: dict[str, xr.Dataset] = {}
     for label, chains in chains_by_label(runs):
         try:

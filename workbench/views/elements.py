@@ -259,7 +259,7 @@ def band(
 
 
 def mean_curve(xs, means, errors, x, y, look, label: str = "", linewidth: float = 1.3) -> tuple:
-    """Return the `Segments` of means ± their errors, in a list that is empty without errors, and their marked `Curve`."""
+    """Return a list with the `Segments` of means ± errors, empty without errors, and the marked `Curve` of the means."""
     has_error = np.isfinite(means) & np.isfinite(errors)
     low, high = (means - errors)[has_error], (means + errors)[has_error]
     edges = (np.asarray(xs)[has_error], low, np.asarray(xs)[has_error], high)

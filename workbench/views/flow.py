@@ -42,7 +42,7 @@ MOST_PAIRS = 5_000_000
 
 
 class Column(NamedTuple):
-    """The bars of one run's topics: positions and heights in lines, downwards from 0."""
+    """The bars of one run's topics: positions and heights, in lines of text, downwards from 0."""
 
     topics: list[int]
     top: np.ndarray  # (topic,)

@@ -287,7 +287,7 @@ def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
 
 
 def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw a picture per cost, model, data and held-out share for which there are long cgs chains and other runs."""
+    """Draw a picture per kind of cost and group of comparable runs, if long cgs chains and other runs are among these."""
     fitting_runs = [run for run in shown.runs if view.fits(run)]
     tables = []
     for runs in grouped(

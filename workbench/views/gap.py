@@ -71,7 +71,7 @@ def gap_view(table: xr.Dataset, title: str = ""):
 
 
 def draw_gap(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the parts of the gaps; nothing without runs of cgs beside those of a variational engine."""
+    """Draw the parts of each label's perplexity gap; nothing unless both cgs and a variational engine have runs."""
     with suppress(MeasureError):
         table = gap(shown.runs)
         rows = table.to_dataframe().reset_index()[["label", "part", *COLUMNS]]

@@ -231,12 +231,12 @@ def _compared(
 
 
 def _of_group(run: xr.Dataset, column: str, value: str) -> np.ndarray:
-    """Return which documents (document,) bool have this value in a metadata column."""
+    """Return for each document whether it has the value ``value`` in a metadata column, (document,) bool."""
     return np.array([str(entry) == value for entry in run[COLUMN + column].values.tolist()], bool)
 
 
 def _sides(in_group: np.ndarray, group: str, in_other: np.ndarray, other: str) -> list[str | None]:
-    """Return the group of each document (document,); None for a document of neither or both."""
+    """Return the name of each document's group (document,); None for a document of neither group or of both."""
     return [
         group if is_first else other if is_second else None
         for is_first, is_second in zip(in_group.tolist(), in_other.tolist(), strict=True)

@@ -99,7 +99,7 @@ class PictureCard(pn.viewable.Viewer):
         controls: Sequence[Control] = (),
         figures: list[figure] | None = None,
     ) -> None:
-        """Show a picture with its controls; nothing if it is None."""
+        """Show a picture with its controls; show nothing if ``picture`` is None."""
         if picture is self.picture:
             return
         self.picture = picture
@@ -133,7 +133,7 @@ class PictureCard(pn.viewable.Viewer):
                 widget.value = each.low if after > each.high + 1e-9 else after
 
     def offer(self, controls: Sequence[Control]) -> dict[str, pn.widgets.Widget]:
-        """Show widgets for the controls, and return them by option; those already shown keep their values."""
+        """Show a widget for each control, and return option → widget; widgets already shown keep their values."""
         if list(controls) != list(self._widgets):
             self._widgets = {
                 each: self._widgets.get(each) or self._widget(each) for each in controls

@@ -153,7 +153,7 @@ def _options(part, group: str) -> dict:
 
 
 def _element(part, kind: str, texts: list[str] | None):
-    """Return an element with options for Bokeh."""
+    """Return a copy of an element with Bokeh options that correspond to its matplotlib options, and with tooltips."""
     plot = {name: value for name, value in _options(part, "plot").items() if name in KEPT}
     style = _style(kind, _options(part, "style"))
     if kind != "Labels":
@@ -166,7 +166,7 @@ def _element(part, kind: str, texts: list[str] | None):
 
 
 def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
-    """Return an element with its tooltip texts as a dimension, and the tooltips that show them."""
+    """Return an element with its tooltip texts as a dimension, and Bokeh's tooltips, which show these or its values."""
     if texts is not None:
         if kind == "Polygons":
             rings = zip(part.split(datatype="dictionary"), texts, strict=True)

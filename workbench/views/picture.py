@@ -103,7 +103,7 @@ class View(NamedTuple):
         return Picture(self.name, self.title, *parts, **more)
 
     def pictures(self, shown: SideBySide, **options) -> list[Picture]:
-        """Return the pictures that this view draws for the runs; [] if it fits none."""
+        """Return the pictures that this view draws of the runs; [] if no run has the variables it needs."""
         shown, left_out = shown.with_courses() if self.course else (shown, "")
         if not any(map(self.fits, shown.runs)):
             return []
@@ -151,7 +151,7 @@ class SideBySide:
         ), f" Left out, as imported models have no iterations: {'; '.join(names)}."
 
     def by_label(self, *names: str) -> dict[str, list[xr.Dataset]]:
-        """Return label → runs that have all these variables; labels without such a run are left out."""
+        """Return label → runs that have all variables ``names``; labels without such a run are left out."""
         indices = [
             index for index, run in enumerate(self.runs) if all(name in run for name in names)
         ]
@@ -160,7 +160,7 @@ class SideBySide:
         )
 
     def first(self, *names: str) -> dict[str, xr.Dataset]:
-        """Return label → first run that has all these variables."""
+        """Return label → the label's first run that has all variables ``names``."""
         return {label: members[0] for label, members in self.by_label(*names).items()}
 
     def corpora_of(self, run: xr.Dataset) -> list[Corpus]:
@@ -179,7 +179,7 @@ class SideBySide:
 
 
 def has(run: xr.Dataset, name: str) -> bool:
-    """Return whether the run has a variable; "model.x" and "spec.x" are fields of the run's model and spec."""
+    """Return whether a run has a variable, or for "model.x" and "spec.x" whether its model or spec has the field x."""
     owner, _, field = name.rpartition(".")
     if not owner:
         return name in run.variables
@@ -215,7 +215,7 @@ class OneOfEach:
         panels: list,
         hover: Mapping[str, list[list[str]]] | None = None,
     ) -> None:
-        """Add the rows of a label's run, and, if it is among those that are drawn, its panels with their hover texts."""
+        """Add the rows of a label's run to the table and, if the label is drawn, its panels with their hover texts."""
         self.rows += rows_of(label, self.runs[label], table)
         if label in self.drawn:
             self.panels += panels

@@ -222,7 +222,7 @@ def draw_maps(
 def non_overlapping(
     points: np.ndarray, sizes: np.ndarray, radii: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return positions (point, 2) near the points at which texts of these sizes (width, height) do not overlap.
+    """Return positions (point, 2) near the points at which texts of the given sizes (width, height) do not overlap.
 
     In the given order, each takes the nearest free place on a spiral around its point. If the points have circles, places
     inside or outside the own circle and outside smaller ones are preferred.
