@@ -226,7 +226,7 @@ class _Regression:
         )
 
     def _mean_row(self, documents: np.ndarray, column: str, value) -> np.ndarray:
-        """Return the formula's terms (term,), averaged over documents if the column had one value in all of them."""
+        """Return the mean of the formula's terms (term,) over documents, with the column at one value in all."""
         from formulaic.errors import DataMismatchWarning
 
         asked = self.columns.loc[documents].assign(**{column: value})

@@ -198,7 +198,7 @@ def _places(present: np.ndarray, size: int) -> np.ndarray:
 
 
 def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> dict[str, float]:
-    """Return the first three of `BOUNDS` for responsibilities gamma (pair, topic), as name → nats.
+    """Return the bounds "jensen", "collapsed" and "exact" (see `BOUNDS`) of responsibilities gamma (pair, topic), in nats.
 
     Raises MeasureError beyond 2000 tokens: the time of the exact bound grows with their square.
 

@@ -122,7 +122,7 @@ class _PathEnds:
         self._deciding, self._cache = deciding, {}
 
     def to(self, level: Level, block: Rows, values: dict[str, int], value: int) -> int:
-        """Return the topic at the end of all paths through a row and a value, else the value's own, else NO_TOPIC."""
+        """Return the topic where all paths through a row and a value end, else that of the value's number, or NO_TOPIC."""
         values = values | {level.draws: value}
         values = {name: number for name, number in values.items() if name in self._deciding}
         key = level.name, block, tuple(values.items())

@@ -160,7 +160,7 @@ def data_of(runs: list[xr.Dataset]) -> list[str]:
 
 
 def data_of_specs(specs: list[RunSpec]) -> list[str]:
-    """Describe the data of each spec: corpus, changes, and what differs on one corpus: options of reading, what is held out.
+    """Return each spec's data as text: corpus, changes to it, and, where specs on it differ, reading and held-out share.
 
     The seed of the split is left out. Perplexities of runs on different data cannot be compared.
     """
@@ -276,7 +276,7 @@ def _corpora(specs: list[RunSpec], readings: list[dict]) -> list[str]:
 
 
 def _of_several(specs: list[RunSpec], keys: list) -> set:
-    """Return the ``keys`` that runs on different corpora share: other content as read, or in training after one split."""
+    """Return the ambiguous ones of ``keys`` (one per run): those that runs share although their corpora differ."""
     facts = [
         fact
         for spec, key in zip(specs, keys, strict=True)
@@ -290,7 +290,7 @@ def _of_several(specs: list[RunSpec], keys: list) -> set:
 
 
 def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
-    """Return setting → its text in a label (None: not shown), except engine, options and seeds."""
+    """Return name → its text in a label for each setting (None: not shown) except engine, options and seeds."""
     priors = {name: value for name, value in spec.model.items() if name in PRIORS}
     n_topics, start = spec.n_topics, spec.start
     return {

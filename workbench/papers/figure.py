@@ -65,7 +65,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Extent:
-    """How much of a figure is run: numbers of seeds, topics and iterations; run s has seed s for split and initial state."""
+    """The extent of a figure's runs: numbers of seeds, topics, iterations; run s has seed s for split and initial state."""
 
     n_seeds: int
     n_topics: tuple[int, ...]

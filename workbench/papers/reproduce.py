@@ -271,7 +271,7 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
 
 
 def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
-    """Return the corpus of one seed; in figures where seeds differ in data, with redrawn counts or of another sequence."""
+    """Return the corpus of one seed; where seeds differ in data, with redrawn counts or reduced to one sequence."""
     if figure.of_seed == DRAW and seed:
         return load_corpus(f"{corpus.name}:{DRAW}={seed}")
     if figure.of_seed == SEQUENCE:

@@ -169,7 +169,7 @@ class SideBySide:
         return [self.corpora[each] for each in (spec.train, spec.test) if each in self.corpora]
 
     def records(self, *names: str) -> tuple[list[str], list[list]]:
-        """Return a table of recorded numbers (header, rows), one row per run and iteration; missing ones are ""."""
+        """Return a table of recorded numbers (header, rows), one row per run and iteration; "" for missing numbers."""
         rows = []
         for label, run in zip(self.labels, self.runs, strict=True):
             quantities = (quantity(run, name) for name in (*SAME, *names))
