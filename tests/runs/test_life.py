@@ -81,6 +81,19 @@ def test_a_killed_run_is_not_asked_for_anything_and_goes_on_whatever_it_was_aske
     assert run.state == "finished" and run.status()["iteration"] == 5
 
 
+def test_a_killed_run_goes_on_though_its_last_heartbeat_is_beyond_the_wanted_end(
+    killed, monkeypatch
+):
+    """It had computed more iterations than it had committed."""
+    run = killed("running")
+    file = run.path / "status.json"
+    status.replace_json(file, status.read_json(file) | {"iteration": 9})
+    monkeypatch.setattr("workbench.runs.execution.run.launch", carry_on)
+    assert run.status()["iteration"] == 9
+    run.resume(5)
+    assert run.state == "finished" and run.progress().sizes["iteration"] == 5
+
+
 def test_a_killed_run_is_told_as_such_in_a_store_that_is_read_only(killed, capsys):
     def refuse(operation, do):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), operation.path)

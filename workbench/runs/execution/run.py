@@ -220,7 +220,9 @@ class Run(RunReader):
         if was_to_stop:
             self.wait(timeout=ENDING)  # its worker may be about to end
         status = self.status()
-        if status["state"] in ENDED and status["iteration"] < status["n_iterations"]:
+        # a killed run has computed more iterations than it has committed
+        is_short = status["iteration"] < status["n_iterations"] or status["state"] == LOST
+        if status["state"] in ENDED and is_short:
             warn_of_other_kernels([self])
             launch(self.path)
 
