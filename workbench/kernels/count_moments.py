@@ -61,7 +61,7 @@ def given_positive(mean, variance, zero):
 
 @inlined
 def power(base, n):
-    """Return base^n of a vector, for an integer n of at least 1."""
+    """Return base^n, element by element, of the SIMD vector `base`, for an integer n of at least 1."""
     result = spread(1.0)
     while n > 0:
         if n % 2:
@@ -72,7 +72,7 @@ def power(base, n):
 
 @inlined
 def clear(index, n_topics: int, mean, variance, zero) -> None:
-    """Set mean E = 0, variance V = 0 and P0 = p(n = 0) = 1 of a row of counts without tokens, from flat index `index` on."""
+    """Set the moments of a row of counts, from flat index `index` on, to those of no tokens: E = V = 0, p(n = 0) = 1."""
     for k in range(index, index + n_topics, LANES):
         store(mean, k, spread(0.0))
         store(variance, k, spread(0.0))
@@ -239,7 +239,7 @@ def expected_log_beta(mean, variance, zero, prior):
 
 @inlined
 def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
-    """Return F[log Gamma(a + n) / Gamma(a)] for prior a, with F the approximate expectation over n (eq. 14).
+    """Return the approximate expectation of log(Gamma(a + n) / Gamma(a)) over a count n, for prior a (eq. 14).
 
     log_gamma_above = log Gamma(a + 1) is used in place of log Gamma(a), for accuracy at tiny a.
     """
@@ -253,7 +253,7 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 def bound_of_documents(
     indptr: np.ndarray, counts: np.ndarray, gamma, priors, alpha_sum, n_topics: int, row, of_topics
 ):
-    """Return the documents' part of the evidence lower bound; update of_topics, the moments of topic sizes.
+    """Return the documents' part of the evidence lower bound; add up in of_topics the moments of topic sizes.
 
     priors : (3, topic padded) alpha, log alpha and log Gamma(alpha + 1)
     of_topics : (3, topic padded) E, V and P0 of each topic size; row (3, topic padded) : scratch array
@@ -341,7 +341,7 @@ def add_variances(
 def bound_of_counted_words(
     mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
 ):
-    """Return the words' part of the evidence lower bound, given E, V and P0 (word, topic padded) of n_wk, and beta."""
+    """Return the words' part of the evidence lower bound, given mean, variance and p(n_wk = 0) (word, topic padded)."""
     result, b, log_b, log_gamma_above = (
         spread(0.0),
         spread(beta),
@@ -387,7 +387,7 @@ def expected_log_joint(corpus, gamma, alpha, alpha_sum, beta, beta_sum: float) -
 
 
 def expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum) -> tuple[float, np.ndarray]:
-    """Return the documents' part of `expected_log_joint`, and E, V and P0 of topic sizes (3, topic padded)."""
+    """Return the documents' part of `expected_log_joint`, and mean, variance, p(n = 0) of topic sizes (3, topic padded)."""
     n_topics = len(alpha)
     row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
     of_topics[2] = 1.0
@@ -406,7 +406,7 @@ def expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum) -> tuple[fl
 def expected_log_joint_of_counts(
     mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
 ) -> float:
-    """Return the words' and topics' part of `expected_log_joint`, given E, V and P0 (word, topic padded).
+    """Return the words' and topics' part of `expected_log_joint`, from mean, variance, p(n_wk = 0) (word, topic padded).
 
     beta : one number for all words
     """

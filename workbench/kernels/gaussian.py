@@ -153,7 +153,7 @@ def _add_scatter(first: int, last: int, total, rows, centre) -> None:
 
 @kernel
 def _with_means(total, centre, n_rows: int, mean, kappa, nu):
-    """Return the posterior of `niw_posterior`, given the mean of rows and the sum of prior scale and scatter matrix.
+    """Return the normal-inverse-Wishart posterior, given `centre`, the rows' mean, and `total`, prior scale plus scatter.
 
     total : overwritten
     """

@@ -82,7 +82,7 @@ def cumulants(b, c):
 
 @aside
 def remainder(b, c, n_terms):
-    """Return (shift, shape, scale) of the shifted gamma that approximates PG(b, c) without its first n_terms terms."""
+    """Return (shift, shape, scale) of a shifted gamma with the moments of PG(b, c)'s gamma series after n_terms terms."""
     mean, variance, third = cumulants(b, c)
     square = c * c
     for j in range(n_terms):
@@ -97,7 +97,7 @@ def remainder(b, c, n_terms):
 
 @aside
 def terms_drawn(b, c):
-    """Return how many terms of the sum are drawn one by one for PG(b, c) with tilt c >= 0."""
+    """Return how many terms of the gamma series of PG(b, c) are drawn one by one; one gamma stands for the rest; c >= 0."""
     return min((2 if b < 20 else 1) + np.int64(0.25 * min(c, 4.0 * MOST_TERMS)), MOST_TERMS)
 
 

@@ -69,7 +69,7 @@ def factor_states(
     offset,
     noise_precision: np.ndarray,
 ):
-    """Compute the Cholesky factor of the states' joint precision; return the blocks W and the log normaliser.
+    """Factor the states' joint precision (Cholesky) in place; return its off-diagonal blocks W and the log normaliser.
 
     precision (time, dim, dim) : J_t, of which the upper triangle is read; replaced by U_t
     h (time, dim) : h_t; replaced by y_t = U_t^-T (h_t - W_{t-1} y_{t-1})
@@ -147,7 +147,7 @@ def draw_states(
 
 @kernel
 def draw_factored(between, precision: np.ndarray, h, key: np.uint64) -> None:
-    """Replace h by a draw of the states (time, dim), given the blocks W (`between`) and results of `factor_states`."""
+    """Replace h by a draw of the states (time, dim), given all that `factor_states` computed; `between` is its W."""
     stream, (n_times, n) = stream_of(key, 0), h.shape
     for t in range(n_times - 1, -1, -1):
         x = h[t]

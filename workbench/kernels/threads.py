@@ -121,7 +121,7 @@ def each_wave(
     interrupt,
     n_ordered: int | None = None,
 ) -> list[list]:
-    """Return ``work(row, step)`` as a list of steps per row, computed on threads; no row overtakes the row before it.
+    """Return [[work(row, step) for each step] for each row], computed on threads; no row overtakes the row before it.
 
     The steps of a row are computed in order, and each step of a row after the same step of the previous row. So changes to
     shared arrays happen in the order of the rows, for any number of threads. With ``n_ordered`` this holds for that many first

@@ -14,7 +14,7 @@ from workbench.kernels.jit import inlined, lean
 def add_own(
     plan, case, by, tied, marginals, begin_cell, counts, rows, row_of, prior, prior_rows, q, inverse
 ):
-    """Add `by` times the marginals of one case to the expected counts of the tables that it visits."""
+    """Add `by` times one case's clique marginals to the expected counts of table cells, and update q and `inverse`."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family = plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):

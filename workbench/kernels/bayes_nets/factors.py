@@ -19,7 +19,7 @@ MOST_FACTORS = 32
 
 @inlined
 def products_of_factors(plan, case, factors, w, messages: np.ndarray, sums):
-    """Return log Z of a case from factors, by the upward pass, as `propagate.products` does from tables."""
+    """Return log Z of a case by the upward pass from `factors`, without families whose nodes are all observed."""
     pattern, log_scale = plan.patterns[case], 0.0
     to_offset = plan.first_offset[case] - plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -47,7 +47,7 @@ def products_of_factors(plan, case, factors, w, messages: np.ndarray, sums):
 
 @inlined
 def collect_factors(plan, case, factors, logs, w, largest, sums):
-    """Return log Z of a case given factors and their logarithms, and fill w and sums for `distribute`."""
+    """Return log Z of a case, given `factors` and their logarithms; write to w and sums what `distribute` reads."""
     log_z = products_of_factors(plan, case, factors, w, largest, sums)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)
@@ -61,7 +61,7 @@ def collect_factors(plan, case, factors, logs, w, largest, sums):
 def expect_factors(
     first: int, last: int, plan, factors, logs, w, largest, sums, counts: np.ndarray
 ):
-    """Add the expected counts of cases first..last to counts (factor cell,); return sum weight log Z over cases."""
+    """Add the expected counts of cases first..last to counts (factor cell,); return the sum of weight times log Z."""
     result = 0.0
     for case in range(first, last):
         weight, pattern = plan.weights[case], plan.patterns[case]

@@ -77,7 +77,7 @@ def place(
 
 @inlined
 def weigh(plan, case, q, inverse, row_of: np.ndarray, tables, w, largest, sums, factors) -> None:
-    """Pass messages upwards for a record, with probabilities q / row sum, cell by cell; see `propagate.products`."""
+    """Do the upward pass of a record given table cells q / row sum; w and sums get what the draw of its nodes reads."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, last_family = plan.families[pattern], plan.scalars[pattern]
     for f in range(first_family, last_family):
@@ -253,7 +253,7 @@ def draw_given_tables(
 
 @lean
 def draw_log_tables(row_starts, concentration, key: np.uint64, logs) -> None:
-    """Fill logs (cell,) with the finite logarithms of rows drawn from Dirichlet(concentration)."""
+    """Draw all rows of the probability tables from Dirichlet(concentration); write finite logarithms to logs (cell,)."""
     for row in range(len(row_starts)):
         first = row_starts[row]
         last = row_starts[row + 1] if row + 1 < len(row_starts) else len(concentration)

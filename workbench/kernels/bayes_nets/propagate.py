@@ -25,7 +25,7 @@ from workbench.kernels.uniforms import uniform
 
 @inlined
 def multiply(w, first: int, last: int, factors, n, run, maps, pick) -> None:
-    """Multiply each of the cells w[first:last] by one of n factors, chosen as `Plan.run` says."""
+    """Multiply cell s of w[first:last] by factors[s // run % n], or by factors[maps[pick + s]] if run is 0."""
     s = first
     if run == 1:
         while s < last:
@@ -48,7 +48,7 @@ def multiply(w, first: int, last: int, factors, n, run, maps, pick) -> None:
 
 @inlined
 def add_up(w, first: int, last: int, sums, n, run, maps, pick) -> None:
-    """Fill sums (n,) with sums of the cells w[first:last], grouped as `Plan.run` says."""
+    """Fill sums (n,): cell s of w[first:last] goes to sums[s // run % n], or to sums[maps[pick + s]] if run is 0."""
     for j in range(n):
         sums[j] = 0.0
     s = first
@@ -175,7 +175,7 @@ def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
 
 @inlined
 def collect_products(plan, case, tables, logs, w, largest, sums, factors):
-    """Return log Z of a case given tables (cell,) and their logs, and prepare w and sums for `distribute`."""
+    """Return log Z of a case, given tables (cell,) and their logs; write to w and sums what `distribute` reads."""
     log_z = products(plan, case, tables, w, largest, sums, factors)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)
@@ -292,7 +292,7 @@ def add_families(plan, case, marginals, first: int, factors, counts: np.ndarray)
 def expect(
     first: int, last: int, plan, tables, logs, w, largest, sums, factors, counts: np.ndarray
 ):
-    """Add the expected counts of cases first..last to counts (table cell,); return sum weight log Z over cases."""
+    """Add the expected counts of cases first..last to counts (table cell,); return the sum of weight times log Z."""
     result = 0.0
     for case in range(first, last):
         result += plan.weights[case] * collect_products(

@@ -116,7 +116,7 @@ def share_in_order(
 
 @kernel
 def log_absence(g):
-    """Return log(1 - g), but at least log(1e-16)."""
+    """Return log(1 - g) for a responsibility g, but at least log(1e-16)."""
     return math.log1p(-min(g, NEARLY_CERTAIN))
 
 

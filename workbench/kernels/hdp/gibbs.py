@@ -140,10 +140,10 @@ def break_stick(rest, gamma, u):
 def draw_tables(
     indptr: np.ndarray, tokens_before: np.ndarray, n_dk: np.ndarray, alpha_weights, key: np.uint64
 ):
-    """Return the drawn number of tables of each topic, summed over documents (slot,) (spec of the HDP, 10 B).
+    """Draw the number of tables of each topic in each document; return the sums over documents (topic slot,).
 
-    m_dk = 1 + sum_i Bernoulli(a / (a + i)), 0 < i < n_dk, with a = alpha pi_k. The index of a uniform is that of a token of the
-    document, so that no two draws share one.
+    m_dk = 1 + sum_i Bernoulli(a / (a + i)), 0 < i < n_dk, with a = alpha pi_k (spec of the HDP, 10 B). The index of a uniform
+    is that of a token of the document, so that no two draws share one.
     """
     tables = np.zeros(len(alpha_weights), np.int64)
     for d in range(len(indptr) - 1):

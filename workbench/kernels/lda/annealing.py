@@ -66,7 +66,7 @@ def draw_from_urn(
 def power_words(
     first: int, last: int, n_wk: np.ndarray, mean_wk: np.ndarray, beta, power, n_topics: int, powers
 ) -> None:
-    """Compute powers[w, k] = (beta + m_wk + c_wk)^power for words first..last, of expected plus sampled counts."""
+    """Fill powers (word, topic) of words first..last with (beta + m_wk + c_wk)^power: m expected, c sampled counts."""
     for w in range(first, last):
         for k in range(n_topics):
             powers[w, k] = (beta + (mean_wk[w, k] + n_wk[w, k])) ** power

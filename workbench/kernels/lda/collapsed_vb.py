@@ -31,7 +31,7 @@ ALPHA, LIVE, NOTHING, WEIGHTS = range(4)
 
 @inlined
 def less_one_copy(total, part):
-    """Return a count minus the part of one token of a pair, but at least 0, despite rounding."""
+    """Return the expected count `total` without `part`, one token's contribution to it, but at least 0."""
     return max(total - part, 0.0)
 
 
@@ -208,7 +208,7 @@ def renew(
     row,
     workspace,
 ):
-    """Update one pair as `update_pair` does; return the change of gamma, maximised over every eighth topic (8,)."""
+    """Update gamma and the counts of one pair; return (8,) the largest change of gamma over topics j, j + 8, …"""
     n_padded = len(mean_k)
     i, scratch, inverse = row * n_padded, WEIGHTS * n_padded, 1.0
     by_logs = len(sampled_dk) > 1
@@ -424,7 +424,10 @@ def add_moments(
     var_k: np.ndarray | None,
     n_topics: int,
 ) -> None:
-    """Add mean n gamma and variance n gamma (1 - gamma) of each averaged pair to `mean_*` and `var_*`, which are 0 on entry."""
+    """Add mean n gamma and variance n gamma (1 - gamma) of each pair that is not sampled to `mean_*` and `var_*`.
+
+    The arrays are 0 on entry.
+    """
     n_padded, i = len(mean_k), 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

@@ -43,7 +43,7 @@ def most_pairs(first: int, last: int, indptr: np.ndarray) -> int:
 
 @inlined
 def divide(i, normalisers, tokens: np.ndarray, ratios: np.ndarray):
-    """Store and return count / normaliser of four pairs, 0 where the normaliser is tiny; also return how many are tiny."""
+    """Return count / normaliser of four pairs, also written to `ratios`, 0 for tiny normalisers; and how many are tiny."""
     copies, tiny = load_four(tokens, i), normalisers < TINY
     result = choose(tiny, 0.0 * copies, copies / normalisers)
     store(ratios, i, result)
@@ -374,7 +374,7 @@ def count_wide(
 
 @inlined
 def four_rows(documents: np.ndarray, i, last_pair, n_padded: int):
-    """Return the flat indices of the document rows of four pairs from i on, none beyond the last pair."""
+    """Return the flat indices at which the document rows of pairs i to i + 3 begin; none beyond that of the last pair."""
     d0, d1 = documents[np.uint64(min(i, last_pair))], documents[np.uint64(min(i + 1, last_pair))]
     d2, d3 = (
         documents[np.uint64(min(i + 2, last_pair))],

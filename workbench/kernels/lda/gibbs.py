@@ -55,7 +55,7 @@ ENDS = LANES + 1
 
 @inlined
 def draw_from(sums, cumulative: np.ndarray, ends, u):
-    """Return the topic drawn by the uniform u, given running sums of the weights of topics in each lane.
+    """Return a topic drawn by the uniform u, given the running sums of the topics' weights within each SIMD lane.
 
     cumulative (topic padded,) : the running sums; sums : their last block; ends (`ENDS`,) : scratch
     """
@@ -144,9 +144,9 @@ def draw_pair(
 
 @inlined
 def leaning_of(a, inverse, var_dk: np.ndarray | None, var_k: np.ndarray | None):
-    """Return V_k / (W beta + n_k)^2 - V_dk / (alpha_k + n_dk)^2, the exponent's second-order terms without the word's.
+    """Return twice the second-order terms of a topic's log weight that do not depend on the word.
 
-    a = alpha_k + n_dk, inverse = 1 / (W beta + n_k)
+    They are V_k / (W beta + n_k)^2 - V_dk / (alpha_k + n_dk)^2; a = alpha_k + n_dk, inverse = 1 / (W beta + n_k).
     """
     return var_k * (inverse * inverse) - var_dk / max(a * a, SMALLEST_SQUARE)
 

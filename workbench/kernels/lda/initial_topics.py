@@ -160,7 +160,7 @@ def start_responsibilities(
     gamma,
     pairs,
 ) -> None:
-    """Compute the initial responsibilities gamma of all averaged pairs, and add them to the expected counts.
+    """Compute the initial responsibilities gamma of all pairs that are not sampled, and add them to the expected counts.
 
     stored (pair, topic padded) gets gamma, unless it is empty.
 

@@ -38,7 +38,7 @@ AHEAD = 2
 
 @inlined
 def share(i, end, normalisers, counts: np.ndarray, ratios: np.ndarray):
-    """Store and return n / Z of four pairs, 0 where Z is tiny or a pair is beyond `end`; also return the number of tiny Z."""
+    """Return n / Z of four pairs, 0 if Z is tiny or the pair is past `end`, and how many Z are tiny; store the ratios."""
     copies = doubles(load_four(counts, i))
     in_run, tiny = numbers(copies) < float(end - i), normalisers < TINY
     result = choose(tiny, 0.0 * copies, choose(in_run, copies, 0.0 * copies) / normalisers)
@@ -159,7 +159,7 @@ def visit_wide(
 
 @inlined
 def give(mean, index, expected):
-    """Add the sixteen numbers `expected` to counts from flat index `index` on, and return `expected`."""
+    """Add the sixteen numbers `expected` to those of the array `mean` from flat index `index` on; return `expected`."""
     store(mean, index, load(mean, index) + expected)
     return expected
 

@@ -76,7 +76,7 @@ def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -> Sites:
-    """Return nodes and weights (`Sites`) of a quadrature over each group's real counts; one group of all topics if `pooled`.
+    """Return `Sites`, nodes and weights of a quadrature over the real counts of each topic, or of all together if `pooled`.
 
     mean (row, topic padded) : the expected counts
     variance, occupied : their variances, and the probabilities that they are not 0; None if the counts are known exactly
@@ -154,7 +154,7 @@ def conditional_moments(mean, variance, occupied):
 
 @kernel
 def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers) -> None:
-    """Add each count's powers, then its powers times half its variance, to its bin in powers (group, bin, power)."""
+    """Add powers of each count's position in its bin, and these times half its variance, to powers (group, bin, power)."""
     for s in range(1 if sampled is None else sampled.shape[0]):
         for row in range(mean.shape[0]):
             for k in range(n_topics):
@@ -324,7 +324,7 @@ def rise(indptr: np.ndarray, sites, weight, spread, group, x):
 
 @kernel
 def rises(indptr: np.ndarray, sites, weight, spread, priors):
-    """Return `rise` of every group (group,), at the prior of the group."""
+    """Return the sum that `rise` computes for every group of counts (group,), each at the group's prior."""
     return np.array(
         [rise(indptr, sites, weight, spread, group, priors[group]) for group in range(len(priors))]
     )

@@ -109,7 +109,7 @@ def gaps(
     of_row,
     result,
 ) -> None:
-    """Write the Jensen gap per extra token, g / (n - 1), of each pair with n >= 2 tokens of runs first..last to result.
+    """Write g / (n - 1) to result (place,), for the Jensen gap g of each pair of n >= 2 tokens in runs first..last.
 
     run_words (run,), run_begins (run + 1,), documents, counts and pairs (place,) : see `split.Blocks`
     totals, curves : the counts, and psi' of them, each (document, topic), (word, topic) and (topic,) padded
@@ -151,7 +151,7 @@ def gaps(
 
 @kernel
 def uniforms_of(key: np.uint64, pairs):
-    """Return a uniform (place,) for each pair, which depends on the key and the pair's index only."""
+    """Return one uniform for each document-word pair in `pairs`, determined by the key and the pair's index alone."""
     result = np.empty(len(pairs))
     for i in range(len(pairs)):
         result[i] = uniform(key, max(pairs[i], 0))
@@ -178,7 +178,7 @@ def change_sides(
     n_k: np.ndarray,
     of_pair,
 ) -> None:
-    """Draw and count topics of tokens of newly sampled pairs; remove tokens of newly averaged pairs from the counts.
+    """Draw and count topics of tokens of pairs that become sampled; remove tokens of pairs that cease to be sampled.
 
     before, after (pair,) : whether a pair is sampled; n_dk, n_wk, n_k : the counts of sampled tokens only, updated
     """
@@ -227,7 +227,7 @@ def kept_after(
     of_pair,
     new,
 ) -> None:
-    """Fill new (pair, topic) with the responsibilities of the pairs that are averaged after a change of the split.
+    """Fill new (averaged pair, topic) with the responsibilities of all pairs that `after` does not mark as sampled.
 
     Pairs that were averaged before keep their responsibilities; others get the conditional of one of their tokens.
     """

@@ -24,7 +24,7 @@ def select_pairs(
     new_counts,
     new_before,
 ) -> None:
-    """Copy the document-word pairs whose mark is `wanted`, in order, to new arrays.
+    """Copy the document-word pairs whose element of `mark` equals `wanted`, in order, to the arrays new_*.
 
     new_words, new_counts and new_before must have one place more than there are such pairs. new_before (pair,) gets the number
     of the first token of each pair in the whole corpus.
@@ -53,7 +53,7 @@ def select_places(
     new_documents,
     new_counts,
 ):
-    """Copy the places of `split.Blocks`, except for pairs marked in left_out; return how many places were copied.
+    """Copy the entries (one per pair) of `split.Blocks`, except for pairs marked in left_out; return how many were copied.
 
     Spare entries, which hold no pair, are copied too.
     """
@@ -78,7 +78,7 @@ def sum_of(mark, values):
 
 @kernel
 def take_dearest(ranks, counts: np.ndarray, pairs, budget, taken) -> None:
-    """Mark in taken (pair,) the pairs of highest rank whose total cost is within the budget.
+    """Mark in taken (pair,) the pairs of highest rank, as many as their costs, summed from the top, stay within the budget.
 
     ranks (place,), at least 0. A pair of n tokens costs n - 1; pairs of one token are ignored. Pairs of equal rank are selected
     together. The bits of nonnegative doubles, read as integers, are in the order of the doubles; so costs are summed by the

@@ -52,7 +52,7 @@ class Lists(NamedTuple):
 
 
 def bits_of(n_topics: int) -> int:
-    """Return the number of bits that store a topic in a list entry (count and topic in one integer)."""
+    """Return how many low bits of a list entry, an integer that packs a count and a topic, hold the topic."""
     return int(n_topics - 1).bit_length()
 
 
@@ -108,7 +108,7 @@ def write_back(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> Non
 
 @kernel
 def mean_held(n_dk: np.ndarray, document_tokens):
-    """Return the number of topics in a document, averaged over tokens."""
+    """Return how many topics the document of a token has, averaged over all tokens, given n_dk (document, topic)."""
     lanes, held, n_tokens = n_dk.shape[1], 0, 0
     for d in range(len(n_dk)):
         n_tokens += document_tokens[d]
@@ -133,7 +133,7 @@ def mend(
     beta,
     words_beta: float,
 ) -> None:
-    """Add change to the counts of word w in topic k; update q_k, and the sum of alpha q over k's block of topics."""
+    """Add `change` to counts of word w in topic k; update q_k and the sum of alpha q over the block of topics with k."""
     n_wk[w, k] += change
     n_k[k] += change
     inverse[k] = 1.0 / (words_beta + n_k[k])
@@ -144,7 +144,7 @@ def mend(
 
 @inlined
 def topic_everywhere(target, q, sums, alpha, n_topics: int):
-    """Return the topic at which the running sum of alpha_k q_k exceeds `target`."""
+    """Return the first topic at which the running sum of weights alpha_k q_k over all topics exceeds `target`."""
     index = 0
     sofar = running(load(sums, index))
     while lane(sofar, 15) <= target and index + LANES < len(sums):
@@ -162,7 +162,7 @@ def topic_everywhere(target, q, sums, alpha, n_topics: int):
 
 @inlined
 def entry_below(target, sofar, below, entries, start, end, one):
-    """Return the entry of a document's list at which the running sum of weights exceeds `target`.
+    """Return the index of the first entry of a document's list at which the running sum of weights exceeds `target`.
 
     The sum goes over the entries of lane 0, then over those of lane 1, and so on. sofar : the sums up to each lane.
     """

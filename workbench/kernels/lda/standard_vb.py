@@ -185,7 +185,7 @@ def four_from(values, i):
 
 @inlined
 def blend(weights, k, rows, shares):
-    """Return sum_i share_i weights_ik over four pairs i, for the eight topics from k on.
+    """Return the sum of four rows of weights, each times its number in `shares`, for the eight topics from k on.
 
     rows : the flat index where the weights of each pair begin
     """
@@ -277,7 +277,7 @@ def update_in_order(
     n_topics: int,
     point,
 ) -> None:
-    """Update gamma of the averaged pairs of documents first..last, one by one in canonical order.
+    """Update gamma of those pairs of documents first..last that are not sampled, one by one in canonical order.
 
     drawn (pair,) : whether a pair is sampled; variational_before (pair,) : the row of a variational pair in `stored`;
     point : as in `weigh_row`
@@ -327,7 +327,7 @@ SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
 
 @lean
 def log_weights(mean, logs, weights):
-    """Return sum_rk n_rk log weight_rk; in rows with a very small weight `logs` holds the logarithms."""
+    """Return the sum of n log weight over `mean` (n) and weights, with the logarithm from `logs` where a weight is tiny."""
     expected = spread(0.0)
     for i in range(0, mean.size, LANES):
         n, weight = load(mean, i), load(weights, i)
@@ -340,7 +340,7 @@ def log_weights(mean, logs, weights):
 
 @inlined
 def times_power(product, logs, c, z):
-    """Add c log z of sixteen pairs to a sum kept as log(product) + logs; return product and logs.
+    """Add c log z to sixteen sums (one a pair), each kept as log(product) + logs; return the new product and logs.
 
     Small powers z^c are multiplied into the product, so that many of them need one logarithm.
     """

@@ -22,7 +22,7 @@ TINY = 1e-100
 
 
 class Added(NamedTuple):
-    """Priors that are added to counts, and marks of row sums, in the layout of `engines.networks.paths`."""
+    """The prior to add to the count at each address (`engines.networks.paths`), and which addresses are of row sums."""
 
     prior: np.ndarray  # (address,) float64; for a known probability, the probability itself
     is_row: np.ndarray  # (address,) bool

@@ -44,7 +44,10 @@ AHEAD = 8
 
 
 class Field(NamedTuple):
-    """The addresses of the factors of each run of paths, ``at + owner * stride``, except the factor of the word."""
+    """Addresses of the factors, without the word's, of each run of paths (paths that differ in one variable alone).
+
+    The address of an owner's factor is ``at + owner * stride``; a scalar is shared by all paths of a run.
+    """
 
     n_blocks: np.ndarray  # (run,) int64: blocks of sixteen paths
     scalar_ptr: np.ndarray  # (run + 1,) int64
@@ -67,7 +70,7 @@ class Owners(NamedTuple):
 
 @inlined
 def scale_of(field, run, owner, flat):
-    """Return the product of a run's scalar factors."""
+    """Return the product of the factors in `flat` that all paths of a run share, given the author (`owner`)."""
     scale = 1.0
     for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
         scale *= flat[field.scalar_at[i] + owner * field.scalar_stride[i]]
@@ -76,7 +79,7 @@ def scale_of(field, run, owner, flat):
 
 @inlined
 def block_of(field, run, owner, k, flat):
-    """Return the product of a run's vector factors for its sixteen paths from path k on."""
+    """Return for sixteen paths of a run, from path k on, the products of those factors in `flat` that differ by path."""
     first = field.vector_ptr[run]
     product = load(flat, field.vector_at[first] + owner * field.vector_stride[first] + k)
     for i in range(first + 1, field.vector_ptr[run + 1]):
@@ -112,7 +115,10 @@ def gather_ends(d, owners, field, flat, ends, address, width) -> None:
 
 @inlined
 def share_out(d, owners, field, flat, shares, low, high, expected) -> None:
-    """Add the expected counts of cells with addresses low..high to `expected`, given n_r / P_r (row,) of a document."""
+    """Share the tokens of each last-level row among the paths that end there; add them to cells at addresses low..high.
+
+    shares (row,) : n_r / P_r, the tokens of document d in a row over the summed weight of its paths (`gather_ends`)
+    """
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):

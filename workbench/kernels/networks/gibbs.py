@@ -86,7 +86,7 @@ def add_token(slot, author, row, shape, slots, numbers) -> None:
 
 @inlined
 def weigh_run(run, author, base, shape, slots, flat, rest) -> None:
-    """Compute the weights, without the factor of the word, of all paths of a run."""
+    """Write the weight, without the factor of the word, of each path of a run to `rest`, for one author."""
     scale, run = 1.0, np.uint64(run)
     for s in range(len(shape.scalars)):
         shift = author * slots.scalar_strides[run, np.uint64(s)] if len(shape.authors) else 0
@@ -103,7 +103,7 @@ def weigh_run(run, author, base, shape, slots, flat, rest) -> None:
 
 @inlined
 def weigh_slot(slot, author, base, shape, slots, flat, rest) -> None:
-    """Compute the weight, without the factor of the word, of the path in one slot."""
+    """Write the weight of the path numbered `slot`, without the factor of the word, to `rest`, for one author."""
     weight = 1.0
     for f in range(len(shape.factors)):
         shift = (
@@ -117,7 +117,7 @@ def weigh_slot(slot, author, base, shape, slots, flat, rest) -> None:
 
 @inlined
 def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch) -> None:
-    """Recompute the weights of one author's paths that change with the counts along the path of a slot."""
+    """Recompute the weights of all paths of an author that depend on the counts along the path numbered `slot`."""
     for i in range(slots.run_ptr[np.uint64(slot)], slots.run_ptr[np.uint64(slot + 1)]):
         run = slots.runs[np.uint64(i)]
         weigh_run(run, author, base, shape, slots, flat, scratch.rest)
@@ -130,7 +130,7 @@ def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch) -> Non
 
 @inlined
 def add_up_band(band, address, n_here, n_slots: int, bands, rest) -> None:
-    """Sum the weights of a band's paths over runs and authors, column by column, into `rest` from `address` on."""
+    """Sum weights over authors and the runs of a band (runs that end in the same rows); write the sums to `rest`."""
     for i in range(0, bands.first[band + 1] - bands.first[band], LANES):
         sums = spread(0.0)
         for o in range(n_here):
@@ -141,7 +141,7 @@ def add_up_band(band, address, n_here, n_slots: int, bands, rest) -> None:
 
 @inlined
 def run_within(band, column, n_here, n_slots: int, bands, rest, target):
-    """Return the place (slot and author), in a band's column, at which the running sum of weights exceeds `target`."""
+    """Return the path and author (one index) of a column of a band at which the running sum of weights exceeds `target`."""
     below, above, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
     n = bands.run_ptr[np.uint64(band + 1)] - begin
     for o in range(n_here):

@@ -35,7 +35,7 @@ class Shape(NamedTuple):
 
 
 class PathSlots(NamedTuple):
-    """Addresses of the factors and counts of every path, and the runs and slots whose weights a path's counts change."""
+    """For every path (slot), addresses of its factors and counts, and which paths' weights change with those counts."""
 
     leaf: np.ndarray  # (slot,) int64 row of the last level; 0 in padding
     cells: np.ndarray  # (slot, level) int64 address of the path's cell, -1 if there is none
@@ -59,7 +59,7 @@ class PathSlots(NamedTuple):
 
 
 class Bands(NamedTuple):
-    """Groups of runs of paths that end in the same rows of the last level ('bands')."""
+    """Bands: groups of runs (paths that differ in one variable) that end in the same rows of the network's last level."""
 
     first: np.ndarray  # (band + 1,) int64 first column of each band
     of_column: np.ndarray  # (column,) int64 band of each column

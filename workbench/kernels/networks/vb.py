@@ -59,7 +59,10 @@ def digamma_at(cells, counts: np.ndarray, sampled, row, address):
 
 @inlined
 def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
-    """Compute x = exp < psi(xi) - psi(sum xi) > of the cells for one row of counts, and sizes <psi(sum xi)>."""
+    """Write exp(expected log probability) of every cell to x, for one row of counts; write psi of the row sums to sizes.
+
+    x = exp <psi(xi) - psi(sum xi)> and sizes = <psi(sum xi)>, for xi = prior + counts and means < > over chains.
+    """
     authors, n_chains = row * counts.shape[1], sampled.shape[0]
     for i in range(len(cells.weighed)):
         address = cells.weighed[i]
@@ -82,7 +85,7 @@ def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
 
 @lean
 def log_cells(cells, counts: np.ndarray, sampled, row, sizes, logs) -> None:
-    """Compute log x = <psi(xi) - psi(sum xi)> of cells after `weigh_cells`, `NEVER` at other addresses."""
+    """Write the expected log probability of each cell (log x of `weigh_cells`) to logs, `NEVER` at other addresses."""
     for address in range(counts.shape[1]):
         logs[address] = NEVER
         if cells.real[address] > 0.5:
@@ -93,7 +96,7 @@ def log_cells(cells, counts: np.ndarray, sampled, row, sizes, logs) -> None:
 
 @inlined
 def add_rows(cells, counts: np.ndarray, row) -> None:
-    """Compute the row sums of the cells, in place, in one row of counts (a document, or the corpus)."""
+    """Write each distribution's total count, summed over its cells, to its address in one row (a document's) of counts."""
     for i in range(len(cells.rows)):
         counts[row, cells.rows[i]] = 0.0
     for i in range(len(cells.blocks)):
@@ -322,7 +325,7 @@ def share_start(
     x,
     expected,
 ) -> None:
-    """Compute initial counts of documents first..last from their tokens in each row of the last level, n_dr.
+    """Write to n_own initial counts of documents first..last, given n_dr, their tokens in each row of the last level.
 
     The tokens n_dr of a row are divided among the paths that end there, in proportion to the products of their x. On
     entry n_own holds the x of the cells of each document; on return, their counts. ends and shares (row,) are scratch.
@@ -350,7 +353,7 @@ def weigh_rest(cells, counts: np.ndarray, sampled, sizes, x, logs) -> None:
 
 @lean
 def sum_rows(cells, counts: np.ndarray) -> None:
-    """Compute the row sums of the cells in place, for every row of counts (row, address)."""
+    """Write each distribution's total count to its address, as `add_rows` does, in every row of counts (row, address)."""
     for row in range(len(counts)):
         add_rows(cells, counts, row)
 

@@ -217,7 +217,7 @@ def _bits_of(number):
 
 @intrinsic
 def power_of_two(typing_context, raised):
-    """Return 2^n as a float64 or a vector of float64, given raised = n + `SHIFTER` for integer n."""
+    """Return 2^n, given `raised` = n + `SHIFTER` (a float64 or a vector of float64), for an integer n."""
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
@@ -230,7 +230,7 @@ def power_of_two(typing_context, raised):
 
 @intrinsic
 def exponent(typing_context, positive):
-    """Return the integer n, as float64 or a vector of float64, with positive / 2^n in [sqrt(1/2), sqrt(2))."""
+    """Return the integer n for which positive / 2^n is in [sqrt(1/2), sqrt(2)), as float64 or vector as the argument is."""
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
@@ -315,7 +315,7 @@ def logs(x):
 
 @inlined
 def shifted(x):
-    """Return a = exp(psi(x + 6)) and b = 1/x + 1/(x+1) + ... + 1/(x+5), so that psi(x) = log a - b."""
+    """Return a and b with psi(x) = log a - b: a is exp(psi(x + 6)), and b is 1/x + 1/(x+1) + … + 1/(x+5)."""
     y = x + SHIFT
     t = x * (x + 5.0)
     product = t * ((t + 4.0) * (t + 6.0))
@@ -360,7 +360,7 @@ def normalise_logs(n_topics, gamma):
 
 @inlined
 def paired(x):
-    """Return 2x + 7 and 1 / ((x + j) (x + 7 - j)), j = 0, …, 3, the terms of sums over x, x + 1, ... x + 7."""
+    """Return 2x + 7 and 1 / ((x + j) (x + 7 - j)), j = 0 to 3: products of these are 1 / (x + j) + 1 / (x + 7 - j)."""
     t = x * (x + 7.0)
     return 2.0 * x + 7.0, 1.0 / t, 1.0 / (t + 6.0), 1.0 / (t + 10.0), 1.0 / (t + 12.0)
 

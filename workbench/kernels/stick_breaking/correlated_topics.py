@@ -344,7 +344,7 @@ def draw_sticks_of_years(
 
 @kernel
 def own_potentials(sticks: np.ndarray, year, precision: np.ndarray, n_years: int):
-    """Return the potentials (J_t, h_t) of the sticks of years, when each document has its own sticks."""
+    """Return the Gaussian potentials (J_t, h_t) of the sticks of years, when each document has its own sticks."""
     n_sticks = sticks.shape[1]
     J, h, total = (
         np.zeros((n_years, n_sticks, n_sticks)),
@@ -363,7 +363,7 @@ def own_potentials(sticks: np.ndarray, year, precision: np.ndarray, n_years: int
 
 @kernel
 def shared_potentials(n_tk, states, key: np.uint64):
-    """Return the potentials (J_t, h_t) of the sticks of years, when all documents of a year have the year's sticks.
+    """Return the Gaussian potentials (J_t, h_t) of the sticks of years, when a year's documents all have its sticks.
 
     n_tk (year, topic) int64 : tokens
     """

@@ -159,7 +159,7 @@ def normals(key: np.uint64, first: int, shape):
 
 
 def prior_draws(prior: Dense | LowRank, noise: np.ndarray) -> np.ndarray:
-    """Return draws f (row, draw) from N(0, k), made from standard normals noise (n_noise, draw)."""
+    """Return draws f (row, draw) from the prior N(0, k) of a process, made of standard normals `noise` (n_noise, draw)."""
     return (
         prior.weights @ noise
         if isinstance(prior, LowRank)
@@ -170,7 +170,7 @@ def prior_draws(prior: Dense | LowRank, noise: np.ndarray) -> np.ndarray:
 def posterior_draws(
     prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray, noise: np.ndarray
 ) -> np.ndarray:
-    """Return draws f (row, draw) from N(J^-1 h, J^-1), made from standard normals noise (n_noise, draw).
+    """Return draws f (row, draw) from the posterior N(J^-1 h, J^-1), J = k^-1 + Omega, made of `noise` (n_noise, draw).
 
     With zeros as noise they are the mean. omega, h (row,) : parameters of the likelihood; h must be 0 where omega is 0, and f
     is then drawn given the other rows.
@@ -351,7 +351,7 @@ def log_likelihood_of(
 
 
 def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
-    """Return the hyperparameters of largest marginal likelihood of outputs (row, output), by L-BFGS from `start`.
+    """Return the hyperparameters that maximise the marginal likelihood of outputs (row, output), by L-BFGS from `start`.
 
     The outputs have mean 0. Without times (or places) the length in time (or space) is that of the start. The hyperparameters
     are bounded (`SPREAD`), so that they are usable even if no kernel explains the outputs.

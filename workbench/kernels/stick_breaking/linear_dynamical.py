@@ -21,7 +21,7 @@ from workbench.kernels.uniforms import absorb, normal, stream_of
 
 
 def stick_starts(indptr: np.ndarray, places, n_sticks) -> np.ndarray:
-    """Return starts (row + 1,): omega[starts[r]:starts[r + 1]] are the variables of row r's sticks up to its last word."""
+    """Return where the variables omega of each row begin, one for each stick up to the row's last word (row + 1,)."""
     n_rows, used = len(indptr) - 1, np.zeros(len(indptr), np.int64)
     full = np.flatnonzero(np.diff(indptr))
     used[1:][full] = np.minimum(places[indptr[1:][full] - 1] + 1, n_sticks)
@@ -248,7 +248,7 @@ def draw_sequence(
     key: np.uint64,
     root,
 ):
-    """Replace h (row, state_dim) by a draw of a sequence's states given its potentials, precision and h.
+    """Replace h (row, state_dim) by a draw of a sequence's states, whose Gaussian potentials are `precision` and h.
 
     root (state_dim, state_dim) gets U, and y (state_dim,) is returned, both of the last state: its marginal given omega has the
     precision U'U and the mean U^-1 y (`draw_last`).
@@ -291,7 +291,7 @@ def draw_onward(states, system, noise_root, key: np.uint64) -> None:
 
 @kernel
 def draw_last(root, last: int, key: np.uint64, particles: np.ndarray) -> None:
-    """Fill particles (particle, state_dim) with draws from N(U^-1 y, (U'U)^-1), for U, y of `draw_sequence`."""
+    """Fill particles (particle, state_dim) with draws of the last state, N(U^-1 y, (U'U)^-1): `root` is U, `last` is y."""
     for r in range(len(particles)):
         stream = stream_of(key, r)
         for i in range(len(last)):

@@ -89,7 +89,7 @@ def log_sum_of_others(psi, k):
 
 @inlined
 def conditional(n_here, n_tokens, omega, zeta, diagonal, mean, pulled):
-    """Return (h, P) of component k's Gaussian conditional N(h / P, 1 / P), given omega and the other components.
+    """Return h and the precision P of psi_k's conditional distribution N(h / P, 1 / P), given omega and the other psi_j.
 
     diagonal : Lambda_kk; pulled : sum_{j != k} Lambda_kj (psi_j - mu_j)
     """
@@ -229,7 +229,7 @@ N_POINTS = 50
 
 @kernel
 def _fixed_points(n, key: np.uint64):
-    """Return points (point, component) with mean 0 and variance 1 per component, counting mirror images too."""
+    """Return normal points (point, component), scaled so that with their mirror images each component has variance 1."""
     points = np.empty((N_POINTS, n))
     for i in range(N_POINTS):
         stream = stream_of(key, i)

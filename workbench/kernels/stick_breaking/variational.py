@@ -39,7 +39,9 @@ def mean_weight(c):
 
 @aside
 def expect_logs(m, v, nodes, node_weights, logs, weights) -> None:
-    """Write E[log theta] to logs (topic,), by quadrature or, without nodes, by the local bound with weights w.
+    """Write E[log theta] of Gaussian sticks to logs (topic,) and the means of omega to weights (stick,).
+
+    By quadrature or, without nodes, by the local bound.
 
     m, v (stick,) : mean and variance of each stick; E[log sigma(psi)] = E[log sigma(-psi)] + m
     """
