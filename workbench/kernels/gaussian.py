@@ -20,7 +20,7 @@ from workbench.kernels.uniforms import gamma, normal, stream_of
 
 @fused
 def _factor_rows(a, first: int, last: int) -> None:
-    """Compute rows first..last of the Cholesky factor in place, after subtraction of the products of earlier rows."""
+    """Compute rows first..last of a Cholesky factor in a, from which the products of earlier rows were subtracted."""
     for i in range(first, last):
         inverse = 1.0 / math.sqrt(a[i, i])
         for j in range(i, len(a)):
@@ -119,7 +119,7 @@ def niw_posterior(rows, mean, kappa, nu, scale):
 
 
 def niw_posterior_in_slices(rows, prior, n_threads: int, interrupt):
-    """Return `niw_posterior` of rows under a prior (mean, kappa, nu, scale), computed on several threads.
+    """Return the posterior (mean, kappa, nu, scale) that `niw_posterior` returns for a prior, computed on several threads.
 
     interrupt : see `threads.each_slice`
     """

@@ -136,7 +136,10 @@ def draw_annealed(
 def log_word_factor(
     first: int, last: int, n_wk: np.ndarray, mean_wk: np.ndarray, beta, n_topics: int
 ):
-    """Return the part of words first..last in log p(w | z; beta + m): sum lnG(beta + m + c) - lnG(beta + m)."""
+    """Return the part of words first..last in log p(w | z), where the prior of n_wk is beta plus the expected count.
+
+    The sum of lnG(beta + m + c) - lnG(beta + m), for expected counts m and sampled counts c.
+    """
     total = 0.0
     for w in range(first, last):
         for k in range(n_topics):
@@ -148,7 +151,10 @@ def log_word_factor(
 
 @kernel
 def log_size_factor(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, n_topics: int):
-    """Return the part of topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
+    """Return the part of topic sizes in log p(w | z), where the prior of n_k is W beta plus the expected count.
+
+    The sum over topics of lnG(W beta + m_k) - lnG(W beta + m_k + c_k).
+    """
     total = 0.0
     for k in range(n_topics):
         total += math.lgamma(words_beta + mean_k[k]) - math.lgamma(

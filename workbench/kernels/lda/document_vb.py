@@ -61,7 +61,7 @@ def visit_narrow(
     ratios: np.ndarray,
     new,
 ):
-    """Compute the same as `visit` for at most sixteen topics, with new_k kept in registers."""
+    """Compute new_k = sum_i n_i w_ik / Z_i over pairs as `visit` does, for at most sixteen topics, kept in registers."""
     a, sums, n_tiny = load(document_weights, row_begin), spread(0.0), 0
     for i in range(0, n, GROUP):
         for soon in four_from(rows, i + GROUP):
@@ -145,7 +145,7 @@ def fit_each(
     new,
     unsized,
 ):
-    """Fit documents first..last as `fit_documents` does, in scratch arrays that the caller has allocated."""
+    """Fit gamma and n_dk of documents first..last, for `fit_documents`, in scratch arrays that the caller has allocated."""
     n_padded, n_visited = len(alpha), 0
     for d in range(first, last):
         begin, end, row_begin = indptr[d], indptr[d + 1], d * n_padded
@@ -319,7 +319,7 @@ def count_narrow(
     row_begin,
     new_wk: np.ndarray,
 ) -> None:
-    """Compute the same as `count_wide` when topics are few, sixteen topics at a time with sums in registers."""
+    """Compute new_wk as `count_wide` does, when topics are few: sixteen topics at a time, with sums in registers."""
     n_padded, last_pair = new_wk.shape[1], len(documents) - 1
     for k in range(0, n_padded, LANES):
         new = spread(0.0)

@@ -82,7 +82,7 @@ def rises_of(n, x, log_gamma_x):
 
 @lean
 def _add_rises(counts: np.ndarray, x, row_sums, log_gamma_x):
-    """Compute the result of `_rises` term by term; log_gamma_x is scratch."""
+    """Return sum_rk lnG(x_k + n_rk) - lnG(x_k) for `_rises`, term by term; log_gamma_x is scratch."""
     rises = spread(0.0)
     for k in range(0, len(x), LANES):
         store(log_gamma_x, k, log_gammas(load(x, k)))
@@ -100,7 +100,7 @@ def _add_rises(counts: np.ndarray, x, row_sums, log_gamma_x):
 
 @lean
 def _look_up_rises(counts: np.ndarray, x, row_sums, table):
-    """Compute the result of `_rises` for integer counts and equal x_k, from a table of terms, which is filled first."""
+    """Return sum_rk lnG(x + n_rk) - lnG(x) for `_rises` of integer counts and equal x_k = x, from a table of terms."""
     x, rises = spread(x[0]), spread(0.0)
     log_gamma_x = log_gammas(x)
     for n in range(0, IN_TABLE, LANES):

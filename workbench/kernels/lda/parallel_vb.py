@@ -59,7 +59,7 @@ def visit_narrow(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Compute the same as `visit` for at most sixteen topics, with the row of the word kept in registers."""
+    """Add the expected counts of one word's pairs as `visit` does, for at most sixteen topics, with n_wk in registers."""
     b, of_word, n_tiny = load(word_weights, row_begin), load(mean_wk, row_begin), 0
     for i in range(begin, end, GROUP):
         r0, r1, r2, r3 = rows_from(documents, i, LANES)
@@ -138,7 +138,10 @@ def visit_wide(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Compute the same as `visit`, but two pairs at a time, for so large K that four rows do not fit the fastest cache."""
+    """Add the expected counts of one word's pairs as `visit` does, two pairs at a time, for very many topics.
+
+    With so many topics four rows would not fit the fastest cache.
+    """
     n_padded, n_tiny = mean_dk.shape[1], 0
     for i in range(begin, end, 2):
         r0, r1, _, _ = rows_from(documents, i, n_padded)

@@ -332,7 +332,7 @@ def rises(indptr: np.ndarray, sites, weight, spread, priors):
 
 @kernel
 def slopes(indptr: np.ndarray, sites, weight, spread, priors):
-    """Return the first and second derivatives of each group's `rises` by its prior, two arrays (group,)."""
+    """Return the first and second derivatives of every group's `rise` by the group's prior, two arrays (group,)."""
     first, second = np.zeros(len(priors)), np.zeros(len(priors))
     for group in range(len(priors)):
         x = priors[group]

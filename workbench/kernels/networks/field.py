@@ -176,7 +176,7 @@ def gather_logs(d, owners, field, logs, log_ends, row, sums) -> None:
 
 @lean
 def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected) -> None:
-    """Add expected counts as `share_out` does, in the log domain, given n_r (row,) and log factors."""
+    """Share the tokens n_r of each last-level row among paths, as `share_out` does, but in the log domain."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
@@ -223,7 +223,7 @@ def mean_rest(cells, counts: np.ndarray, inverse, x) -> None:
 def mean_ends(
     first: int, last: int, owners, field, cells, n_own: np.ndarray, inverse, x, ends
 ) -> None:
-    """Compute P_dr (document, row) of documents first..last from posterior mean probabilities, averaged over authors.
+    """Compute p(last-level row | document) (document, row) from posterior mean probabilities, averaged over authors.
 
     x (address,) holds the means of the cells of the corpus, and gets those of a document. A document without authors gets 0.
     """

@@ -137,7 +137,7 @@ def fit_each(
     by_logs,
     sizes,
 ):
-    """Fit documents first..last as `fit_documents` does, in scratch arrays that the caller has allocated."""
+    """Fit q of documents first..last, for `fit_documents`, in scratch arrays that the caller has allocated."""
     n_padded, width = n_dr.shape[1], n_own.shape[1]
     product, logs_of_z, lost, n_visited = spread(1.0), spread(0.0), 0.0, 0
     for d in range(first, last):
@@ -346,7 +346,7 @@ def share_start(
 
 @lean
 def weigh_rest(cells, counts: np.ndarray, sampled, sizes, x, logs) -> None:
-    """Compute x and log x of the cells of the corpus (see `weigh_cells`) from counts (1, address)."""
+    """Write exp(expected log probability) of each cell of the corpus to x, and its logarithm to logs; counts (1, address)."""
     weigh_cells(cells, counts, sampled, 0, sizes, x)
     log_cells(cells, counts, sampled, 0, sizes, logs)
 
