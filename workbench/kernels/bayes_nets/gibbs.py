@@ -77,7 +77,7 @@ def place(
 
 @inlined
 def weigh(plan, case, q, inverse, row_of: np.ndarray, tables, w, largest, sums, factors) -> None:
-    """Do the upward pass of a record given table cells q / row sum; w and sums get what the draw of its nodes reads."""
+    """Pass messages upwards for a record, given table cells q / row sum; fill w and sums for the draw of its nodes."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, last_family = plan.families[pattern], plan.scalars[pattern]
     for f in range(first_family, last_family):

@@ -402,7 +402,7 @@ def count_each(
     gamma,
     ratios: np.ndarray,
 ) -> None:
-    """Count words first..last as `count_words` does, in given scratch arrays; add the sum over words to sizes (topic,)."""
+    """Compute n_wk of words first..last, for `count_words`, in given scratch arrays; add the sums of n_wk to sizes."""
     n_padded, start, n_by_logs = new_wk.shape[1], word_indptr[first], 0
     for i in range(word_indptr[last] - start):
         ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]

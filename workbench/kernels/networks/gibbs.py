@@ -141,7 +141,7 @@ def add_up_band(band, address, n_here, n_slots: int, bands, rest) -> None:
 
 @inlined
 def run_within(band, column, n_here, n_slots: int, bands, rest, target):
-    """Return the path and author (one index) of a column of a band at which the running sum of weights exceeds `target`."""
+    """Return the index (author, path) in one column of a band at which the running sum of weights exceeds `target`."""
     below, above, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
     n = bands.run_ptr[np.uint64(band + 1)] - begin
     for o in range(n_here):

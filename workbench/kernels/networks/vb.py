@@ -346,7 +346,7 @@ def share_start(
 
 @lean
 def weigh_rest(cells, counts: np.ndarray, sampled, sizes, x, logs) -> None:
-    """Write exp(expected log probability) of each cell of the corpus to x, and its logarithm to logs; counts (1, address)."""
+    """Write the expected log probability of each cell of the corpus to logs, its exponential to x; counts (1, address)."""
     weigh_cells(cells, counts, sampled, 0, sizes, x)
     log_cells(cells, counts, sampled, 0, sizes, logs)
 
