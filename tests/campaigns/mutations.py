@@ -20,6 +20,23 @@ class Mutation(NamedTuple):
 
 
 MUTATIONS = [
+    # topics edited by hand, and topics on which runs agree
+    Mutation(
+        "merged words without weights",
+        "The words of merged topics are their plain mean, whatever their sizes.",
+        "runs/store/edition.py",
+        'tokens = run["n_kw"].isel(snapshot=-1).sum("word").values if "n_kw" in run else 1.0',
+        "tokens = 1.0",
+        "runs/test_edition.py",
+    ),
+    Mutation(
+        "support of the run itself",
+        "A topic of one run alone is supported by that run.",
+        "measures/consensus.py",
+        "(n_found - 1) / (len(known) - 1)",
+        "n_found / len(known)",
+        "measures/test_consensus.py",
+    ),
     # held-out scoring
     Mutation(
         "perplexity per pair",
