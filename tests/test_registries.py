@@ -18,7 +18,7 @@ FILES = {
         "views/test_every.py",
         "views/test_views.py::test_the_engines_differ_in_colour_and_on_a_grey_copier",
         "report/test_gallery.py::test_engines_with_one_line_or_one_marker_keep_their_colours_apart",
-        "measures/test_against_exact.py::test_against_exact_has_the_evidence_and_bounds_of_every_engine_of_lda",
+        "measures/test_exact.py::test_against_exact_has_the_evidence_and_bounds_of_every_engine_of_lda",
         "cli/test_completing.py",
     ),
     "cooled": (
