@@ -1,6 +1,7 @@
 """Runs over a small corpus, whole or in several shards; `runs/conftest.py` has it as fixtures."""
 
 import numpy as np
+from toys import corpus_of_table
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -17,15 +18,7 @@ def drawn_corpus(n_documents: int = 60, n_words: int = 12, seed: int = 3) -> Cor
     table[:, -1] = 0
     table[::9] = 0
     table[4, :3] = 40, 7, 1
-    documents, words = np.nonzero(table)
-    return Corpus.from_pairs(
-        documents,
-        words,
-        table[documents, words],
-        n_documents=n_documents,
-        n_words=n_words,
-        name="drawn",
-    )
+    return corpus_of_table(table, name="drawn")
 
 
 def fitted(train, test, engine: str, options: dict, n_iterations: int = 6, **more):

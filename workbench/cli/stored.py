@@ -352,10 +352,7 @@ def edit(
         edited.edit(*edits)
     edition = edited.edition
     if json:
-        made = {
-            name: [each._asdict() for each in edits] for name, edits in edition._asdict().items()
-        }
-        return print_json({"name": edited.name} | made)
+        return print_json({"name": edited.name} | edition.as_json())
     print_table(texts("edit", "by", "when"), list(edition.edits))
     if not edition.edits:
         say(f"no edit of {edited.name}; `workbench edit {edited.name} 'merge 3 7'` makes one")

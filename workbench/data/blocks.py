@@ -1,4 +1,4 @@
-"""Split rows of large arrays into blocks, and entries of a file into batches, to bound memory."""
+"""Split rows of large arrays into blocks, and entries of a file into batches, to bound memory; sum groups of rows."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -57,6 +57,17 @@ def rows_at_once(values) -> int:
     """
     known = getattr(values, "encoding", {}).get(CHUNKS, {})
     return max(known.get(values.dims[0], 1) if known else 1, rows_per_block(values.shape[1]))
+
+
+def sum_groups(values: np.ndarray, group: np.ndarray, n_groups: int, axis: int = 0) -> np.ndarray:
+    """Return the sums over the groups of entries along an axis, with groups in place of entries there.
+
+    group : the number of each entry's group, -1 for entries that are left out
+    """
+    values, kept = np.moveaxis(values, axis, 0), group >= 0
+    sums = np.zeros((n_groups, *values.shape[1:]), values.dtype)
+    np.add.at(sums, group[kept], values[kept])
+    return np.moveaxis(sums, 0, axis)
 
 
 def as_slice(rows: np.ndarray) -> slice | np.ndarray:

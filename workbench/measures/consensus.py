@@ -1,10 +1,14 @@
 """Topics on which several runs agree: matched over the runs, each with its support, and its words and documents with ranges."""
 
+from itertools import combinations
+
 import numpy as np
 import xarray as xr
+from scipy.optimize import linear_sum_assignment
 
-from workbench.measures.matching import match_topics
+from workbench.measures.matching import match_topics, topic_distances
 from workbench.measures.selection import MeasureError, Runs, attributes, each_run
+from workbench.measures.topics import used_topics
 
 NEAR = 0.3
 """Largest distance of two matched topics (see `topic_distances`) at which they count as one topic.
@@ -45,56 +49,36 @@ def consensus(runs: Runs, near: float = NEAR) -> xr.Dataset:
         raise MeasureError("topics agree between runs; give two or more, such as of several seeds")
     if len({run.attrs["corpus_hash"] for run in known}) > 1:
         raise MeasureError("the runs have several training corpora; give runs of one corpus")
-    pairs = {
-        (a, b): match_topics(known[a], known[b])
-        for a in range(len(known))
-        for b in range(len(known))
-        if a != b
-    }
-    distances = np.zeros(len(known))
-    for (a, _), pair in pairs.items():
-        distances[a] += pair["distance"].fillna(1.0).mean()
-    nearest = int(distances.argmin())
-    topics = pairs[nearest, (nearest + 1) % len(known)]["topic"].values
-    first = known[nearest].sel(topic=topics)
-    found = [(first, np.ones(len(topics), bool))]
-    for other in (at for at in range(len(known)) if at != nearest):
-        pair = pairs[nearest, other]
-        is_near = (pair["distance"] <= near).values
-        matched = np.where(is_near, pair["matched"], known[other]["topic"].values[0])
-        found.append((known[other].sel(topic=matched).assign_coords(topic=topics), is_near))
-    n_found = np.sum([is_near for _, is_near in found], axis=0)
+    distances = np.zeros(len(known))  # mean over the topics of a run; 1 for those without a match
+    for pair in combinations(range(len(known)), 2):
+        costs = topic_distances(*(known[at] for at in pair)).values
+        rows, columns = linear_sum_assignment(costs)
+        for at, n_topics in zip(pair, costs.shape, strict=True):
+            distances[at] += (costs[rows, columns].sum() + n_topics - len(rows)) / n_topics
+    nearest = used_topics(known.pop(int(distances.argmin())))
+    found = [(nearest, xr.ones_like(nearest["topic"], bool))]
+    for run in known:
+        matching = match_topics(nearest, run)
+        is_near = matching["distance"] <= near
+        matched = matching["matched"].where(is_near, run["topic"].values[0]).values
+        found.append((run.sel(topic=matched).assign_coords(topic=matching["topic"]), is_near))
+    n_found = sum(is_near.astype(int) for _, is_near in found)
+    support = (n_found - 1) / len(known)
     made = xr.Dataset(
         {
-            "support": (
-                "topic",
-                (n_found - 1) / (len(known) - 1),
-                attributes("runs that agree", "share"),
-            ),
-            "n_found": ("topic", n_found, attributes("runs that have the topic")),
+            "support": support.assign_attrs(attributes("runs that agree", "share")),
+            "n_found": n_found.assign_attrs(attributes("runs that have the topic")),
         },
-        {"topic": topics},
-        {"run": first.attrs["name"], "n_runs": len(known)},
+        attrs={"run": nearest.attrs["name"], "n_runs": len(found)},
     )
-    for name in ("phi", "theta"):
-        made = made.assign(_ranges(name, found, n_found))
-    return made
+    return made.assign(_ranges("phi", found, n_found) | _ranges("theta", found, n_found))
 
 
-def _ranges(name: str, found: list[tuple[xr.Dataset, np.ndarray]], n_found: np.ndarray) -> dict:
+def _ranges(name: str, found: list[tuple[xr.Dataset, xr.DataArray]], n_found: xr.DataArray) -> dict:
     """Return a variable's mean, least and greatest values, each over those runs of ``found`` that have the topic."""
-    values, _ = found[0]
-    values = values[name]
-    axis = values.dims.index("topic")
-    among = np.expand_dims(n_found, 1 - axis)
-    total, low, high = np.zeros(values.shape), np.full(values.shape, np.inf), np.zeros(values.shape)
+    total, low, high = 0.0, np.inf, 0.0
     for run, is_near in found:
-        of_run, has = run[name].transpose(*values.dims).values, np.expand_dims(is_near, 1 - axis)
-        total += np.where(has, of_run, 0.0)
-        low = np.minimum(low, np.where(has, of_run, np.inf))
-        high = np.maximum(high, np.where(has, of_run, 0.0))
-    coords = {dim: values[dim] for dim in values.dims if dim in values.coords}
-    return {
-        f"{name}{end}": xr.DataArray(numbers, coords, values.dims)
-        for end, numbers in (("", total / among), ("_low", low), ("_high", high))
-    }
+        total = total + run[name].where(is_near, 0.0)
+        low = np.minimum(low, run[name].where(is_near, np.inf))
+        high = np.maximum(high, run[name].where(is_near, 0.0))
+    return {name: total / n_found, f"{name}_low": low, f"{name}_high": high}

@@ -5,7 +5,7 @@ import xarray as xr
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core.indexing import IndexingSupport, LazilyIndexedArray, explicit_indexing_adapter
 
-from workbench.data.blocks import CHUNKS, as_slice, blocks, rows_at_once
+from workbench.data.blocks import CHUNKS, as_slice, blocks, rows_at_once, sum_groups
 from workbench.models.model import Estimate
 
 
@@ -55,23 +55,19 @@ class Summed(BackendArray):
 
     def __init__(self, variable: xr.Variable, dim: str, place: np.ndarray):
         """Sum ``variable`` over groups along ``dim``; ``place`` has the group of each entry along it, -1 for none."""
-        self._variable, self._place, self._axis = variable, place, variable.dims.index(dim)
-        self._n_groups, self.dtype = int(place.max()) + 1, variable.dtype
-        sizes = variable.sizes | variable.encoding.get(CHUNKS, {}) | {dim: self._n_groups}
-        self.chunks = tuple(sizes[name] for name in variable.dims)
+        self._variable, self._dim, self._place, self.dtype = variable, dim, place, variable.dtype
+        self._n_groups = int(place.max()) + 1
         shape = variable.sizes | {dim: self._n_groups}
-        self.shape = tuple(shape[name] for name in variable.dims)
+        chunks = shape | variable.encoding.get(CHUNKS, {}) | {dim: self._n_groups}
+        self.shape, self.chunks = tuple(shape.values()), tuple(chunks.values())
 
     def __getitem__(self, key):
         return explicit_indexing_adapter(key, self.shape, IndexingSupport.OUTER, self._read)
 
     def _read(self, key: tuple) -> np.ndarray:
-        used = [slice(None) if at == self._axis else part for at, part in enumerate(key)]
-        axis = self._axis - sum(
-            np.ndim(part) == 0 and not isinstance(part, slice) for part in key[: self._axis]
-        )
-        values, kept = np.moveaxis(self._variable[tuple(used)].values, axis, 0), self._place >= 0
-        sums = np.zeros((self._n_groups, *values.shape[1:]), self.dtype)
-        np.add.at(sums, self._place[kept], values[kept])
-        wanted = sums[key[self._axis]]
-        return np.moveaxis(wanted, 0, axis) if wanted.ndim == values.ndim else wanted
+        of_dim = dict(zip(self._variable.dims, key, strict=True))
+        groups = {self._dim: of_dim.pop(self._dim)}
+        part = self._variable.isel(of_dim)
+        axis = part.get_axis_num(self._dim)
+        sums = sum_groups(part.values, self._place, self._n_groups, axis)
+        return xr.Variable(part.dims, sums).isel(groups).values

@@ -6,29 +6,13 @@ import math
 import numpy as np
 import pytest
 from geweke import key_of
-from toys import dense, read_oracles
+from toys import corpus_of_table, dense, read_oracles
 
-from workbench.corpus import Corpus
 from workbench.corpus.splits import hold_out_tokens
 from workbench.engines.stick_breaking import hmm
 from workbench.kernels.stick_breaking.hidden_markov import draw_states
 
 ORACLE = read_oracles("stick_breaking")["hmm_T3"]
-
-
-def corpus_of(table, sequence) -> Corpus:
-    """The corpus of a table (document, word) of counts."""
-    documents, words = np.nonzero(table)
-    n_documents, n_words = table.shape
-    return Corpus.from_pairs(
-        documents,
-        words,
-        table[documents, words],
-        n_documents=n_documents,
-        n_words=n_words,
-        sequence=sequence,
-        name="rows",
-    )
 
 
 def random_state(corpus, n, seed=0) -> hmm.State:
@@ -45,8 +29,8 @@ def two_sequences(seed=0):
     table = np.random.default_rng(seed).integers(0, 4, (7, 3))
     table[[0, 4]] = 0
     table[5] = 0, 1, 0
-    return corpus_of(
-        table, [("a", 3), ("b", 9), ("a", 1), ("a", 2), ("b", 1), ("a", 7), ("b", 2)]
+    return corpus_of_table(
+        table, sequence=[("a", 3), ("b", 9), ("a", 1), ("a", 2), ("b", 1), ("a", 7), ("b", 2)]
     ), table
 
 
@@ -73,7 +57,7 @@ def by_paths(corpus, table, state) -> dict:
 
 
 def test_the_filter_is_that_of_the_oracle():
-    corpus = corpus_of(np.array(ORACLE["x"]), [("a", t) for t in range(3)])
+    corpus = corpus_of_table(ORACLE["x"], sequence=[("a", t) for t in range(3)])
     emissions = np.log(np.array(ORACLE["phi"]).T)
     state = hmm.State(
         np.zeros(3, np.uint16),
@@ -107,7 +91,7 @@ def test_predictions_multiply_to_the_probability_of_what_is_held_out(split):
     else:
         test = hold_out_tokens(corpus, 0.3, seed=2)[1]
         held = dense(test)
-    train, test = (corpus_of(part, corpus.sequence) for part in (table - held, held))
+    train, test = (corpus_of_table(part, sequence=corpus.sequence) for part in (table - held, held))
     state = random_state(corpus, 3, 1)
     probability = hmm.predict(train, None, None, state, test)
     wanted = by_paths(corpus, table, state)["log"] - by_paths(train, table - held, state)["log"]
@@ -166,7 +150,7 @@ def pair_law(corpus, table, state, pair):
 
 def test_a_count_far_too_large_for_a_product_of_probabilities_is_weighed():
     table = np.array([[100_000, 3], [7, 90_000]])
-    corpus = corpus_of(table, [("a", 1), ("a", 2)])
+    corpus = corpus_of_table(table, sequence=[("a", 1), ("a", 2)])
     state = random_state(corpus, 2, 3)
     filtered, log_likelihood = hmm.filtered_of(corpus, state)
     best = (table @ state.log_emissions).max(axis=1)

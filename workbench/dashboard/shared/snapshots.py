@@ -26,13 +26,13 @@ IN_MEMORY = 2**23
 
 
 class Moment(NamedTuple):
-    """A snapshot of a run: path and hash of the run, iteration, state of the run, and edits of its topics in effect."""
+    """A snapshot of a run: path and hash of the run, iteration, state of the run, and edits of its topics."""
 
     path: Path
     hash: str
     iteration: int
     state: str
-    edition: tuple[str, ...] = ()
+    edition: Edition = Edition()
 
 
 def moment_of(reading: Reading) -> Moment:
@@ -40,7 +40,7 @@ def moment_of(reading: Reading) -> Moment:
     iteration = int(reading.latest[0]) if np.isfinite(reading.latest[0]) else 0
     if reading.state in ALIVE:
         iteration -= iteration % reading.spec.snapshot_every
-    edition = edition_of(reading.path).texts
+    edition = edition_of(reading.path)
     return Moment(reading.path, reading.spec.hash, iteration, reading.state, edition)
 
 
@@ -60,7 +60,7 @@ def run_of(moment: Moment) -> Run:
 
 def progress_of(moment: Moment) -> xr.Dataset:
     """Return the per-iteration variables of a run, with its edited topics."""
-    return with_edition(run_of(moment).progress(), moment.edition)
+    return with_edition(run_of(moment).progress(), moment.edition.texts)
 
 
 def train_of(moment: Moment) -> Corpus:
@@ -93,7 +93,7 @@ def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
     run = Run(moment.path)
     while True:
         try:
-            return make(with_edition(run.dataset(), moment.edition))
+            return make(with_edition(run.dataset(), moment.edition.texts))
         except SnapshotGone:
             continue
         except (KeyError, OSError, DamagedError) as error:

@@ -81,7 +81,7 @@ class Editing:
             kept = [topic for topic in self.topics.value if topic in words]
             self.topics.param.update(options=options, value=kept)
         self._offer_words()
-        edition = edition_of(path) if path else Edition()
+        edition = topics.moment.edition if topics.moment else Edition()
         self.undo.disabled, self.redo.disabled = not edition.edits, not edition.undone
         there = bool(words or edition.edits)
         self.view.visible = there and not policy().read_only and takes_edits(reading.spec)

@@ -300,7 +300,7 @@ class TopicsPage:
                 if asked not in {"", *self._runs}
                 else ""
             )
-            edited = ", as edited by hand" if moment.edition else ""
+            edited = ", as edited by hand" if moment.edition.edits else ""
             said = (
                 f"{lost}{len(topics.numbers)} topics of {moment.path.name}, {moment.state}{edited}."
             )

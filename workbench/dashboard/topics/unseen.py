@@ -209,7 +209,7 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
             raise FileError(
                 f"the run {moment.path.name} knows no word of {name}, so it has no topics; use text like its own"
             )
-    inferred = with_edition(infer(run_of(moment), corpus, progress=False), moment.edition)
+    inferred = with_edition(infer(run_of(moment), corpus, progress=False), moment.edition.texts)
     return Folded(moment, corpus, inferred, raw if raw is None or len(raw) <= MOST_TEXT else None)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from workbench.corpus import Corpus, CorpusError
+from workbench.data.blocks import sum_groups
 from workbench.data.reading import of_changed
 from workbench.engines.engine import WarmStart
 from workbench.models.lda import check_topics
@@ -27,6 +28,7 @@ from workbench.runs.interventions import checked_changes
 from workbench.runs.spec import RunSpec, SpecError, plain
 from workbench.runs.store.archive import corpora_of, counts_hash, get_table
 from workbench.runs.store.branching import refuse_shards
+from workbench.runs.store.edition import split_edit
 from workbench.runs.store.status import read_spec
 
 EDITS = "merge 3 7, drop 5, split 2, add 1, omit said or omit-document 3"
@@ -117,10 +119,8 @@ class Edits(NamedTuple):
 
     def of_topics(self, counts: np.ndarray, axis: int = 0) -> np.ndarray:
         """Return the counts of the new topics from those of the old topics; topics to be split are not yet split."""
-        counts = np.moveaxis(counts, axis, 0)
-        after = np.zeros((self.n_topics, *counts.shape[1:]))
-        np.add.at(after, self.place[self.place >= 0], counts[self.place >= 0])
-        return np.ascontiguousarray(np.moveaxis(after, 0, axis))
+        after = sum_groups(np.asarray(counts, float), self.place, self.n_topics, axis)
+        return np.ascontiguousarray(after)
 
     def of_priors(self, alpha: np.ndarray) -> list[float]:
         """Return the prior of each new topic: merged priors are summed, split ones halved, and an added topic has the mean."""
@@ -138,8 +138,7 @@ def edits_of(edits: Sequence[str], n_topics: int) -> Edits:
     """
     into, split, n_added, named = np.arange(n_topics), [], 0, []
     for edit in edits:
-        what, *words = str(edit).replace(",", " ").split() or [""]
-        given = [int(word) if word.isdecimal() else word for word in words]
+        what, given = split_edit(edit)
         least = {"merge": 2, "drop": 1, "split": 1, "add": 0}.get(what)
         if least is None or len(given) < least or (what == "add" and len(given) > 1):
             raise OptionError.must_be("an edit", f"like {EDITS}", edit)

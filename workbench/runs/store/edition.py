@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from workbench.data.blocks import sum_groups
 from workbench.errors import InputError, shown
 from workbench.runs.recorded import model_of, priors_of
-from workbench.runs.store.layout import DamagedError
-from workbench.runs.store.status import one_writer, read_json, replace_json
+from workbench.runs.store.status import one_writer, read_json, refusing_damage, replace_json
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,6 +27,8 @@ LEAST = {"merge": 2, "hide": 1, "order": 1}
 """Kind of an edit → smallest number of topics that it needs."""
 SUMMED = ("n_k", "alpha", "n_kw", "n_dk", "theta")
 """Variables that are summed over the topics that are merged."""
+TINY = 1e-100
+"""Weight of a topic without tokens in the mean of phi: none beside others that have some."""
 KEPT = {"iteration", "document", "word"}
 """Dimensions of the variables that do not depend on topics."""
 
@@ -52,6 +55,10 @@ class Edition(NamedTuple):
     def texts(self) -> tuple[str, ...]:
         """The texts of the edits in effect."""
         return tuple(each.edit for each in self.edits)
+
+    def as_json(self) -> dict[str, list[dict[str, str]]]:
+        """Return the edits and the undone ones as values that JSON has."""
+        return {name: [each._asdict() for each in edits] for name, edits in self._asdict().items()}
 
 
 def read_edition(path: Path) -> Edition:
@@ -117,10 +124,9 @@ def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int
     """
     groups = {int(topic): [int(topic)] for topic in topics}
     for edit in edits:
-        what, *words = edit.replace(",", " ").split() or [""]
-        named = _named(edit)
-        known = what in LEAST and len(words) >= LEAST[what]
-        if not known or len({*named}) < len(words):
+        what, named = split_edit(edit)
+        are_topics = all(isinstance(topic, int) for topic in named)
+        if not are_topics or len({*named}) < max(len(named), LEAST.get(what, len(named) + 1)):
             raise EditionError(
                 f"an edit is like merge 3 7, hide 5 or order 4 2, each topic once; got '{shown(edit)}'"
             )
@@ -139,9 +145,10 @@ def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int
     return groups
 
 
-def _named(edit: str) -> list[int]:
-    """Return the numbers of topics in the text of an edit."""
-    return [int(word) for word in edit.replace(",", " ").split() if word.isdecimal()]
+def split_edit(edit: object) -> tuple[str, list[int | str]]:
+    """Return the kind of an edit and its topics, as ("merge", [3, 7]); what is no number stays a text."""
+    what, *words = str(edit).replace(",", " ").split() or [""]
+    return what, [int(word) if word.isdecimal() else word for word in words]
 
 
 def takes_editions(run: xr.Dataset) -> bool:
@@ -179,47 +186,33 @@ def with_edition(run: xr.Dataset, edits: Sequence[str]) -> xr.Dataset:
     if "phi" in run:
         made["phi"] = _mean_phi(run, place, len(groups))
     if "n_kw" in run and "alpha" not in run:
-        kept, alphas = place >= 0, priors_of(run).alphas
-        made = made.assign_coords(prior=("topic", np.bincount(place[kept], alphas[kept])))
+        alphas = sum_groups(priors_of(run).alphas, place, len(groups))
+        made = made.assign_coords(prior=("topic", alphas))
     if "topic_label" in run:
         made["topic_label"] = run["topic_label"].sel(topic=[*groups])
     for name in set(made.data_vars) & set(run.data_vars):
         made[name].attrs = run[name].attrs
-    first = [
-        topic for edit in reversed(edits) if edit.startswith("order") for topic in _named(edit)
-    ]
-    first = [topic for topic in dict.fromkeys(first) if topic in groups]
+    orders = (topics for what, topics in map(split_edit, reversed(edits)) if what == "order")
+    first = [topic for topic in dict.fromkeys(chain(*orders)) if topic in groups]
     return made.assign_attrs({"edition": "; ".join(edits)} | ({"first": first} if first else {}))
 
 
 def _mean_phi(run: xr.Dataset, place: np.ndarray, n_groups: int) -> tuple:
     """Return phi (topic, word) of groups of topics: the mean of their phi, weighted by the tokens that they have."""
-    tokens = run["n_kw"].isel(snapshot=-1).sum("word").values if "n_kw" in run else 1.0
-    weights = np.zeros((n_groups, len(place)))
-    kept = place >= 0
-    weights[place[kept], np.flatnonzero(kept)] = np.broadcast_to(tokens, place.shape)[kept]
-    empty = weights.sum(axis=1) == 0
-    weights[np.ix_(empty, kept)] = place[kept] == np.flatnonzero(empty)[:, None]
+    tokens = run["n_kw"].isel(snapshot=-1).sum("word").values
+    weights = (place == np.arange(n_groups)[:, None]) * np.maximum(tokens, TINY)
     return ("topic", "word"), weights @ run["phi"].values / weights.sum(axis=1, keepdims=True)
 
 
 def _read(file: Path) -> Edition:
-    trouble = f"the edition {file} cannot be read"
-    try:
-        values = read_json(file) or {"edits": [], "undone": []}
-        return Edition(
-            *(
-                tuple(
-                    Edit(str(each["edit"]), str(each["who"]), str(each["when"]))
-                    for each in values[name]
-                )
-                for name in Edition._fields
-            )
-        )
-    except DamagedError as error:
-        raise EditionError(f"{trouble}: {error.what}; mend or delete it") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise EditionError(f"{trouble} ({type(error).__name__}); mend or delete it") from None
+    with refusing_damage(file, f"the edition {file}", EditionError):
+        values = read_json(file) or Edition().as_json()
+        return Edition(*(tuple(map(_edit_of, values[name])) for name in Edition._fields))
+
+
+def _edit_of(values: dict) -> Edit:
+    """Return the edit that JSON has as a dict."""
+    return Edit(*(str(values[name]) for name in Edit._fields))
 
 
 def _change(path: Path, change: Callable[[Edition], Edition]) -> Edition:
@@ -227,8 +220,5 @@ def _change(path: Path, change: Callable[[Edition], Edition]) -> Edition:
     file = Path(path) / FILE
     with one_writer(file, f"the edition of run '{file.parent.name}'", EditionError):
         edition = change(read_edition(path))
-        named = {
-            name: [each._asdict() for each in edits] for name, edits in edition._asdict().items()
-        }
-        replace_json(file, named)
+        replace_json(file, edition.as_json())
     return edition

@@ -16,8 +16,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.layout import DamagedError
-from workbench.runs.store.status import one_writer, read_json, replace_json
+from workbench.runs.store.status import one_writer, read_json, refusing_damage, replace_json
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,7 +58,7 @@ class Notes(NamedTuple):
 def read_notes(path: Path) -> Notes:
     """Return the notes of the run in a folder, empty ones by default; raise NoteError if the file is damaged."""
     file = Path(path) / FILE
-    try:
+    with refusing_damage(file, f"the notes of run '{file.parent.name}'", NoteError):
         if not (values := read_json(file)):
             return Notes()
         labels = tuple(
@@ -73,14 +72,6 @@ def read_notes(path: Path) -> Notes:
             for label in values["labels"]
         )
         return Notes(str(values["note"]), tuple(map(str, values["tags"])), labels)
-    except DamagedError as error:
-        raise NoteError(
-            f"the notes of run '{file.parent.name}' cannot be read: {error.what}; mend or delete {file}"
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NoteError(
-            f"the notes of run '{file.parent.name}' cannot be read ({type(error).__name__}); mend or delete {file}"
-        ) from None
 
 
 def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:

@@ -81,6 +81,21 @@ def _read_json(path: Path) -> dict:
 
 
 @contextlib.contextmanager
+def refusing_damage(file: Path, what: str, error: type[InputError]) -> Iterator[None]:
+    """Raise ``error`` with what to do if the block finds that a JSON file, which people may mend or delete, is damaged.
+
+    what : what the file contains, for the error message
+    """
+    try:
+        yield
+    except DamagedError as damage:
+        raise error(f"{what} cannot be read: {damage.what}; mend or delete {file}") from None
+    except (OSError, ValueError, KeyError, TypeError) as damage:
+        kind = type(damage).__name__
+        raise error(f"{what} cannot be read ({kind}); mend or delete {file}") from None
+
+
+@contextlib.contextmanager
 def one_writer(file: Path, what: str, error: type[InputError]) -> Iterator[None]:
     """Hold the lock of a file during the block; raise ``error`` if the file is locked elsewhere or cannot be written.
 
