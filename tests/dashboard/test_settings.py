@@ -15,6 +15,7 @@ from workbench.dashboard.compare.settings import FOLDED, Settings
 from workbench.dashboard.compare.starting import start_runs
 from workbench.dashboard.shared.form import Fold
 from workbench.dashboard.shared.link import from_query, to_query
+from workbench.dashboard.shared.run_monitor import Reading
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.runs.execution.fit import resume
@@ -404,3 +405,29 @@ def test_the_form_takes_the_settings_of_a_run(form, tmp_path, ruled, others):
     made = replace(run.spec, reading=None, start={"name": "a", "edits": ["drop 1"], "counts": ""})
     form.use(made)
     assert ", but not its data, which have no name and no file, its edits." in form.said.object
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_a_file_of_earlier_runs_is_a_corpus_of_the_menu_and_is_read_as_then(
+    form, tmp_path, ruled, others
+):
+    ruled(others=others)
+    (tmp_path / "mine.csv").write_text(ROWS)
+    path = str(tmp_path / "mine.csv")
+    request = RunRequest(corpus=path, read={"text": "body", "min_documents": 2}, engines=("cgs",))
+    (run,) = request.cells(load_data(path, **request.read), tmp_path)
+    fill(form, n_topics="9", title="kind")
+    form.keep_pace([Reading(tmp_path / "a", run.spec, "cgs", {"state": "finished"}, 1)] * 2)
+    corpora = form.fields["corpus"].options
+    assert ("mine.csv" in corpora) == (not others)
+    if not others:
+        form.fields["corpus"].value = corpora["mine.csv"]
+        now = form.request()
+        assert (now.corpus, now.read, now.n_topics) == (path, request.read, 9)
+        assert "Used in 2 runs here." in form.fields["about"].object
+        assert form.text("title") == "title"
+        (tmp_path / "mine.csv").unlink()
+        form.keep_pace([])
+        assert "mine.csv" not in form.fields["corpus"].options
+    form.fields["corpus"].value = "kos"
+    assert "Blog entries of dailykos.com, 2004." in form.fields["about"].object

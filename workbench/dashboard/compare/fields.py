@@ -1,13 +1,19 @@
 """The fields of the form, made from the settings and options of a request."""
 
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
 import panel as pn
 
 from workbench.corpus.catalog.named import DEFAULT
-from workbench.dashboard.compare.wording import label_of, label_of_value, labelled
-from workbench.dashboard.shared.form import SEVERAL, line, menu
+from workbench.dashboard.compare.wording import counted, label_of, label_of_value, labelled
+from workbench.dashboard.shared.form import SEVERAL, as_sentence, line, menu
 from workbench.dashboard.shared.policy import policy
-from workbench.runs.loading import named_sets
+from workbench.runs.loading import named_set, named_sets
+from workbench.runs.reading import origin_of
 from workbench.runs.request import DATA, FILE, MISSING, request_fields, written
+from workbench.runs.spec import RunSpec
 
 ALWAYS = tuple(name for name, one in request_fields().items() if one.section == DATA)
 """Settings for reading a file that are never in a fold."""
@@ -17,13 +23,40 @@ WIDEST = 18
 
 
 def corpus_field() -> pn.widgets.Select:
-    """Return the menu of data sets; its first entry is for a file, if visitors may name or upload one."""
+    """Return the menu of data sets."""
+    return menu("Corpus", corpora(), DEFAULT, wide=True)
+
+
+def corpora(files: Iterable[str] = ()) -> dict[str, str]:
+    """Return the entries of the menu of data sets: a file to name, if visitors may, ``files`` of runs, and named data sets."""
     marked = {
         f"{name} (not downloaded)" if one.whereabouts() in MISSING else name: name
         for name, one in named_sets().items()
     }
     own = {FILE: FILE} if policy().takes_paths or policy().takes_uploads else {}
-    return menu("Corpus", own | marked, DEFAULT, wide=True)
+    last = Counter(Path(file).name for file in files)
+    used = {name if last[name := Path(file).name] == 1 else file: file for file in files}
+    return own | used | marked
+
+
+def files_of(specs: Iterable[RunSpec]) -> dict[str, RunSpec]:
+    """Return a dict file -> its last run, of the existing files that runs were read from; none for other machines' visitors."""
+    if policy().others:
+        return {}
+    origins = {origin: spec for spec in specs if (origin := origin_of(spec)) is not None}
+    return {
+        origin: spec
+        for origin, spec in origins.items()
+        if named_set(origin) is None and Path(origin).exists()
+    }
+
+
+def about_corpus(name: str, n_runs: int) -> str:
+    """Return what a corpus is and in how many runs of the store it is used, as a text; empty for a file without runs."""
+    named = named_set(name)
+    parts = [named.title] if named else []
+    parts += [f"used in {counted(n_runs)} here"] if n_runs else []
+    return as_sentence("; ".join(parts))
 
 
 def path_field() -> pn.widgets.TextInput:

@@ -1,5 +1,6 @@
 """The form of the Compare page: its fields describe a `RunRequest`, and mistakes stand under the fields."""
 
+from collections import Counter
 from functools import partial
 from html import escape
 from itertools import groupby
@@ -12,8 +13,11 @@ from workbench.dashboard.compare.columns import guessed
 from workbench.dashboard.compare.engine_choice import EngineChoice
 from workbench.dashboard.compare.fields import (
     OF_COLUMNS,
+    about_corpus,
+    corpora,
     corpus_field,
     field_of,
+    files_of,
     path_field,
     shown_value,
 )
@@ -82,6 +86,8 @@ class Settings:
         self._submitted, self._refused, self._pace = None, None, {}
         self._ready: RunRequest | None = None  # the request, while it is valid
         self._runs = AT_RANDOM  # what new runs may start from, as entries of a menu
+        self._files: dict[str, RunSpec] = {}  # file that runs were read from -> the newest run
+        self._n_runs: Counter[str | None] = Counter()  # name or file of a corpus -> its runs
         document = pn.state.curdoc
         # with the lock, or its messages may be sent after the result
         self.start.on_click(lambda event: with_lock(document, self._start))
@@ -90,9 +96,9 @@ class Settings:
         self._look_ahead()
 
     def _make(self, name: str) -> pn.viewable.Viewable:
-        """Return a new widget for a name: "heading:…" makes a heading, "fold:…" a fold, any other name a field."""
+        """Return a new widget: a text for "about" and "heading:…", a fold for "fold:…", a field for any other name."""
         kind, _, rest = name.partition(":")
-        if kind == "heading":
+        if kind in ("about", "heading"):
             return text(css_classes=[WIDE])
         if kind == "fold":
             return Fold(rest.capitalize(), self._show_fields)
@@ -112,6 +118,9 @@ class Settings:
         """Update the form after a field has changed."""
         if name == "upload" and event.new is not None:
             self.fields["corpus"].value = FILE
+        if name == "corpus" and event.new in self._files:
+            self._use_file(event.new)
+            return
         self._show_fields()
         self._look_over(name)
         if name in ("corpus", "path", "upload", "engines", "format", "encoding"):
@@ -142,20 +151,32 @@ class Settings:
 
     def use(self, spec: RunSpec) -> None:
         """Set the form to the settings of a run."""
-        texts, missing = self._usual | query_of(spec), missing_in_request(spec)
-        if self._received is not None:
-            self.fields["upload"].value = None
-        for name, part in self.parts().items():
-            if len(texts[name]) > LONGEST or (
-                part.now() != texts[name] and not part.take(texts[name])
-            ):
-                part.take(self._usual[name])
-                missing.append(name)
+        texts = self._usual | query_of(spec)
+        missing = missing_in_request(spec) + self._set(texts)
         if texts["corpus"] == FILE and not texts["path"] and origin_of(spec):
             missing.append("its file")  # whose place a visitor from elsewhere is not told
         self._kept = self._file
         without = f", but not {', '.join(missing)}" if missing else ""
         self.say(f"The form has the settings of {spec.name}{without}.")
+
+    def _set(self, texts: dict[str, str]) -> list[str]:
+        """Set fields to values given as texts, or to the default if they are invalid; return the names of the latter."""
+        if self._received is not None:
+            self.fields["upload"].value = None
+        refused, parts = [], self.parts()
+        for name, value in texts.items():
+            part = parts[name]
+            if len(value) > LONGEST or (part.now() != value and not part.take(value)):
+                part.take(self._usual[name])
+                refused.append(name)
+        return refused
+
+    def _use_file(self, file: str) -> None:
+        """Set the form to a file that runs were read from, and to how the newest of them read it."""
+        texts = self._usual | query_of(self._files[file]) | {"path": file, "corpus": FILE}
+        read = [name for name, one in self._known.items() if one.part == "read"]
+        self._set({name: texts[name] for name in (*read, "path", "corpus")})
+        self._kept = self._file
 
     def offer_columns(
         self,
@@ -179,9 +200,18 @@ class Settings:
         self._show_fields()
 
     def keep_pace(self, readings: list[Reading]) -> None:
-        """Set the runs of the store (newest first) from whose pace the duration of new runs is estimated."""
+        """Set the runs of the store (newest first): from their pace the duration of new runs is estimated.
+
+        The menu of corpora offers the files that they were read from.
+        """
         self._pace = paces(readings)
         self._say_ahead()
+        specs = [one.spec for one in reversed(readings) if one.spec is not None]
+        self._n_runs = Counter(map(origin_of, specs))
+        self._files = files_of(specs)
+        corpus = self.fields["corpus"]
+        corpus.param.update(options=corpora(self._files), value=corpus.value)
+        self._show_fields()
 
     def offer(self, runs: list[str]) -> None:
         """Offer the runs of the store as starting points of new runs."""
@@ -313,6 +343,8 @@ class Settings:
     def _show_fields(self, *events) -> None:
         """Show the fields that have an effect; a closed fold shows its changed settings as its title."""
         request, sections = self.request(), dict.fromkeys((DATA, RUN, *FOLDED), ())
+        about = about_corpus(self.text("corpus"), self._n_runs[request.corpus])
+        self.fields["about"].object = about and message(about)
         for name, one in request.used_fields().items():
             sections[one.section] += (name,)
         of_file = ["upload"] if self._is_file else []
@@ -323,7 +355,7 @@ class Settings:
             sections[section] = self._folded(section, sections[section], request.engines)
         self.form.show(
             [
-                *("corpus", *of_file, *sections[PREPROCESSING]),
+                *("corpus", *["about"][: len(about)], *of_file, *sections[PREPROCESSING]),
                 *("engines", *sections[RUN]),
                 *(*sections[OPTIONS], *sections[HYPER]),
             ]
