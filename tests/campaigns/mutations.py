@@ -172,8 +172,8 @@ MUTATIONS = [
         "unknown words scored",
         "Words without a training token are scored.",
         "corpus/splits.py",
-        "test = known_words(with_counts(corpus, scored), train)",
-        "test = with_counts(corpus, scored)",
+        "test = known_words(with_counts(corpus, scored_counts), train)",
+        "test = with_counts(corpus, scored_counts)",
         "corpus/test_splits.py",
     ),
     Mutation(

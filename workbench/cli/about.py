@@ -234,7 +234,7 @@ def convert(
     written = put_files(files)
     for sentence in losses(prepared):
         say(sentence)
-    _print_written(documents, written, prepared.lost, json)
+    _print_written(documents, written, prepared.lost_fields, json)
 
 
 def _print_written(documents, written: list[Path], lost: list[str], json: bool) -> None:

@@ -106,11 +106,11 @@ def pairs_of_tokens(documents: Iterable[Iterable[str]], **about) -> dict:
     if odd := [token for token in tokens if not isinstance(token, str)]:
         raise DataError(f"every token must be a string; got {shown(repr(odd[0]))}")
     vocabulary = sorted(set(tokens))
-    place = {word: number for number, word in enumerate(vocabulary)}
-    of = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    words = np.array([place[token] for token in tokens], np.int64)
+    index_of = {word: number for number, word in enumerate(vocabulary)}
+    row_of_token = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    words = np.array([index_of[token] for token in tokens], np.int64)
     return {
-        "documents": of,
+        "documents": row_of_token,
         "words": words,
         "counts": np.ones(len(words), np.int64),
         "vocabulary": vocabulary or None,
@@ -170,16 +170,16 @@ def _of_values(values: list, counted, text_options: dict, **about) -> dict:
         [row for row, value in enumerate(values) if _is_missing(value)],
     )
     if missing and len(missing) < len(values):
-        called = about.get("titles") or [f"document {row}" for row in range(len(values))]
-        more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
-        named = ", ".join(repr(called[row]) for row in missing[:MOST_NAMED]) + more
+        titles = about.get("titles") or [f"document {row}" for row in range(len(values))]
+        rest = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
+        title_list = ", ".join(repr(titles[row]) for row in missing[:MOST_NAMED]) + rest
         sentence = (
             "is missing and is an empty document"
             if len(missing) == 1
             else "are missing and are empty documents"
         )
         warnings.warn(
-            f"{len(missing):,} of {len(values):,} texts {sentence}: {named}", stacklevel=4
+            f"{len(missing):,} of {len(values):,} texts {sentence}: {title_list}", stacklevel=4
         )
         values = _filled(values, [] if tokens else "")
     if tokens:
@@ -193,42 +193,42 @@ def _of_values(values: list, counted, text_options: dict, **about) -> dict:
 
 def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> dict:
     """Return arguments of `Corpus.from_pairs` for a DataFrame with one document per row."""
-    there = list(map(str, frame.columns))
+    column_names = list(map(str, frame.columns))
     columns = {
-        key: column if column in frame.columns else spelled(str(column), there)
+        key: column if column in frame.columns else spelled(str(column), column_names)
         for key, column in columns.items()
     }
     for key, column in columns.items():
         if column not in frame.columns:
             raise DataError(
-                f"the table has no column {column!r} for {key}=; {nearest_or_all(str(column), there)}"
+                f"the table has no column {column!r} for {key}=; {nearest_or_all(str(column), column_names)}"
             )
-    about = {}
+    fields = {}
     if "label" in columns:
-        about["labels"] = tuple(
+        fields["labels"] = tuple(
             "" if _is_missing(label) else str(label) for label in frame[columns["label"]]
         )
     if "time" in columns:
-        about["times"] = times_of(
+        fields["times"] = times_of(
             frame[columns["time"]], columns["time"], "row {} (counted from 0)".format
         )
     titles = _titles(frame[columns["id"]] if "id" in columns else frame.index)
     text = columns.get("text") or _text_column(frame)
-    used = columns | {"text": text}
-    about["reading"] = {
-        "options": {"title" if key == "id" else key: str(used[key]) for key in used}
+    used_columns = columns | {"text": text}
+    fields["reading"] = {
+        "options": {"title" if key == "id" else key: str(used_columns[key]) for key in used_columns}
     }
     values, table = (
         list(frame[text]),
         {str(column): list(frame[column]) for column in frame.columns},
     )
     if not _are_tokens(values):
-        about["table"] = DocumentTable(table | {str(text): _filled(values, "")}, str(text))
+        fields["table"] = DocumentTable(table | {str(text): _filled(values, "")}, str(text))
     elif text_options.get("keep_text", True) and (
         others := {name: table[name] for name in table if name != str(text)}
     ):
-        about["table"] = DocumentTable(others)
-    return _of_values(values, counted, text_options, titles=titles, name=name, **about)
+        fields["table"] = DocumentTable(others)
+    return _of_values(values, counted, text_options, titles=titles, name=name, **fields)
 
 
 def _text_column(frame):
@@ -239,9 +239,9 @@ def _text_column(frame):
         column for column in frame.columns if isinstance(_first(frame[column]), str | list | tuple)
     ]
     if len(columns) != 1:
-        there = ", ".join(map(repr, map(str, columns or frame.columns)))
+        column_list = ", ".join(map(repr, map(str, columns or frame.columns)))
         raise DataError(
-            f"which column has the texts? say text=; {'columns of texts' if columns else 'columns'} are {there}"
+            f"which column has the texts? say text=; {'columns of texts' if columns else 'columns'} are {column_list}"
         )
     return columns[0]
 

@@ -70,9 +70,9 @@ class Vocabulary:
 
     def count_corpus(self, corpus: Corpus) -> Iterator[Counted]:
         """Yield the counts of each document of a corpus over this vocabulary."""
-        place = self._places(corpus.vocabulary)
+        own_numbers = self._places(corpus.vocabulary)
         for first, last in zip(corpus.indptr[:-1], corpus.indptr[1:], strict=True):
-            yield _summed(place[corpus.words[first:last]], corpus.counts[first:last])
+            yield _summed(own_numbers[corpus.words[first:last]], corpus.counts[first:last])
 
     def _counted(self, document) -> Counted:
         if isinstance(document, str):
@@ -117,26 +117,26 @@ def _checked_counts(counts: list) -> np.ndarray:
     return values.astype(np.int64)
 
 
-def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
-    """Return a document's word counts from word numbers ``places`` (-1: an unknown word) and counts, summed by word."""
-    known = (places >= 0) & (counts > 0)
-    words, inverse = np.unique(places[known], return_inverse=True)
-    totals = np.bincount(inverse, counts[known], len(words))
+def _summed(numbers: np.ndarray, counts: np.ndarray) -> Counted:
+    """Return a document's word counts from word ``numbers`` (-1: an unknown word) and counts, summed by word."""
+    is_known = (numbers >= 0) & (counts > 0)
+    words, inverse = np.unique(numbers[is_known], return_inverse=True)
+    totals = np.bincount(inverse, counts[is_known], len(words))
     if totals.max(initial=0) > INT32_MAX:
         raise DataError(f"a count may not exceed {INT32_MAX}; the largest is {int(totals.max())}")
-    return Counted(words.astype(np.int32), totals.astype(np.int32), int(counts[places < 0].sum()))
+    return Counted(words.astype(np.int32), totals.astype(np.int32), int(counts[numbers < 0].sum()))
 
 
 def in_batches(documents: Iterable, size: int) -> Iterator[list]:
     """Yield lists of ``size`` documents; the last two share the rest equally, so that none is tiny."""
-    waiting: list = []
+    batch: list = []
     for document in documents:
-        waiting.append(document)
-        if len(waiting) == 2 * size:
-            yield waiting[:size]
-            waiting = waiting[size:]
-    half = -(-len(waiting) // 2) if len(waiting) > size else len(waiting)
-    yield from filter(None, (waiting[:half], waiting[half:]))
+        batch.append(document)
+        if len(batch) == 2 * size:
+            yield batch[:size]
+            batch = batch[size:]
+    half = -(-len(batch) // 2) if len(batch) > size else len(batch)
+    yield from filter(None, (batch[:half], batch[half:]))
 
 
 def as_arrays(documents: list[Counted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -295,7 +295,7 @@ def _of_file(request: Request) -> Iterator[Document]:
 
 def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
     """Yield each document of a file of rows (document, word, count), as a dict from words to counts."""
-    names, known = (
+    names, fixed_words = (
         stream.names(),
         frozenset(() if stream.words == IDS else known_words(request.path, request.read_options)),
     )
@@ -312,10 +312,14 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
             )
         if stream.words == IDS:
             words = [f"w{word}" if names is None else names[word] for word in words.tolist()]
-        if known and (odd := next((word for word in words if word not in known), None)) is not None:
-            raise unknown_word(request.path, odd)
-        begins = np.flatnonzero(np.diff(documents)) + 1
-        for begin, end in pairwise([0, *begins.tolist(), len(documents)]):
+        if (
+            fixed_words
+            and (unknown := next((word for word in words if word not in fixed_words), None))
+            is not None
+        ):
+            raise unknown_word(request.path, unknown)
+        starts = np.flatnonzero(np.diff(documents)) + 1
+        for begin, end in pairwise([0, *starts.tolist(), len(documents)]):
             if begin < end and documents[begin] > document:
                 yield bag
                 # documents without a row

@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 from workbench.corpus.catalog.named import DEFAULT
 from workbench.corpus.formats.readers import FORMATS
 from workbench.corpus.quality import KEEP, REPEATED
-from workbench.corpus.splits import check_fraction, rows_as_asked
+from workbench.corpus.splits import check_fraction, format_rows
 from workbench.corpus.texts.words import ACCENTS, SEGMENTERS, WORD_PATTERN, languages
 from workbench.data.encodings import DETECT
 from workbench.engines import ENGINES, get_engine
@@ -451,7 +451,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         given |= {name: getattr(spec, name) for name in names(RunSettings)}
         given |= {name: split[name] for name in names(SplitSettings) if name in split}
         if "rows" in split:
-            given["holdout_rows"] = rows_as_asked(split["rows"])
+            given["holdout_rows"] = format_rows(split["rows"])
         elif spec.test is not None and getattr(named_set(origin), "held_out_rows", None):
             given["holdout_rows"] = "none"
         given["holdout"] = split.get("fraction", cls.holdout) if spec.test is not None else 0.0

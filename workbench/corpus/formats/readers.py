@@ -150,7 +150,7 @@ class Request(NamedTuple):
     text_options: dict
     counted: Mapping | None
     # options of `read_corpus` as they were given, or their defaults
-    asked: dict
+    arguments: dict
 
     def read(self) -> dict:
         """Read the file; return arguments of `Corpus.from_texts` for texts, of `Corpus.from_pairs` for counts."""
@@ -161,7 +161,7 @@ class Request(NamedTuple):
         """Return the record of how the file is read, with the ``notes`` of what was found; see `workbench.data.reading`."""
         format = next(name for name, module in FORMATS.items() if module is self.format)
         return of_file(
-            self.path, self.asked, notes | {"found": {"format": format} | notes["found"]}
+            self.path, self.arguments, notes | {"found": {"format": format} | notes["found"]}
         )
 
     def check(self, has_texts: bool) -> None:
@@ -205,8 +205,8 @@ def _request(arguments: Mapping) -> Request:
         dialect=dialect,
     )
     module = FORMATS[_format(path, arguments["format"], read_options)]
-    takes, own_options = trait(module, "TAKES"), trait(module, "TEXT_OPTIONS")
-    named = next(
+    accepted, own_options = trait(module, "TAKES"), trait(module, "TEXT_OPTIONS")
+    table_option = next(
         (
             name
             for name in ("inputs", "sequence", "position", "time")
@@ -214,10 +214,10 @@ def _request(arguments: Mapping) -> Request:
         ),
         None,
     )
-    given = {
+    restrictions = {
         "columns": (
-            named,
-            f", and times, inputs and sequences are read from tables and JSON lines; leave {named} out",
+            table_option,
+            f", and times, inputs and sequences are read from tables and JSON lines; leave {table_option} out",
         ),
         "encoding": (
             encoding != DETECT,
@@ -232,16 +232,16 @@ def _request(arguments: Mapping) -> Request:
             ", and columns of documents, words and counts are those of a table; leave document, word and count out",
         ),
     }
-    for what, (is_given, sentence) in given.items():
-        if is_given and what not in takes:
+    for feature, (is_given, sentence) in restrictions.items():
+        if is_given and feature not in accepted:
             raise CorpusError(f"{path} is {module.MEANING}{sentence}")
     if read_options.position is not None and read_options.sequence is None:
         raise CorpusError(
             f"{read_options.position!r} gives positions and no column gives the sequences; say which with sequence=…"
         )
-    if own_options and (idle := [name for name in text_options if name not in own_options]):
+    if own_options and (unused := [name for name in text_options if name not in own_options]):
         raise CorpusError(
-            f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}"
+            f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(unused)}"
         )
     name = (
         arguments["name"]
@@ -270,13 +270,15 @@ def read_request(request: Request) -> Corpus:
     corpus["reading"] = request.reading(notes)
     try:
         if "texts" not in corpus:
-            found = Corpus.from_pairs(**corpus, name=request.name)
+            corpus_read = Corpus.from_pairs(**corpus, name=request.name)
         else:
             options = as_counted(request.counted, request.text_options)
-            found = Corpus.from_texts(
+            corpus_read = Corpus.from_texts(
                 **corpus, keep_text=read_options.keep_text, name=request.name, **options
             )
-        return without_repeated(found) if request.asked["repeated"] == DROP else found
+        return (
+            without_repeated(corpus_read) if request.arguments["repeated"] == DROP else corpus_read
+        )
     except CorpusError as error:
         raise error.within(f"{path}: ") from None
 

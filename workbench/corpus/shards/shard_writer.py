@@ -56,8 +56,8 @@ class ShardWriter:
         first = 0
         while first < len(indptr) - 1:
             shard = self._shard or self._begin()
-            left = SHARD_PAIRS - len(shard["words"])
-            last = min(int(np.searchsorted(indptr, indptr[first] + left)), len(indptr) - 1)
+            n_free = SHARD_PAIRS - len(shard["words"])
+            last = min(int(np.searchsorted(indptr, indptr[first] + n_free)), len(indptr) - 1)
             pairs = slice(indptr[first], indptr[last])
             self._add(shard, indptr[first : last + 1], words[pairs], counts[pairs])
             first = last

@@ -256,29 +256,29 @@ class ShardedCorpus(AnyCorpus):
             f"{self.name!r} as a whole",
             "read it shard by shard",
         )
-        whole = self.rows(0, self.n_documents)
-        about = {
+        corpus = self.rows(0, self.n_documents)
+        document_fields = {
             field: None if (values := getattr(self, field)) is None else tuple(values)
             for field in ROWWISE
         }
         return Corpus(
-            whole.indptr,
-            whole.words,
-            whole.counts,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
             tuple(self.vocabulary),
             reading=self.reading,
-            inputs=whole.inputs,
+            inputs=corpus.inputs,
             input_names=self.input_names,
             name=self.name,
             held_out_rows=self.held_out_rows,
-            **about,
+            **document_fields,
         )
 
     def _corpus(
         self, first: int, last: int, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray
     ) -> Corpus:
         self._check_range(indptr, words, counts)
-        about = {
+        document_fields = {
             field: values[first:last]
             for field in ROWWISE
             if (values := getattr(self, field)) is not None
@@ -293,7 +293,7 @@ class ShardedCorpus(AnyCorpus):
             inputs=sealed(np.stack(inputs, axis=1)) if inputs else None,
             input_names=self.input_names,
             held_out_rows=self.held_out_rows,
-            **about,
+            **document_fields,
         )
 
     def _check_range(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
@@ -449,7 +449,7 @@ class ShardedCorpus(AnyCorpus):
         return ShardedCorpus.open, (self.folder,)
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{n:,} {what}" for what, n in self.describe().items())
+        sizes = ", ".join(f"{n:,} {unit}" for unit, n in self.describe().items())
         return f"{type(self).__name__}({self.name!r}, {sizes})".replace(", 1 shards", ", 1 shard")
 
 

@@ -153,7 +153,7 @@ def count_words(
         None if values is None else tuple(map(str, values)) for values in (titles, labels)
     )
     check_pruning(min_documents, max_share, max_words)
-    of_words = {
+    word_options = {
         "stop_words": repeatable(stop_words),
         "token_pattern": token_pattern,
         "lowercase": lowercase,
@@ -164,15 +164,15 @@ def count_words(
         "more_stop_words": repeatable(more_stop_words),
         "segmenter": segmenter,
     }
-    words_of = analyser(**of_words)
-    whole = {**of_words, "ngrams": 1}
-    without = {"stop_words": None, "more_stop_words": None, "min_letters": 1}
+    words_of = analyser(**word_options)
+    single_words = {**word_options, "ngrams": 1}
+    unfiltered = {"stop_words": None, "more_stop_words": None, "min_letters": 1}
     note_words(
         texts,
         {
-            FOUND: analyser(**whole | without),
-            "stop_words": analyser(**whole | {"min_letters": 1}),
-            "min_letters": analyser(**whole),
+            FOUND: analyser(**single_words | unfiltered),
+            "stop_words": analyser(**single_words | {"min_letters": 1}),
+            "min_letters": analyser(**single_words),
         },
     )
     vocabulary, counts = _count(texts, words_of, token_pattern)
@@ -186,9 +186,9 @@ def count_words(
     rows = np.repeat(np.arange(len(texts), dtype=np.int32), np.diff(counts.indptr))
     if keep_text:
         columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
-        about["table"] = DocumentTable(columns, text, as_written(of_words))
+        about["table"] = DocumentTable(columns, text, as_written(word_options))
     reading = about.get("reading") or {}
-    options = written(of_words | pruning) | {"keep_text": keep_text}
+    options = written(word_options | pruning) | {"keep_text": keep_text}
     about["reading"] = reading | {
         "options": reading.get("options", {}) | options,
         "left_out": reading.get("left_out", {})
@@ -303,17 +303,18 @@ class WordCounts(NamedTuple):
 
 def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordCounts:
     """Count the words that the function ``words_of`` finds in each text."""
-    places: dict[str, int] = defaultdict()
-    places.default_factory = places.__len__
+    word_numbers: dict[str, int] = defaultdict()
+    word_numbers.default_factory = word_numbers.__len__
     lengths, ids, counts = array("i"), array("i"), array("i")
     for text in texts:
         counter = Counter(words_of(text))
         lengths.append(len(counter))
-        ids.extend(map(places.__getitem__, counter))
+        ids.extend(map(word_numbers.__getitem__, counter))
         counts.extend(counter.values())
-    places.default_factory = None  # which refers to the dict itself
+    word_numbers.default_factory = None  # which refers to the dict itself
     return WordCounts(
-        list(places), *(np.frombuffer(numbers, np.int32) for numbers in (lengths, ids, counts))
+        list(word_numbers),
+        *(np.frombuffer(numbers, np.int32) for numbers in (lengths, ids, counts)),
     )
 
 
@@ -337,9 +338,9 @@ def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern
     if not words:
         raise no_word_left(len(texts), token_pattern)
     order = sorted(range(len(words)), key=words.__getitem__)
-    place = np.empty(len(words), np.int32)
-    place[order] = np.arange(len(words), dtype=np.int32)
-    ids = place[ids]
+    new_numbers = np.empty(len(words), np.int32)
+    new_numbers[order] = np.arange(len(words), dtype=np.int32)
+    ids = new_numbers[ids]
     table = csr_array(
         (counts, ids, np.concatenate([[0], np.cumsum(lengths)])), (len(texts), len(words))
     )
@@ -373,7 +374,7 @@ def kept_words(
     if max_words is not None and len(keep) > max_words:
         keep = np.sort(keep[np.argsort(-totals[keep], kind="stable")[:max_words]])
     further = ~rare & ~common & ~np.isin(np.arange(n_words), keep)
-    removed = {"min_documents": rare, "max_share": common & ~rare, "max_words": further}
+    masks = {"min_documents": rare, "max_share": common & ~rare, "max_words": further}
     return keep, {
-        name: [int(words.sum()), int(totals[words].sum())] for name, words in removed.items()
+        name: [int(words.sum()), int(totals[words].sum())] for name, words in masks.items()
     }

@@ -134,15 +134,15 @@ def analyser(
     DataError.one_of("accents", accents, ACCENTS)
     if tokenizer is not None and not callable(tokenizer):
         raise DataError.must_be("tokenizer", "a function of a text, or None", tokenizer)
-    cut = segmenter_of(segmenter)
-    alike, plain = spelling(lowercase, accents), spelling(False, accents)
+    segment = segmenter_of(segmenter)
+    spell, plain_spelling = spelling(lowercase, accents), spelling(False, accents)
     stop_words = chain(stop_list(stop_words), further_words(more_stop_words))
     left_out = frozenset(
-        token for word in stop_words for token in pattern.findall(plain(word.lower()))
+        token for word in stop_words for token in pattern.findall(plain_spelling(word.lower()))
     )
 
     def words_of(text: str) -> list[str]:
-        text = cut(alike(text))
+        text = segment(spell(text))
         words = pattern.findall(text) if tokenizer is None else _tokens(tokenizer, text)
         if lowercase:  # as most texts are read, and faster
             words = [word for word in words if word not in left_out]
@@ -150,12 +150,12 @@ def analyser(
             words = [word for word in words if word.lower() not in left_out]
         if min_letters > 1:
             words = [word for word in words if len(word) >= min_letters]
-        longer = (
+        phrases = (
             words[start : start + n]
             for n in range(2, ngrams + 1)
             for start in range(len(words) - n + 1)
         )
-        return [*words, *map(JOINT.join, longer)] if ngrams > 1 else words
+        return [*words, *map(JOINT.join, phrases)] if ngrams > 1 else words
 
     return words_of
 
@@ -195,8 +195,8 @@ def compiled_pattern(token_pattern: str) -> re.Pattern:
     try:
         pattern = re.compile(token_pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
-        wrong = f" must be a regular expression; {token_pattern!r} is not ({error})"
-        raise DataError(Named("token_pattern"), wrong, value=token_pattern) from None
+        problem = f" must be a regular expression; {token_pattern!r} is not ({error})"
+        raise DataError(Named("token_pattern"), problem, value=token_pattern) from None
     if pattern.groups > 1:
         raise DataError(
             Named("token_pattern"),
@@ -234,23 +234,23 @@ def stop_list(stop_words) -> Iterable[str]:
         return ENGLISH_STOP_WORDS | CONTRACTIONS
     if isinstance(stop_words, str | Path):
         return _of_file(Path(stop_words)) if _is_path(stop_words) else _of_language(stop_words)
-    listed = list(stop_words) if isinstance(stop_words, Iterable) else [None]
-    if not all(isinstance(word, str) for word in listed):
+    words = list(stop_words) if isinstance(stop_words, Iterable) else [None]
+    if not all(isinstance(word, str) for word in words):
         raise DataError.must_be(
             "stop_words", "a language, a file, a list of words or None", stop_words
         )
-    return listed
+    return words
 
 
 def further_words(words) -> list[str]:
     """Return the words of a list, or of text separated by commas; no word is taken for a language or file name."""
     words = words.split(",") if isinstance(words, str) else () if words is None else words
-    listed = list(words) if isinstance(words, Iterable) else [None]
-    if not all(isinstance(word, str) for word in listed):
+    word_list = list(words) if isinstance(words, Iterable) else [None]
+    if not all(isinstance(word, str) for word in word_list):
         raise DataError.must_be(
             "more_stop_words", "words separated by commas, a list of words or None", words
         )
-    return [word.strip() for word in listed if word.strip()]
+    return [word.strip() for word in word_list if word.strip()]
 
 
 def is_language(stop_words: object) -> bool:
@@ -272,8 +272,8 @@ def _of_language(language: str) -> list[str]:
     name = LANGUAGE_MAPPING.get(language.lower(), language.lower())
     if name == "english":
         return list(stop_list("english"))
-    if name not in (known := languages()):
-        hint = nearest_or_all(language, known)
+    if name not in (known_languages := languages()):
+        hint = nearest_or_all(language, known_languages)
         raise DataError(
             Named("stop_words"),
             f" must be a language, a file, a list of words or None; got {language!r}; {hint}",
