@@ -169,11 +169,11 @@ def sweep(
     from workbench.runs.execution.memory_check import predict_memory
     from workbench.runs.execution.run import make_runs
     from workbench.runs.execution.sweep import (
-        cold_rungs,
+        cold_groups,
         failures,
+        groups_by_n_topics,
         lay_out,
-        run_rungs,
-        rungs,
+        run_groups,
     )
 
     wb.SpecError.whole("jobs", jobs, 1)
@@ -186,7 +186,7 @@ def sweep(
     computed = []
     with at_work_on(scheduler, home, places(jobs, scheduler, detach)) as workers:
         if detach and warm:
-            cold = cold_rungs(documents, axes, engine, seeds, store=home, **fixed)
+            cold = cold_groups(documents, axes, engine, seeds, store=home, **fixed)
             status = leave_in_background(warm_sweep.begin(home, cold, workers.jobs), json)
             say("those with more topics begin when these have ended")
             return status
@@ -196,8 +196,10 @@ def sweep(
                 list(dict.fromkeys(make_runs(home, cells, workers.jobs_here))), json, workers.client
             )
         with resumable():
-            each = rungs(documents, axes, engine, seeds, home, warm, workers.jobs_here, **fixed)
-            for begun in run_rungs(each, home, workers, progress, repr(documents)):
+            each = groups_by_n_topics(
+                documents, axes, engine, seeds, home, warm, workers.jobs_here, **fixed
+            )
+            for begun in run_groups(each, home, workers, progress, repr(documents)):
                 computed.append(begun)  # there in the table even if an interrupt ends the loop
     status = print_runs(
         [

@@ -36,7 +36,7 @@ from workbench.report.files import ReportError, checked_formats, put_file
 from workbench.runs.execution.compare import RunFailed, Workers
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run
-from workbench.runs.execution.sweep import failures, run_rungs, warmed
+from workbench.runs.execution.sweep import failures, run_groups, warmed
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
@@ -143,7 +143,7 @@ def reproduce(
             f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores",
             file=sys.stderr,
         )
-    computed = run_rungs(
+    computed = run_groups(
         stages(figure, corpora, extent, store),
         store,
         Workers(jobs, jobs),

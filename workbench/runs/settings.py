@@ -236,13 +236,13 @@ def named(function: Callable, *others: Callable, apart_from: Collection[str] = (
 
     Those ``apart_from`` are left out.
     """
-    found = {
-        name: one
-        for name, one in signature(function).parameters.items()
-        if one.kind is not Parameter.VAR_KEYWORD
+    parameters = {
+        name: parameter
+        for name, parameter in signature(function).parameters.items()
+        if parameter.kind is not Parameter.VAR_KEYWORD
     }
-    for each in others:
-        for name, one in signature(each).parameters.items():
-            if one.default is not Parameter.empty and name not in apart_from:
-                found.setdefault(name, one.replace(kind=Parameter.KEYWORD_ONLY))
-    return signature(function).replace(parameters=list(found.values()))
+    for other in others:
+        for name, parameter in signature(other).parameters.items():
+            if parameter.default is not Parameter.empty and name not in apart_from:
+                parameters.setdefault(name, parameter.replace(kind=Parameter.KEYWORD_ONLY))
+    return signature(function).replace(parameters=list(parameters.values()))

@@ -92,10 +92,10 @@ def test_a_worker_looks_for_itself(tmp_path):
     (tmp_path / shared_store.HERE).write_text("token")
     seen = look_at_probe(str(tmp_path))
     assert (
-        seen == Seen(shared_store.machine(), "token", seen.wrote, False, seen.time)
+        seen == Seen(shared_store.machine(), "token", seen.file_name, False, seen.time)
         and abs(seen.time - time.time()) < 60
     )
-    assert (tmp_path / seen.wrote).read_text() == "token"
+    assert (tmp_path / seen.file_name).read_text() == "token"
 
 
 @pytest.mark.slow

@@ -76,8 +76,8 @@ def find_run(run, store: Path | None = None) -> Path:
             return path
     name = shown(run)
     names = [path.name for path in run_paths(home)]
-    otherwise = f"{home} holds {len(names)} runs; choose another store with --store"
-    raise StoreError(f"no run '{name}' in {home}; {nearest_or_all(run, names, otherwise, 0.3)}")
+    advice = f"{home} holds {len(names)} runs; choose another store with --store"
+    raise StoreError(f"no run '{name}' in {home}; {nearest_or_all(run, names, advice, 0.3)}")
 
 
 class Run(RunReader):
@@ -156,11 +156,11 @@ class Run(RunReader):
         """Table of settings changed while the run ran: iteration (NaN if not yet in effect), setting, value, who, when."""
         import pandas as pd
 
-        made = [*self.spec.interventions, *pending(self.path)]
+        log = [*self.spec.interventions, *pending(self.path)]
         rows = [
-            (each.iteration or math.nan, name, value, each.who, each.when)
-            for each in made
-            for name, value in each.changes.items()
+            (intervention.iteration or math.nan, name, value, intervention.who, intervention.when)
+            for intervention in log
+            for name, value in intervention.changes.items()
         ]
         return pd.DataFrame(rows, columns=["iteration", "setting", "value", "who", "when"])
 
@@ -215,9 +215,9 @@ class Run(RunReader):
     def resume(self, n_iterations: int | None = None) -> None:
         """Continue a paused or ended run, up to iteration ``n_iterations`` if given."""
         extend(self.path, n_iterations)
-        was_to_stop = requested(self.path) == STOPPED
+        stop_requested = requested(self.path) == STOPPED
         request(self.path, RUNNING)
-        if was_to_stop:
+        if stop_requested:
             self.wait(timeout=ENDING)  # its worker may be about to end
         status = self.status()
         # a killed run has computed more iterations than it has committed
@@ -239,8 +239,8 @@ class Run(RunReader):
 
     def wait(self, timeout: float | None = None) -> str:
         """Block until the run has ended or ``timeout`` seconds have passed, and return its state."""
-        began = time.monotonic()
-        while self.state not in ENDED and (timeout is None or time.monotonic() - began < timeout):
+        start = time.monotonic()
+        while self.state not in ENDED and (timeout is None or time.monotonic() - start < timeout):
             time.sleep(0.1)
         return self.state
 
@@ -325,8 +325,8 @@ def longest_of_each(planned: list) -> list:
     """Return one `Planned` per run: of those with the same name, the one with the most iterations."""
     longest: dict[str, object] = {}
     for plan in planned:
-        known = longest.get(plan.spec.name, plan)
-        longest[plan.spec.name] = max(known, plan, key=lambda item: item.spec.n_iterations)
+        candidate = longest.get(plan.spec.name, plan)
+        longest[plan.spec.name] = max(candidate, plan, key=lambda item: item.spec.n_iterations)
     return list(longest.values())
 
 

@@ -92,13 +92,13 @@ def read_file(path: Path, kinds: tuple[str, ...]) -> ForeignModel:
                 str(arrays_file),
             ]
             try:
-                ended = subprocess.run(command, capture_output=True, timeout=patience, text=True)
+                process = subprocess.run(command, capture_output=True, timeout=patience, text=True)
             except subprocess.TimeoutExpired:
                 continue
-            if ended.returncode == 0:
+            if process.returncode == 0:
                 return _given(read_arrays(arrays_file))
-            if ended.returncode == 2:
-                raise ForeignError(f"{path}: {shown(ended.stdout)}")
+            if process.returncode == 2:
+                raise ForeignError(f"{path}: {shown(process.stdout)}")
     raise ForeignError(
         f"{path} cannot be read as a model of tomotopy ({', '.join(kinds)}); it is damaged or incomplete; "
         "save it again"

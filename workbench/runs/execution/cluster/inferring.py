@@ -57,15 +57,21 @@ def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) 
     with ending_cleanly(control):
         quiet = config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"})
         with _seeing_losses(), quiet:
-            there = client.submit(lambda values: values, _Shared(shared), pure=False)
+            shared_future = client.submit(lambda values: values, _Shared(shared), pure=False)
         try:
             while True:
                 with _seeing_losses():
-                    places = AT_A_TIME * max(sum(client.nthreads().values()), 1)
-                for piece in islice(pieces, max(places - len(tasks), 0)):
+                    capacity = AT_A_TIME * max(sum(client.nthreads().values()), 1)
+                for piece in islice(pieces, max(capacity - len(tasks), 0)):
                     with _seeing_losses():
                         task = client.submit(
-                            _done, work, there, piece, about_process(), pure=False, retries=RETRIES
+                            _done,
+                            work,
+                            shared_future,
+                            piece,
+                            about_process(),
+                            pure=False,
+                            retries=RETRIES,
                         )
                     tasks.append(task)
                 if not tasks:
@@ -75,14 +81,14 @@ def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) 
         finally:
             if client.status == "running":
                 with contextlib.suppress(OSError):
-                    client.cancel([there, *tasks])
+                    client.cancel([shared_future, *tasks])
 
 
 def _result(client: Client, task: Future, control: Control):
     """Wait for a task and return the result."""
     from distributed import KilledWorker, wait
 
-    within = FETCHED_WITHIN
+    patience = FETCHED_WITHIN
     while task.status != "error":
         control.raise_stop()
         if client.status != "running":
@@ -91,8 +97,8 @@ def _result(client: Client, task: Future, control: Control):
         with _seeing_losses(), contextlib.suppress(TimeoutError), client.as_current():
             wait([task], timeout=LOOK_EVERY)
             if task.status != "error":
-                within *= 2  # the result may be large, or be computed again
-                return task.result(within)
+                patience *= 2  # the result may be large, or be computed again
+                return task.result(patience)
     error = task.exception()
     if isinstance(error, KilledWorker):
         raise ClusterError(
