@@ -55,9 +55,9 @@ class Vocabulary:
     ):
         self._place = {word: number for number, word in reversed(list(enumerate(words)))}
         self._words_of = words_of
-        self._of_ids = None if ids is None else self._places(ids)
+        self._of_ids = None if ids is None else self._numbers_of(ids)
 
-    def _places(self, words: Iterable[str]) -> np.ndarray:
+    def _numbers_of(self, words: Iterable[str]) -> np.ndarray:
         return np.fromiter((self._place.get(word, -1) for word in words), np.int64)
 
     def count(self, documents: Iterable) -> Iterator[Counted]:
@@ -70,7 +70,7 @@ class Vocabulary:
 
     def count_corpus(self, corpus: Corpus) -> Iterator[Counted]:
         """Yield the counts of each document of a corpus over this vocabulary."""
-        own_numbers = self._places(corpus.vocabulary)
+        own_numbers = self._numbers_of(corpus.vocabulary)
         for first, last in zip(corpus.indptr[:-1], corpus.indptr[1:], strict=True):
             yield _summed(own_numbers[corpus.words[first:last]], corpus.counts[first:last])
 
@@ -81,12 +81,12 @@ class Vocabulary:
             words, counts = list(document), list(document.values())
             if odd := [word for word in words if not isinstance(word, str)]:
                 raise DataError(f"the words of a mapping are strings; got {shown(repr(odd[0]))}")
-            return _summed(self._places(words), _checked_counts(counts))
+            return _summed(self._numbers_of(words), _checked_counts(counts))
         if isinstance(document, bytes) or not isinstance(document, Iterable):
             raise DataError(f"{WANTED}; got {shown(repr(document))}")
         items = list(document)
         if all(isinstance(item, str) for item in items):
-            return _summed(self._places(items), np.ones(len(items), np.int64))
+            return _summed(self._numbers_of(items), np.ones(len(items), np.int64))
         if not all(map(is_pair, items)):
             raise DataError(f"{WANTED}; got {shown(repr(items))}")
         return self._pairs(items)

@@ -438,7 +438,9 @@ class MadeSet(DataSet):
 # ---------------------------------------------------------------------- names
 
 
-def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: int = 0) -> Corpus:
+def names_by_state(
+    counted: Path, coordinates_path: Path, births: int | str = 50, draw: int = 0
+) -> Corpus:
     """Return counts of the 100 most frequent boys' names as a corpus: a document per state (44) and year (1960 to 2013).
 
     For years before 2012, ``births`` births of each row are drawn without replacement with the seed ``draw``; "all" keeps
@@ -478,7 +480,7 @@ def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: in
                 f"births must be 'all' or at most those of every row, and {limit}; got {births}; ask for fewer"
             )
         counts[train_rows] = drawn_without_replacement(counts[train_rows], births, draw)
-    latitude, longitude = _coordinates(places, state)
+    latitude, longitude = _coordinates(coordinates_path, state)
     documents, words = np.nonzero(counts)
     return Corpus.from_pairs(
         documents,

@@ -156,9 +156,9 @@ class Kept:
         ).document_fields(self._late_options)
 
 
-def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
-    """Number names by first appearance, after those in ``known``; return ids (name,) int64 and all distinct names."""
-    ids = {name: number for number, name in enumerate(dict.fromkeys(chain(known, names)))}
+def numbered(names: Sequence[str], first_names: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
+    """Number names by first appearance, after those in ``first_names``; return ids (name,) int64 and all distinct names."""
+    ids = {name: number for number, name in enumerate(dict.fromkeys(chain(first_names, names)))}
     return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
 
 
@@ -168,10 +168,10 @@ def counts_by_name(path: Path, read_options: ReadOptions, words: Sequence[str], 
     The vocabulary is in the order of first appearance, unless the option gives one: then raise an error for a word
     that it lacks.
     """
-    known = known_words(path, read_options)
-    ids, vocabulary = numbered(words, known)
-    if known and len(vocabulary) > len(known):
-        raise unknown_word(path, vocabulary[len(known)])
+    fixed_words = known_words(path, read_options)
+    ids, vocabulary = numbered(words, fixed_words)
+    if fixed_words and len(vocabulary) > len(fixed_words):
+        raise unknown_word(path, vocabulary[len(fixed_words)])
     return {"words": ids, "vocabulary": vocabulary, **rows}
 
 

@@ -248,15 +248,17 @@ def _request(arguments: Mapping) -> Request:
         or (path.resolve().name if path.is_dir() else stem_of(path, module.SUFFIXES))
         or "corpus"
     )
-    asked = {
+    own_arguments = {
         name: value
         for name, value in arguments.items()
         if name not in ("path", "counted", "text_options")
     }
     vocabulary = arguments["vocabulary"]
     if isinstance(vocabulary, str):
-        asked["vocabulary"] = Path(vocabulary)
-    return Request(path, read_options, module, name, text_options, arguments["counted"], asked)
+        own_arguments["vocabulary"] = Path(vocabulary)
+    return Request(
+        path, read_options, module, name, text_options, arguments["counted"], own_arguments
+    )
 
 
 def read_request(request: Request) -> Corpus:
