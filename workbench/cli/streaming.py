@@ -105,12 +105,18 @@ def fit_stream(
 
     reading = reading_options(None, read)
     with saying_warnings():
-        vocabulary, of_words, used = _vocabulary(words, reading, flags["store"])
+        vocabulary, word_options, used_options = _vocabulary(words, reading, flags["store"])
         if documents == [STDIN]:
-            of_words |= {option: value for option, value in reading.items() if option in OF_WORDS}
+            word_options |= {
+                option: value for option, value in reading.items() if option in OF_WORDS
+            }
             stream = _documents(
                 documents,
-                {option: reading[option] for option in reading if option not in (*OF_WORDS, *used)},
+                {
+                    option: reading[option]
+                    for option in reading
+                    if option not in (*OF_WORDS, *used_options)
+                },
             )
         else:
             stream = _documents(
@@ -118,17 +124,17 @@ def fit_stream(
                 {
                     option: reading[option]
                     for option in reading
-                    if option not in used or option in SAMPLE
+                    if option not in used_options or option in SAMPLE
                 },
             )
-            of_words = {} if stream.corpus is not None else of_words | stream.of_text
+            word_options = {} if stream.corpus is not None else word_options | stream.of_text
             stream, vocabulary = stream.corpus or stream, vocabulary or stream.vocabulary
         if vocabulary is None:
             raise wb.DataError(
                 "a stream needs its vocabulary before the first document; give it with --vocabulary: a text "
                 "file with a word on each line, a run, or a corpus of some of the documents"
             )
-        fitted, stopped = _ended(
+        fitted, exit_status = _ended(
             wb.fit_stream,
             stream,
             vocabulary,
@@ -143,9 +149,9 @@ def fit_stream(
             n_threads=flags["n_threads"],
             store=store_path(flags["store"]),
             progress=not flags["quiet"],
-            **of_words,
+            **word_options,
         )
-    status = print_runs([summary(fitted)], flags["json"]) or stopped
+    status = print_runs([summary(fitted)], flags["json"]) or exit_status
     if not flags["json"]:
         print_words(fitted)
     return status
@@ -177,24 +183,24 @@ def update(
     json: Json = False,
 ) -> int:
     """Continue a run of online-vb with further documents, visited once and not kept, as a new run."""
-    before, skip = find(run, store), wb.SpecError.whole("skip", skip, 0)
+    old_run, skip = find(run, store), wb.SpecError.whole("skip", skip, 0)
     with saying_warnings():
-        stream, of_words = _documents(documents, reading_options(vocabulary, read)), {}
+        stream, word_options = _documents(documents, reading_options(vocabulary, read)), {}
         if documents != [STDIN]:
-            of_words = {} if stream.corpus is not None else stream.of_text
+            word_options = {} if stream.corpus is not None else stream.of_text
             stream = stream.corpus if stream.corpus is not None and not skip else stream
-        updated, stopped = _ended(
+        new_run, exit_status = _ended(
             wb.update,
-            before,
+            old_run,
             islice(stream, skip, None) if skip else stream,
             total_documents=total_documents,
             name=name,
             n_threads=threads,
             store=store,
             progress=not quiet,
-            **of_words,
+            **word_options,
         )
-    return print_runs([summary(updated)], json) or stopped
+    return print_runs([summary(new_run)], json) or exit_status
 
 
 def _ended(function: Callable[..., "wb.Run"], *arguments, **settings) -> tuple["wb.Run", int]:
