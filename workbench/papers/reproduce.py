@@ -158,7 +158,7 @@ def reproduce(
     ]
     if not any(run.status()["iteration"] for run in runs):
         raise RunFailed(failed_runs[0] if failed_runs else f"no run of {figure.name} has started")
-    measured = measure(figure, cells, runs, corpora)
+    results = measure(figure, cells, runs, corpora)
     reproduction = Reproduction(
         figure,
         quick,
@@ -168,10 +168,10 @@ def reproduce(
         left_out,
         failed_runs,
         [],
-        judge(figure, measured, extent),
-        figure_numbers(figure, measured),
+        judge(figure, results, extent),
+        figure_numbers(figure, results),
     )
-    picture, lines = show(figure, extent, measured, corpora)
+    picture, lines = show(figure, extent, results, corpora)
     text = caption(reproduction, lines)
     return _written(reproduction, picture, text, folder, formats, ledger)
 
@@ -214,14 +214,14 @@ def _drawn(figure: Drawing, quick: bool) -> tuple[Reproduction, Picture, str]:
     picture = replace(picture, name=figure.name, title=figure.title)
     verdicts = [
         Verdict(
-            Claim(says, "computed", "", ""),
+            Claim(text, "computed", "", ""),
             HOLDS if holds else FAILS,
-            measured,
+            numbers_text,
             math.nan,
             math.nan,
             0,
         )
-        for says, holds, measured in checks
+        for text, holds, numbers_text in checks
     ]
     reproduction = Reproduction(
         figure, quick, None, [], [], [figure.less] * quick, [], [], verdicts, []
@@ -264,9 +264,9 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
     """Return n documents of the corpus, drawn with a fixed seed, and the whole vocabulary; for None all documents."""
     if n is None or n >= corpus.n_documents:
         return corpus
-    _, chosen = hold_out_documents(corpus, fraction=n / corpus.n_documents, seed=0)
-    return chosen.with_pairs(
-        chosen.indptr, chosen.words, chosen.counts, name=f"{corpus.name}, {n} documents"
+    _, sample = hold_out_documents(corpus, fraction=n / corpus.n_documents, seed=0)
+    return sample.with_pairs(
+        sample.indptr, sample.words, sample.counts, name=f"{corpus.name}, {n} documents"
     )
 
 
@@ -360,14 +360,14 @@ def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -
                     ),
                     **_model(figure, model, method, n_topics, train.n_words),
                 )
-                place = {
+                key_values = {
                     "corpus": corpus,
                     "model": model,
                     "method": method.label,
                     "n_topics": 0 if method.n_topics else n_topics,
                     "seed": seed,
                 }
-                cells.append(Planned(spec, train, test, place))
+                cells.append(Planned(spec, train, test, key_values))
     return cells
 
 
@@ -375,15 +375,15 @@ def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: i
     """Return a run's model settings: a network; number of topics and priors of LDA; or nothing for the HDP's defaults."""
     if model:
         return {"model": network_for(model, n_topics)}
-    takes = get_engine(method.engine).model.takes
+    settings = get_engine(method.engine).model.takes
     priors = (
         {"beta": figure.beta if figure.beta_total is None else figure.beta_total / n_words}
-        if "beta" in takes
+        if "beta" in settings
         else {}
     )
     if method.alpha:
         priors["alpha"] = {ALL: 0.1 / n_topics, EACH: 0.1, ONE: 1.0}[method.alpha]
-    return ({"n_topics": n_topics} if "n_topics" in takes else {}) | priors
+    return ({"n_topics": n_topics} if "n_topics" in settings else {}) | priors
 
 
 def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
@@ -394,14 +394,16 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
             f"{figure.documents.format(n=extent.n_documents, whole=n_documents)}, drawn at random"
         )
     if extent.n_topics != full.n_topics and figure.shows == TABLE:
-        ours, theirs = (
+        our_sizes, paper_sizes = (
             "; ".join(f"K={n}, {format_size('PAM', n)}" for n in one_extent.n_topics)
             for one_extent in (extent, full)
         )
-        parts.append(f"sizes {ours}, not {theirs}")
+        parts.append(f"sizes {our_sizes}, not {paper_sizes}")
     elif extent.n_topics != full.n_topics:
-        ours, theirs = (", ".join(map(str, one_extent.n_topics)) for one_extent in (extent, full))
-        parts.append(f"{ours} topics, not {theirs}")
+        our_sizes, paper_sizes = (
+            ", ".join(map(str, one_extent.n_topics)) for one_extent in (extent, full)
+        )
+        parts.append(f"{our_sizes} topics, not {paper_sizes}")
     if extent.n_iterations != full.n_iterations:
         parts.append(f"{extent.n_iterations} iterations, not {full.n_iterations}")
     if extent.sweeps != full.sweeps:
