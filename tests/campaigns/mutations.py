@@ -148,8 +148,8 @@ MUTATIONS = [
         "smaller half observed",
         "The token left over goes to the scored half.",
         "corpus/splits.py",
-        "_drawn(corpus, lengths, lengths // 2, seed, HALVES)\n    observed",
-        "_drawn(corpus, lengths, (lengths + 1) // 2, seed, HALVES)\n    observed",
+        "_draw_counts(corpus, lengths, lengths // 2, seed, HALVES)\n    observed",
+        "_draw_counts(corpus, lengths, (lengths + 1) // 2, seed, HALVES)\n    observed",
         "corpus/test_splits.py",
     ),
     Mutation(

@@ -231,11 +231,13 @@ def drop_singletons(
         raise CorpusError(
             "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
         )
-    training = _without(train.counts == 1, train, "training", "keep them, or give longer documents")
+    training = _drop_pairs(
+        train.counts == 1, train, "training", "keep them, or give longer documents"
+    )
     if test is None or where == "train":
         return training, test
     full = test.counts if rule == "own" else test.counts + _counts_at(train, test)
-    return training, _without(
+    return training, _drop_pairs(
         full == 1, test, "test", "hold out more, or drop them in training alone"
     )
 
@@ -400,7 +402,7 @@ def rows_in_words(rows: dict) -> str:
     return f"whole documents held out by {rows['by']}: {condition}"
 
 
-def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Corpus:
+def _drop_pairs(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Corpus:
     """Return the corpus without the pairs that ``singletons`` (pair,) bool marks; raise an error if no pair is left."""
     reduced = with_counts(corpus, np.where(singletons, 0, corpus.counts))
     if reduced.n_tokens == 0:

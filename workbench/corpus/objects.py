@@ -31,14 +31,16 @@ def pairs_of(data, columns: dict, vocabulary, name: str, counted, text_options: 
     if hasattr(data, "iloc"):
         refuse_vocabulary(vocabulary, data)
         if is_frame(data):
-            return _of_frame(data, columns, name, counted, text_options)
-        return _of_values(list(data), counted, text_options, titles=_titles(data.index), name=name)
+            return _frame_pairs(data, columns, name, counted, text_options)
+        return _value_pairs(
+            list(data), counted, text_options, titles=_titles(data.index), name=name
+        )
     if hasattr(data, "tocoo") or (isinstance(data, np.ndarray) and data.ndim == 2):
         refuse_options(text_options, "a matrix of counts")
-        return _of_matrix(data, vocabulary, name)
+        return _matrix_pairs(data, vocabulary, name)
     if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
         raise DataError(f"{WANTED}; got {kind_of(data)}; one text is written [text]")
-    return _of_list(list(data), vocabulary, name, counted, text_options)
+    return _list_pairs(list(data), vocabulary, name, counted, text_options)
 
 
 def is_frame(data: object) -> bool:
@@ -46,7 +48,7 @@ def is_frame(data: object) -> bool:
     return hasattr(data, "columns") and hasattr(data, "iloc")
 
 
-def _of_list(data: list, vocabulary, name: str, counted, text_options: dict) -> dict:
+def _list_pairs(data: list, vocabulary, name: str, counted, text_options: dict) -> dict:
     """Return arguments of `Corpus.from_pairs` for a list of texts, of lists of tokens, or of bags of words."""
     if not data or any(isinstance(element, str) for element in data):
         refuse_vocabulary(vocabulary, data)
@@ -119,7 +121,7 @@ def pairs_of_tokens(documents: Iterable[Iterable[str]], **about) -> dict:
     }
 
 
-def _of_matrix(matrix, vocabulary, name: str) -> dict:
+def _matrix_pairs(matrix, vocabulary, name: str) -> dict:
     """Return the arguments of `Corpus.from_pairs` for a matrix of counts (document, word)."""
     n_documents, n_words = matrix.shape
     if hasattr(matrix, "tocoo"):
@@ -163,7 +165,7 @@ def words_by_id(vocabulary, n_words: int) -> list[str] | None:
     return list(vocabulary)
 
 
-def _of_values(values: list, counted, text_options: dict, **about) -> dict:
+def _value_pairs(values: list, counted, text_options: dict, **about) -> dict:
     """Return arguments of `Corpus.from_pairs` for texts or token lists from pandas; warn about missing ones."""
     tokens, missing = (
         _are_tokens(values),
@@ -181,7 +183,7 @@ def _of_values(values: list, counted, text_options: dict, **about) -> dict:
         warnings.warn(
             f"{len(missing):,} of {len(values):,} texts {sentence}: {title_list}", stacklevel=4
         )
-        values = _filled(values, [] if tokens else "")
+        values = _fill(values, [] if tokens else "")
     if tokens:
         refuse_options(
             {name: value for name, value in text_options.items() if name != "keep_text"},
@@ -191,7 +193,7 @@ def _of_values(values: list, counted, text_options: dict, **about) -> dict:
     return count_words(values, **about, **as_counted(counted, text_options))
 
 
-def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> dict:
+def _frame_pairs(frame, columns: dict, name: str, counted, text_options: dict) -> dict:
     """Return arguments of `Corpus.from_pairs` for a DataFrame with one document per row."""
     column_names = list(map(str, frame.columns))
     columns = {
@@ -223,12 +225,12 @@ def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> d
         {str(column): list(frame[column]) for column in frame.columns},
     )
     if not _are_tokens(values):
-        fields["table"] = DocumentTable(table | {str(text): _filled(values, "")}, str(text))
+        fields["table"] = DocumentTable(table | {str(text): _fill(values, "")}, str(text))
     elif text_options.get("keep_text", True) and (
         others := {name: table[name] for name in table if name != str(text)}
     ):
         fields["table"] = DocumentTable(others)
-    return _of_values(values, counted, text_options, titles=titles, name=name, **fields)
+    return _value_pairs(values, counted, text_options, titles=titles, name=name, **fields)
 
 
 def _text_column(frame):
@@ -256,7 +258,7 @@ def _is_missing(value: object) -> bool:
     return np.ndim(value) == 0 and plain_value(value) is None
 
 
-def _filled(values: list, empty) -> list:
+def _fill(values: list, empty) -> list:
     """Return the values with missing ones replaced by ``empty``."""
     return [empty if _is_missing(value) else value for value in values]
 

@@ -50,16 +50,16 @@ def quality_of(corpus: AnyCorpus) -> Quality | None:
     if corpus.n_parts > 1:
         return None
     (corpus,) = corpus.parts()
-    as_ids = _repeated(corpus)
+    as_ids = _duplicates(corpus)
     others = np.setdiff1d(np.flatnonzero(np.diff(corpus.indptr)), as_ids[0])
     return Quality(
         np.flatnonzero(np.diff(corpus.indptr) == 0),
         *as_ids,
-        *_near(corpus.of_documents(others), others),
+        *_near_duplicates(corpus.of_documents(others), others),
     )
 
 
-def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _near_duplicates(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of near-duplicates, and the id of the earlier document that each resembles.
 
     The documents of ``corpus`` are distinct and not empty; ``ids`` has the id of each.
@@ -97,7 +97,7 @@ def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
         index.insert(later, sketch)
 
 
-def _repeated(corpus: Corpus) -> list[np.ndarray]:
+def _duplicates(corpus: Corpus) -> list[np.ndarray]:
     """Return the indices of non-empty documents that have the counts of an earlier one, and those of the earlier ones."""
     first, repeated, originals = {}, [], []
     words, counts, bounds = corpus.words, corpus.counts, corpus.indptr.tolist()
@@ -115,7 +115,7 @@ def _repeated(corpus: Corpus) -> list[np.ndarray]:
 
 def without_repeated(corpus: Corpus) -> Corpus:
     """Return the corpus without duplicates of earlier documents; its ``reading`` says how many were left out."""
-    repeated = _repeated(corpus)[0]
+    repeated = _duplicates(corpus)[0]
     if not len(repeated):
         return corpus
     reduced = corpus.of_documents(np.setdiff1d(np.arange(corpus.n_documents), repeated))
@@ -145,7 +145,7 @@ def describe_quality(corpus: AnyCorpus, quality: Quality | None = None) -> list[
         if n := len(documents):
             verb = "has" if n == 1 else "have"
             sentences.append(
-                f"{n:,} {of_corpus} {verb} {reason}: {_named(corpus, documents, originals)}"
+                f"{n:,} {of_corpus} {verb} {reason}: {_title_list(corpus, documents, originals)}"
             )
     if corpus.n_tokens > MOST_TOKENS:
         sentences.append(
@@ -154,7 +154,7 @@ def describe_quality(corpus: AnyCorpus, quality: Quality | None = None) -> list[
     return sentences
 
 
-def _named(corpus: Corpus, documents: np.ndarray, originals: np.ndarray | None) -> str:
+def _title_list(corpus: Corpus, documents: np.ndarray, originals: np.ndarray | None) -> str:
     """Return the titles of the first documents as text, each with its original's title if ``originals`` are given."""
     names = [repr(corpus.titles[document]) for document in documents[:MOST_NAMED]]
     if originals is not None:

@@ -75,12 +75,12 @@ def hold_out_tokens(
             f"a folder is where parts of a ShardedCorpus are written, and {corpus.name!r} is in memory; leave "
             "folder out"
         )
-    lengths, n_held_out = _wanted(corpus, fraction, seed, per)
+    lengths, n_held_out = _split_sizes(corpus, fraction, seed, per)
     if isinstance(corpus, ShardedCorpus):
         split = {"fraction": float(fraction), "seed": int(seed), "per": per}
         masks = drawn_blocks(lengths, n_held_out, int(seed), TOKENS)
         return split_shards(corpus, split, masks, folder)
-    test_counts = _drawn(corpus, lengths, n_held_out, seed, TOKENS)
+    test_counts = _draw_counts(corpus, lengths, n_held_out, seed, TOKENS)
     return with_counts(corpus, corpus.counts - test_counts), with_counts(corpus, test_counts)
 
 
@@ -128,7 +128,7 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
         raise CorpusError(
             f"no document of {corpus.name!r} has two tokens to be split into halves; give longer documents"
         )
-    scored_counts = _drawn(corpus, lengths, lengths // 2, seed, HALVES)
+    scored_counts = _draw_counts(corpus, lengths, lengths // 2, seed, HALVES)
     observed_counts = np.where(lengths[corpus.documents] < 2, 0, corpus.counts - scored_counts)
     return with_counts(corpus, observed_counts), with_counts(corpus, scored_counts)
 
@@ -159,7 +159,7 @@ def hold_out_halves(
             f"none of the {is_split.sum()} documents drawn from {corpus.name!r} has two tokens to be split into "
             "halves; ask for another fraction or seed, or give longer documents"
         )
-    scored_counts = _drawn(corpus, corpus.document_tokens, lengths // 2, seed, HALVES)
+    scored_counts = _draw_counts(corpus, corpus.document_tokens, lengths // 2, seed, HALVES)
     train = with_counts(corpus, corpus.counts - scored_counts)
     test = known_words(with_counts(corpus, scored_counts), train)
     if test.n_tokens == 0:
@@ -200,7 +200,7 @@ def hold_out_rows(
         No field of that name, a value that no document has, or a part without tokens.
     """
     _check_corpus(corpus)
-    row_values = _known(corpus, by)
+    row_values = _row_values(corpus, by)
     if (values is None) == (at_least is None):
         raise CorpusError(
             "rows are held out by their values or from a value on; give one of values=… and at_least=…"
@@ -245,7 +245,7 @@ def parse_rows(text: str, corpus: Corpus) -> dict:
     by, comparison, value = condition.groups()
     if comparison == ">=":
         return {"by": by, "at_least": parse_number(value)}
-    distinct_values = set(_known(corpus, by))
+    distinct_values = set(_row_values(corpus, by))
     values = [part.strip() for part in value.split(",")]
     return {
         "by": by,
@@ -294,7 +294,7 @@ def _check_corpus(corpus: object) -> None:
     corpus.require_memory("of these only tokens are held out, with hold_out_tokens")
 
 
-def _known(corpus: Corpus, by: str) -> list:
+def _row_values(corpus: Corpus, by: str) -> list:
     """Return the values (document,) of the input or field ``by``; for "sequence" return the names of sequences."""
     if by in corpus.input_names:
         return corpus.input(by).tolist()
@@ -325,7 +325,7 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
     return parts
 
 
-def _wanted(
+def _split_sizes(
     corpus: AnyCorpus, fraction: float, seed: int, per: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of tokens of each document, or of the corpus, and how many to hold out, both (group,) int64.
@@ -373,7 +373,7 @@ def _check_sizes(corpus: AnyCorpus, fraction: float, per: str, lengths: np.ndarr
     raise CorpusError(SHARE, f" {fraction:g} ", *problem, value=fraction)
 
 
-def _drawn(
+def _draw_counts(
     corpus: Corpus, lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> np.ndarray:
     """Draw tokens as `draw_subsets` does; return how many tokens of each document-word pair were drawn (pair,) int32."""
@@ -425,7 +425,7 @@ def split_shards(
         corpus.folder.with_name(f"{corpus.folder.name}.{name}") if folder is None else Path(folder)
     )
     if folder.exists():
-        return _there(folder, identity)
+        return _open_split(folder, identity)
     with new_folder(folder) as partial, ExitStack() as stack:
         writers = []
         for part in PARTS:
@@ -450,7 +450,7 @@ def split_shards(
         for writer in writers:
             finish(writer, corpus.name, corpus.held_out_rows, corpus.reading)
         (partial / SPLIT).write_text(json.dumps(identity))
-    return _there(folder, identity)
+    return _open_split(folder, identity)
 
 
 def _with_counts(
@@ -465,7 +465,7 @@ def _with_counts(
     return indptr, documents.words[is_positive], counts[is_positive]
 
 
-def _there(folder: Path, identity: dict) -> tuple[ShardedCorpus, ShardedCorpus]:
+def _open_split(folder: Path, identity: dict) -> tuple[ShardedCorpus, ShardedCorpus]:
     """Open the training and test corpus in a folder; raise an error if they belong to another split."""
     try:
         stored_identity = json.loads((folder / SPLIT).read_bytes())

@@ -96,7 +96,7 @@ def _as_text(value: object):
 
 def _dates(pd, texts: list) -> list[str | None]:
     """Return texts and dates as ISO dates without a time zone; None for an entry that is no date."""
-    moments, positions = _of_one_form(pd, texts), range(len(texts))
+    moments, positions = _parse_dates(pd, texts), range(len(texts))
     if moments is None:
         one_by_one = {"utc": True, "errors": "coerce", "format": "mixed"}
         with warnings.catch_warnings():
@@ -104,13 +104,13 @@ def _dates(pd, texts: list) -> list[str | None]:
             dates_found = pd.to_datetime(pd.Series(texts, dtype=object), **one_by_one)
         dates_found = dates_found.dropna().dt.tz_localize(None)
         positions = dates_found.index
-        moments = _of_one_form(pd, [texts[index] for index in positions])
+        moments = _parse_dates(pd, [texts[index] for index in positions])
         moments = dates_found if moments is None else moments
     dates = dict(zip(positions, map(iso, moments), strict=True))
     return [dates.get(index) for index in range(len(texts))]
 
 
-def _of_one_form(pd, texts: list):
+def _parse_dates(pd, texts: list):
     """Parse texts and dates by the first date format that fits all; return timestamps without time zone, or None."""
     forms = [{}, {"format": "ISO8601"}, {"dayfirst": True}, {"format": "mixed"}]
     if all(isinstance(text, str) and COMPACT.fullmatch(text) for text in texts):
@@ -162,7 +162,7 @@ def years_of(corpus: Corpus) -> Years:
             f"topics over time need the year of each document, and {corpus.name!r} has none; "
             "give times, as the corpus nips has"
         )
-    years = np.array([_whole(corpus, d) for d in range(corpus.n_documents)], np.int64)
+    years = np.array([_whole_year(corpus, d) for d in range(corpus.n_documents)], np.int64)
     first, n = int(years.min()), int(years.max()) - int(years.min()) + 1
     if n > MOST_YEARS:
         raise DataError(
@@ -177,11 +177,11 @@ def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
     years = np.full(corpus.n_documents, n - 1, np.int64)
     for d, time in enumerate(corpus.times or ()):
         if time is not None:
-            years[d] = min(max(_whole(corpus, d) - first, 0), n - 1)
+            years[d] = min(max(_whole_year(corpus, d) - first, 0), n - 1)
     return years
 
 
-def _whole(corpus: Corpus, d: int) -> int:
+def _whole_year(corpus: Corpus, d: int) -> int:
     """Return the year of document ``d`` as a whole number; raise an error if its time is no year or date."""
     time = corpus.times[d]
     if isinstance(time, str) and DATE.match(time):

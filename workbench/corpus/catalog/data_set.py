@@ -159,7 +159,7 @@ class DataSet:
 
     def folder(self) -> Path | None:
         """Return the first folder that holds all files of one form of the data set; None if none does."""
-        return next((folder for folder, _ in self._found()), None)
+        return next((folder for folder, _ in self._complete_folders()), None)
 
     def whereabouts(self) -> str:
         """Return "here" if a folder has the files, else "fetchable" (by download) or "by hand" (the user must get them)."""
@@ -241,7 +241,7 @@ class DataSet:
                 os.replace(Path(folder, file), home / self.name / file)
         return home / self.name
 
-    def _found(self) -> list[tuple[Path, Form]]:
+    def _complete_folders(self) -> list[tuple[Path, Form]]:
         """Return all pairs (folder, form) where every file of the form is in the folder."""
         return [
             (folder, form)
@@ -253,7 +253,7 @@ class DataSet:
     def _verified(self) -> tuple[Path, Corpus]:
         """Return the first folder whose files hold the published content, and the corpus read from them."""
         first_error = None
-        for folder, form in self._found():
+        for folder, form in self._complete_folders():
             try:
                 return folder, self._checked(folder, form)
             except CorpusError as error:

@@ -414,7 +414,7 @@ class MadeSet(DataSet):
         changed = {name: value for name, value in options.items() if value != self.options[name]}
         if not changed:
             return self._verified()[1]
-        form = next(iter(self._found()), None)
+        form = next(iter(self._complete_folders()), None)
         if form is None:
             raise CorpusError(self._how_to_get())
         return self._made(*form, changed)
@@ -548,7 +548,7 @@ def protein(path: Path) -> Corpus:
 
 def running_text(path: Path, windows: int = 1) -> Corpus:
     """Return windows of 4,000 tokens of a book, reduced to its 1,000 most frequent words other than stop words."""
-    tokens = _unstopped(read_text(path))
+    tokens = _content_words(read_text(path))
     words = most_frequent(Counter(tokens), 1000)
     return of_sequences(
         windows_of([token for token in tokens if token in words], 4000, windows), words
@@ -558,7 +558,7 @@ def running_text(path: Path, windows: int = 1) -> Corpus:
 def stories(path: Path) -> Corpus:
     """Return the first 20 stories with at least 60 tokens of the 200 most frequent words other than stop words."""
     entries = [json.loads(line) for line in read_text(path).splitlines()]
-    texts = {str(story["id"]): _unstopped(story["body"] or "") for story in entries}
+    texts = {str(story["id"]): _content_words(story["body"] or "") for story in entries}
     words = most_frequent(Counter(token for tokens in texts.values() for token in tokens), 200)
     vocabulary = set(words)
     texts = {
@@ -569,7 +569,7 @@ def stories(path: Path) -> Corpus:
     )
 
 
-def _unstopped(text: str) -> list[str]:
+def _content_words(text: str) -> list[str]:
     """Return the words of a text in lower case without scikit-learn's stop words."""
     return [
         word for word in re.findall(WORD_PATTERN, text.lower()) if word not in ENGLISH_STOP_WORDS

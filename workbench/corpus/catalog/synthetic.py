@@ -65,7 +65,7 @@ def _checked(name: str, value: object):
     return int(value) if name in LEAST else float(value)
 
 
-def _named(forecast: Callable, draw: Callable) -> Callable:
+def _name_corpus(forecast: Callable, draw: Callable) -> Callable:
     """Wrap the simulating function ``draw``: check its arguments, and name the corpus by those that are not defaults.
 
     The wrapper checks the arguments, and that the draw fits into memory: ``forecast`` of all arguments gives the bytes.
@@ -104,7 +104,7 @@ def _named(forecast: Callable, draw: Callable) -> Callable:
 
 
 @partial(
-    _named,
+    _name_corpus,
     lambda side, n_documents, tokens_per_document, **others: _bytes(
         n_documents, side * side, 2 * side, n_documents * tokens_per_document
     ),
@@ -134,7 +134,7 @@ def bars(
 
 
 @partial(
-    _named,
+    _name_corpus,
     lambda n_documents, n_words, n_topics, tokens_per_document, spread, **others: _bytes(
         n_documents,
         n_words,
@@ -179,7 +179,7 @@ def zipf(
 
 
 @partial(
-    _named,
+    _name_corpus,
     lambda n_documents, n_words, n_topics, **others: (
         _bytes(n_documents, n_words, n_topics) + 24.0 * n_documents * n_words
     ),

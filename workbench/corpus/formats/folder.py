@@ -19,7 +19,7 @@ def read(folder: Path, read_options: ReadOptions) -> dict:
 
     Titles are the file names, labels the subfolders if there are any.
     """
-    files, n_bytes = _inside(folder)
+    files, n_bytes = _text_files(folder)
     check_fits(2 * n_bytes, f"{folder}", "give a folder with fewer files")
     texts = [_text_of(folder / file, read_options.encoding) for file in files]
     return {"texts": texts, **called(files)}
@@ -27,7 +27,7 @@ def read(folder: Path, read_options: ReadOptions) -> dict:
 
 def stream(folder: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """Stream the texts that `read` returns, some files at a time."""
-    files, _ = _inside(folder)
+    files, _ = _text_files(folder)
     return stream_called(
         files, (_text_of(folder / file, read_options.encoding) for file in files), progress
     )
@@ -48,7 +48,7 @@ def stream_called(
     return Stream(batches(), lambda: called(files))
 
 
-def _inside(folder: Path) -> tuple[list[Path], int]:
+def _text_files(folder: Path) -> tuple[list[Path], int]:
     """Return the sorted relative paths of the text files in a folder, and their total size in bytes."""
     try:
         files = [

@@ -189,7 +189,7 @@ def _counts(place: str, entry: dict, what: str) -> dict[str, int]:
 def _json_object(content: str, place: str) -> dict:
     """Return the JSON object on a line; raise an error if the line is something else."""
     try:
-        entry = json.loads(content, object_pairs_hook=_added_up)
+        entry = json.loads(content, object_pairs_hook=_sum_repeated)
     except json.JSONDecodeError as error:
         raise CorpusError(
             f"{place}: not JSON ({error.msg}, column {error.colno}); one JSON object a line was wanted"
@@ -206,7 +206,7 @@ def _json_object(content: str, place: str) -> dict:
     return entry
 
 
-def _added_up(pairs: list[tuple[str, object]]) -> dict:
+def _sum_repeated(pairs: list[tuple[str, object]]) -> dict:
     """Return (name, value) pairs as a dict; values of a repeated name are summed if all values are integers."""
     counts = dict(pairs)
     if len(counts) < len(pairs) and all(type(value) is int for value in counts.values()):

@@ -282,7 +282,7 @@ class _Documents:
     def __init__(self, path: Path, read_options: ReadOptions):
         self._path, self._read_options, self.titles = path, read_options, []
         self._ids: dict[tuple[str, ...], int] = {}
-        self._one = tuple(
+        self._single_columns = tuple(
             dict.fromkeys(
                 (
                     *read_options.inputs,
@@ -292,7 +292,9 @@ class _Documents:
                 )
             )
         )
-        self._first: dict[str, list[tuple[str, int]]] = {name: [] for name in self._one}
+        self._first_values: dict[str, list[tuple[str, int]]] = {
+            name: [] for name in self._single_columns
+        }
 
     def of(
         self, columns: dict[str, Sequence[str]], lines: list[int]
@@ -319,12 +321,12 @@ class _Documents:
             if (document := self._ids.setdefault(key, len(self._ids))) == len(self.titles):
                 first_rows.append(row)
                 self.titles.append(" ".join(key))
-                for name in self._one:
-                    self._first[name].append((columns[name][row], lines[row]))
+                for name in self._single_columns:
+                    self._first_values[name].append((columns[name][row], lines[row]))
             documents.append(document)
-        for name in self._one:
+        for name in self._single_columns:
             for document, value, line in zip(documents, columns[name], lines, strict=True):
-                first, first_line = self._first[name][document]
+                first, first_line = self._first_values[name][document]
                 if value != first:
                     raise CorpusError(
                         f"{self._path}, line {line}: {name!r} of document {self.titles[document]!r} is {value!r} "

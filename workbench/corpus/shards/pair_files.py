@@ -67,7 +67,7 @@ class PairFiles:
         self.close()
         first, rest = 0, tuple(np.empty(0, np.int32) for _ in PARTS)
         for rows in (
-            self._read(self._folder, self._n) if self._in_order else self._dealt(n_documents)
+            self._read(self._folder, self._n) if self._in_order else self._distribute(n_documents)
         ):
             rows = tuple(np.concatenate(columns) for columns in zip(rest, rows, strict=True))
             last = int(rows[0][-1])  # whose rows may continue in the next block
@@ -92,7 +92,7 @@ class PairFiles:
                 for part, offset in zip(PARTS, offsets, strict=True)
             )
 
-    def _dealt(self, n_documents: int) -> Iterator[tuple[np.ndarray, ...]]:
+    def _distribute(self, n_documents: int) -> Iterator[tuple[np.ndarray, ...]]:
         """Distribute the rows over files by document; yield the rows of each file, sorted by document."""
         lengths = np.zeros(n_documents, np.int64)
         for documents, *_ in self._read(self._folder, self._n):

@@ -117,7 +117,7 @@ def read_shards(
         return ShardedCorpus.write(read_request(request), folder)
     with (
         new_folder(folder) as new_path,
-        _keeping(request, stream, Path(kept or kept_beside(folder))) as counts,
+        _open_counts(request, stream, Path(kept or kept_beside(folder))) as counts,
     ):
         try:
             with noting() as notes:
@@ -131,7 +131,7 @@ def read_shards(
 
 
 @contextmanager
-def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
+def _open_counts(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
     """Yield the store of word counts of this conversion, or None if the file has no texts or a tokenizer is given.
 
     The folder is kept if the block is interrupted and enough is stored; otherwise it is deleted.
@@ -250,9 +250,9 @@ def _read_texts(
     ids: dict[str, int] = {}
     occurs_in, totals, n_documents = np.zeros(0, np.int64), np.zeros(0, np.int64), 0
     n_words = 0
-    for batch, counts in _with_kept(stream.batches, word_options, processes, kept_counts):
+    for batch, counts in _reuse_counts(stream.batches, word_options, processes, kept_counts):
         numbers = np.array([ids.setdefault(word, len(ids)) for word in counts.words], np.int32)
-        occurs_in, totals = _longer(occurs_in, len(ids)), _longer(totals, len(ids))
+        occurs_in, totals = _padded(occurs_in, len(ids)), _padded(totals, len(ids))
         occurs_in[numbers] += np.bincount(counts.ids, minlength=len(numbers))
         totals[numbers] += np.bincount(
             counts.ids, weights=counts.counts, minlength=len(numbers)
@@ -279,7 +279,7 @@ def _read_texts(
     return _Words([vocabulary[word] for word in kept_numbers], numbers), n_documents, stream.rest()
 
 
-def _longer(values: np.ndarray, n: int) -> np.ndarray:
+def _padded(values: np.ndarray, n: int) -> np.ndarray:
     """Return the values, padded with zeros if they are fewer than n; the length then at least doubles."""
     if len(values) >= n:
         return values
@@ -304,18 +304,18 @@ def _check_words(n_before: int, n_words: int) -> int:
 _words_of: Callable[[str], list[str]] | None = None
 
 
-def _begin(word_options: dict) -> None:
+def _start_worker(word_options: dict) -> None:
     """Initialise a worker process that counts words and leaves Ctrl-C to its parent."""
     global _words_of
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _words_of = analyser(**word_options)
 
 
-def _counted(texts: list[str]) -> WordCounts:
+def _count_texts(texts: list[str]) -> WordCounts:
     return counted(texts, _words_of)
 
 
-def _with_kept(
+def _reuse_counts(
     batches: Iterator[Batch], word_options: dict, processes: int, kept_counts: KeptCounts | None
 ) -> Iterator[tuple[Batch, WordCounts]]:
     """Yield (batch, word counts) in order; stored counts are used first, further ones are computed and stored."""
@@ -326,13 +326,13 @@ def _with_kept(
                 "the counts that were kept are not those of this file; they are deleted, so ask again"
             )
         yield batch._replace(documents=()), counts
-    for batch, counts in _all_counted(batches, word_options, processes):
+    for batch, counts in _count_all(batches, word_options, processes):
         if kept_counts:
             kept_counts.add(counts)
         yield batch, counts
 
 
-def _all_counted(
+def _count_all(
     batches: Iterator[Batch], word_options: dict, processes: int
 ) -> Iterator[tuple[Batch, WordCounts]]:
     """Count the words of each batch, and yield (batch, counts) in order."""
@@ -346,11 +346,13 @@ def _all_counted(
         "stop_words": list(stop_list((OF_WORDS | word_options)["stop_words"]))
     }
     context = multiprocessing.get_context("spawn")
-    with _ended(ProcessPoolExecutor(processes, context, _begin, (word_options,))) as pool:
+    with _end_after(
+        ProcessPoolExecutor(processes, context, _start_worker, (word_options,))
+    ) as pool:
         queue: deque = deque()
         for batch in batches:
             queue.append(
-                (batch._replace(documents=()), pool.submit(_counted, list(batch.documents)))
+                (batch._replace(documents=()), pool.submit(_count_texts, list(batch.documents)))
             )
             if len(queue) > 2 * processes:  # as many are held at most
                 counted_batch, future = queue.popleft()
@@ -360,7 +362,7 @@ def _all_counted(
 
 
 @contextmanager
-def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
+def _end_after(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
     """Yield the pool of worker processes; end the processes when the block ends, also after an error."""
     try:
         yield pool

@@ -233,7 +233,9 @@ def stop_list(stop_words) -> Iterable[str]:
     if stop_words == "english":
         return ENGLISH_STOP_WORDS | CONTRACTIONS
     if isinstance(stop_words, str | Path):
-        return _of_file(Path(stop_words)) if _is_path(stop_words) else _of_language(stop_words)
+        return (
+            _file_words(Path(stop_words)) if _is_path(stop_words) else _language_words(stop_words)
+        )
     words = list(stop_words) if isinstance(stop_words, Iterable) else [None]
     if not all(isinstance(word, str) for word in words):
         raise DataError.must_be(
@@ -266,7 +268,7 @@ def _is_path(name: str) -> bool:
     return isinstance(name, Path) or bool(set(name) & set("./\\"))
 
 
-def _of_language(language: str) -> list[str]:
+def _language_words(language: str) -> list[str]:
     from stop_words import LANGUAGE_MAPPING, get_stop_words
 
     name = LANGUAGE_MAPPING.get(language.lower(), language.lower())
@@ -283,7 +285,7 @@ def _of_language(language: str) -> list[str]:
     return get_stop_words(name)
 
 
-def _of_file(path: Path) -> list[str]:
+def _file_words(path: Path) -> list[str]:
     from workbench.data.opening import path_of, read_text
 
     if not path_of(path).is_file():
