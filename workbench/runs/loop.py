@@ -336,7 +336,7 @@ class MemorySink:
                     variable.dims,
                     np.stack(
                         [
-                            self._widened(variable, snapshot[name])
+                            self._widen(variable, snapshot[name])
                             for snapshot in self._snapshots.values()
                         ]
                     ),
@@ -349,7 +349,7 @@ class MemorySink:
             labelled, counts, np.array(list(self._snapshots)), self._train, self._recorded
         )
 
-    def _widened(self, variable: Variable, counts: np.ndarray) -> np.ndarray:
+    def _widen(self, variable: Variable, counts: np.ndarray) -> np.ndarray:
         """Return a snapshot's counts, padded with zeros for topics that were created later."""
         missing = [
             self._n_topics - n if dim == "topic" else 0

@@ -101,7 +101,7 @@ def read_words(reading: dict) -> list[str]:
         options.pop("keep_text", None)
     if (encoding := reading.get("found", {}).get("encoding", STRICT)) != STRICT:
         options["encoding"] = encoding
-    pairs = ((name, _typed(name, value)) for name, value in options.items())
+    pairs = ((name, _typed_text(name, value)) for name, value in options.items())
     return [*chain.from_iterable(("--read", f"{name}={value}") for name, value in pairs)]
 
 
@@ -117,7 +117,7 @@ def environment(spec: RunSpec) -> str:
     return f"WORKBENCH_DATA={shlex.quote(str(folders[0].resolve()))} " if folders else ""
 
 
-def _typed(name: str, value) -> str:
+def _typed_text(name: str, value) -> str:
     """Return an option's value as text for ``--read``; a string that would be parsed as JSON is put in quotes."""
     if value is None or value == []:
         return ""

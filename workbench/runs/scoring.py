@@ -105,7 +105,7 @@ def score(
     if past_burn_in:
         log_of_seen = old_average.log_of_seen
         if seen_words is not None:
-            logs_of_seen = _of_groups(test, probability, seen_words)
+            logs_of_seen = _group_logs(test, probability, seen_words)
             log_of_seen = (
                 logs_of_seen if log_of_seen is None else np.logaddexp(log_of_seen, logs_of_seen)
             )
@@ -122,7 +122,7 @@ def score(
     return (
         average,
         scores,
-        _predicted(
+        _prediction(
             test, probability, words, seen_words, average if samples and past_burn_in else None
         ),
     )
@@ -140,7 +140,7 @@ def updated_average(
         return average, Logs(log_of_state, log_of_state, np.nan, np.nan)
     mean, n = np.empty_like(probability), average.n_averaged
     log_of_state, log_of_average = take_in(test.weights, probability, average.probability, n, mean)
-    logs = _of_groups(test, probability)
+    logs = _group_logs(test, probability)
     log_of_groups = np.logaddexp(average.log_of_groups, logs)
     by_document = (log_of_groups - np.log(n + 1)).sum()
     return Average(mean, n + 1, log_of_groups, average.log_of_all), Logs(
@@ -184,7 +184,7 @@ def further_scores(
     }
 
 
-def _predicted(
+def _prediction(
     test: Data,
     probability: np.ndarray,
     words: np.ndarray | None,
@@ -193,9 +193,9 @@ def _predicted(
 ) -> Predicted:
     """Return the input of further scores: the running average's predictions, or the state's if ``average`` is None."""
     if average is None:
-        log_of_seen = None if seen_words is None else _of_groups(test, probability, seen_words)
+        log_of_seen = None if seen_words is None else _group_logs(test, probability, seen_words)
         return Predicted(
-            probability, _of_groups(test, probability), log_of_seen, words, probability, words
+            probability, _group_logs(test, probability), log_of_seen, words, probability, words
         )
     log_n = np.log(average.n_averaged)
     log_of_seen = None if seen_words is None else average.log_of_seen - log_n
@@ -209,7 +209,7 @@ def _predicted(
     )
 
 
-def _of_groups(
+def _group_logs(
     test: Data, probability: np.ndarray, pairs: np.ndarray | slice = slice(None)
 ) -> np.ndarray:
     """Return the log joint probability (group,) of each group's held-out items.

@@ -54,9 +54,9 @@ def test_each_thing_that_is_not_shared_has_its_sentence(seen_as, store):
     for change, told in (
         (dict(token=""), f"{who} does not see the files of the store {store}{elsewhere}"),
         (dict(token="another"), f"{who} does not see the files of the store {store}{elsewhere}"),
-        (dict(wrote=""), f"{who} cannot write to the store {store}; make it writable there"),
+        (dict(file_name=""), f"{who} cannot write to the store {store}; make it writable there"),
         (
-            dict(wrote="nowhere"),
+            dict(file_name="nowhere"),
             f"a file that {who} writes to the store {store} is not seen here{elsewhere}",
         ),
         (

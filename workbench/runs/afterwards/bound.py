@@ -158,7 +158,7 @@ def _inputs(run: Run) -> Iterator[tuple]:
     spec = run.spec
     if spec.shards:
         with tempfile.TemporaryDirectory(prefix="bound-") as scratch:
-            yield at_last_checkpoint(run, partial(_laid_out, run, Path(scratch)))
+            yield at_last_checkpoint(run, partial(_shard_inputs, run, Path(scratch)))
         return
     engine, model, options = spec.parts()
     position = last_position(run, engine)
@@ -167,7 +167,9 @@ def _inputs(run: Run) -> Iterator[tuple]:
     yield position.iteration, *bounds.whole(corpus, *inputs)
 
 
-def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[StoredPart]) -> tuple:
+def _shard_inputs(
+    run: Run, scratch: Path, position: Position, parts: Iterator[StoredPart]
+) -> tuple:
     """Return what `_inputs` yields for a corpus in shards; the document arrays are written to files in ``scratch``."""
     _, model, options = run.spec.parts()
     train, bound_parts, entropy = corpora_of(run.path.parent, run.spec)[0], [], 0.0
@@ -179,14 +181,14 @@ def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[Store
         entropy += engine.stored_entropy(options, split, mean_part(part.state))
         n_tokens, shift = split.n_tokens, ((ANNEALING, shard_range.first_token),)
         bound_parts.append(
-            bounds.Part(partial(_opened, train, shard_range, options), rows, n_tokens, shift)
+            bounds.Part(partial(_open_part, train, shard_range, options), rows, n_tokens, shift)
         )
     state = position.state
     entropy = part_of(state).total_entropy(options, mean_part(state), entropy)
     return position.iteration, bound_parts, state, entropy
 
 
-def _opened(train: ShardedCorpus, shard_range: ShardRange, options) -> tuple:
+def _open_part(train: ShardedCorpus, shard_range: ShardRange, options) -> tuple:
     """Return (documents, split): a shard's documents, memory-mapped, and which of their pairs are sampled or averaged."""
     corpus = train.rows(shard_range.first, shard_range.last)
     return corpus, split_of(corpus, options)

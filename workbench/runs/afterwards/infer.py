@@ -277,7 +277,7 @@ def infer(
         "n_tokens": np.empty(corpus.n_documents, np.int64),
         "out_of_vocabulary": np.empty(corpus.n_documents),
     }
-    with _inferred(inference, client, progress) as slices:
+    with _open_results(inference, client, progress) as slices:
         for positions, inferred in slices:
             for name, values in data.items():
                 values[positions] = inferred[name]
@@ -335,7 +335,7 @@ def infer_to_file(
         if any(map(ne, values, corpus.titles))
     }
     topics = (f"topic {k}" for k in range(inference.topics.n_topics))
-    with _written(path) as write, _inferred(inference, client, progress) as slices:
+    with _open_csv(path) as write, _open_results(inference, client, progress) as slices:
         write([["document", "n_tokens", "out_of_vocabulary", *topics, *columns_by_name]])
         for positions, inferred in slices:
             rows = zip(
@@ -373,7 +373,7 @@ def _objects(values: Sequence) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator[Inferred]]:
+def _open_results(inference: Inference, client, progress: bool) -> Iterator[Iterator[Inferred]]:
     """Yield an iterator over the results of each slice, computed here or on a cluster, and show a progress bar.
 
     Warns at the end if the run knows no word of the documents.
@@ -404,7 +404,7 @@ def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator
 
 
 @contextlib.contextmanager
-def _written(path: Path) -> Iterator[Callable]:
+def _open_csv(path: Path) -> Iterator[Callable]:
     """Yield a function that writes rows to a temporary CSV file, which replaces the file ``path`` at the end of the block."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -138,13 +138,13 @@ def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records
     values = np.full((records.n_distinct, len(levels)), -1)
     for column, (field, names) in enumerate(levels.items()):
         if field in records.fields:
-            values[:, column] = _renumbered(records, field, names, spec.name)
+            values[:, column] = _renumber(records, field, names, spec.name)
     return Records(
         values, records.multiplicities, tuple(levels), tuple(levels.values()), records.name
     )
 
 
-def _renumbered(records: Records, field: str, names: tuple[str, ...], run: str) -> np.ndarray:
+def _renumber(records: Records, field: str, names: tuple[str, ...], run: str) -> np.ndarray:
     """Return a field's values (record,) as the run numbers the levels; raise DataError for a level that the run lacks.
 
     names : the levels of the field in the run

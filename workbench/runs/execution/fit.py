@@ -410,7 +410,7 @@ def resume(
     return run.dataset(train)
 
 
-def _carried_on(
+def _compute_to_end(
     path: Path, on_iteration: OnIteration | None, corpora: tuple, crew: Callable
 ) -> None:
     """Compute a run to its end by `carry_on`, starting again from the last checkpoint if a cluster's worker is lost.
@@ -468,5 +468,5 @@ def finish(
                 crew = _crew(cluster_client, corpora[0])
                 if progress:
                     tell_cost(cluster_client, Planned(run.spec, *corpora))
-                _carried_on(run.path, on_iteration, corpora, crew)
+                _compute_to_end(run.path, on_iteration, corpora, crew)
     return print_how_to_resume()

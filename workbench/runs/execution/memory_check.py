@@ -222,7 +222,7 @@ def check_room(
         subject = (
             " with ".join(filter(None, [largest.spec.engine, largest.spec.size_text])) + " needs"
         )
-        proposal = _joined(
+        proposal = _join(
             [
                 alternative
                 for alternative, run in _smaller(largest)
@@ -230,7 +230,7 @@ def check_room(
             ]
         )
         fewer = _most_topics(largest, free, stored)
-        proposal = _joined(
+        proposal = _join(
             [
                 alternative
                 for alternative in (proposal, f"at most {fewer} topics" if fewer else "")
@@ -282,7 +282,7 @@ def _most_topics(run: Planned, free: int, stored: bool) -> int:
     return bisect_left(range(1, spec.n_topics), True, key=too_large)
 
 
-def _joined(alternatives: list[str]) -> str:
+def _join(alternatives: list[str]) -> str:
     """Join alternatives as in "this, that or the other"."""
     return " or ".join(
         [", ".join(alternatives[:-1]), alternatives[-1]] if len(alternatives) > 1 else alternatives

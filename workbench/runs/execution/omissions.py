@@ -69,7 +69,7 @@ def omissions_of(edits: Sequence[str], corpus: Corpus) -> Omissions:
     word_ids = {word: word_id for word_id, word in enumerate(corpus.vocabulary)}
     for edit in edits:
         action, _, arguments = edit.partition(" ")
-        names = _named(arguments.strip(), word_ids if action == WORDS else {})
+        names = _split_names(arguments.strip(), word_ids if action == WORDS else {})
         if not names:
             raise OptionError.must_be(
                 "an edit of the data", "like omit said or omit-document 3", edit
@@ -92,7 +92,7 @@ def omissions_of(edits: Sequence[str], corpus: Corpus) -> Omissions:
     return Omissions(words, documents)
 
 
-def _named(text: str, vocabulary: Container[str]) -> list[str]:
+def _split_names(text: str, vocabulary: Container[str]) -> list[str]:
     """Split a text at ", " into names, else at blanks, and at commas except those within a name in ``vocabulary``."""
     names = text.split(", ") if ", " in text else [text] if text in vocabulary else text.split()
     parts = ([name] if name in vocabulary else name.split(",") for name in names)

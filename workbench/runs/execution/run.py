@@ -192,8 +192,8 @@ class Run(RunReader):
         """
         if edits:
             planned = branch_of_topics(self.path, edits, changes)
-            return _resumed(make_runs(self.path.parent, [planned])[0].path)
-        return _resumed(branch(self.path, changes, user_name()))
+            return _resume_run(make_runs(self.path.parent, [planned])[0].path)
+        return _resume_run(branch(self.path, changes, user_name()))
 
     def undo(self) -> Run:
         """Start a run from the state before this run's last change of settings, and return the new run.
@@ -202,7 +202,7 @@ class Run(RunReader):
         ------
         StoreError
         """
-        return _resumed(branch_before(self.path))
+        return _resume_run(branch_before(self.path))
 
     def pause(self) -> None:
         """Request a pause after the present step, and return at once."""
@@ -280,7 +280,7 @@ class Run(RunReader):
         return f"{status['state']}, iteration {status['iteration']:,} of {status['n_iterations']:,}"
 
 
-def _resumed(path: Path) -> Run:
+def _resume_run(path: Path) -> Run:
     run = Run(path)
     run.resume()
     return run

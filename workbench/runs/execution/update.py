@@ -192,7 +192,7 @@ def update_by(
     total_documents = (
         None if total_documents is None else SpecError.whole("total_documents", total_documents, 1)
     )
-    options = _going_on(spec.parts()[2], train, iteration, total_documents)
+    options = _continued_options(spec.parts()[2], train, iteration, total_documents)
 
     def planned(n_kw: np.ndarray, visited: Visited | None = None) -> Planned:
         """Return the new run as a `Planned`, with a warm start from the topics ``n_kw``."""
@@ -247,7 +247,7 @@ def update_by(
     return run
 
 
-def _going_on(
+def _continued_options(
     options: online_vb.Options, train: Corpus, iteration: int, total_documents: int | None
 ):
     """Return the options with which new batches continue the learning rate of a run after ``iteration`` iterations.
@@ -343,14 +343,14 @@ class Stream:
         reading: dict | None = None,
     ):
         self.n_passes, self.position, self.reading = n_passes, StreamPosition(1, 0, 0, 0), reading
-        self._counted, self._size = counted, batch_size
-        self.batches = self._all(counted())
+        self._make_documents, self._size = counted, batch_size
+        self.batches = self._all_batches(counted())
 
-    def _all(self, documents: Iterator[Counted]) -> Iterator[list[Counted]]:
+    def _all_batches(self, documents: Iterator[Counted]) -> Iterator[list[Counted]]:
         for n_passes in range(1, self.n_passes + 1):
             start, positions = self.position._replace(n_passes=n_passes, n_came=0), deque()
-            documents = documents if n_passes == 1 else self._counted()
-            for batch in in_batches(self._known(documents, start, positions), self._size):
+            documents = documents if n_passes == 1 else self._make_documents()
+            for batch in in_batches(self._known_documents(documents, start, positions), self._size):
                 for _ in batch:
                     self.position = positions.popleft()
                 yield batch
@@ -362,7 +362,7 @@ class Stream:
                     f"pass {n_passes} over the documents found none; give documents that can be iterated again, as a list"
                 )
 
-    def _known(
+    def _known_documents(
         self,
         documents: Iterator[Counted],
         position: StreamPosition,
@@ -562,7 +562,9 @@ def fit_stream(
         vocabulary = documents.vocabulary if vocabulary is None else vocabulary
     words = None if vocabulary is None else tuple(words_by_id(vocabulary, 0))
     if is_whole(documents):
-        documents = data_from(documents, STREAMING, **_of_ids(documents, words), **of_text)
+        documents = data_from(
+            documents, STREAMING, **_vocabulary_argument(documents, words), **of_text
+        )
         words = tuple(documents.vocabulary) if words is None else words
     if not words:
         raise DataError(
@@ -656,7 +658,7 @@ def _reading(documents: object, of_text: dict) -> dict:
     return {name: value for name, value in record.items() if name not in left_out}
 
 
-def _of_ids(documents: object, words: tuple | None) -> dict:
+def _vocabulary_argument(documents: object, words: tuple | None) -> dict:
     """Return the vocabulary as keyword arguments of `data_from` for a matrix of counts; {} for other documents."""
     is_matrix = hasattr(documents, "tocoo") or (
         hasattr(documents, "ndim") and not hasattr(documents, "iloc")

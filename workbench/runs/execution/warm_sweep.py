@@ -51,7 +51,7 @@ def begin(store: Path, groups: list[list[Planned]], jobs: int) -> list[Run]:
         plan = {
             "jobs": jobs,
             "runs": [run.name for run in runs],
-            "rungs": [list(map(_written, cells)) for cells in groups],
+            "rungs": [list(map(_plain_cell, cells)) for cells in groups],
         }
         lock.path.write_text(json.dumps(plan), encoding="utf-8")
         set_waiting([run.path for run in ended_runs if run.state != FINISHED], lock.path)
@@ -75,7 +75,7 @@ def climb(lock: Path) -> None:
     lock : the lock file, which contains the plan
     """
     store, plan = lock.parent.parent, json.loads(lock.read_text(encoding="utf-8"))
-    groups = [[_planned(store, *cell) for cell in cells] for cells in plan["rungs"]]
+    groups = [[_planned_cell(store, *cell) for cell in cells] for cells in plan["rungs"]]
     runs: list[Run] = []
     for group in warm_groups(groups, store):
         if runs and all(requested(run.path) == STOPPED for run in runs):
@@ -106,7 +106,7 @@ def _run(runs: list[Run], lock: Path, jobs: int) -> None:
         run.wait()
 
 
-def _written(cell: Planned) -> tuple[str, int, str]:
+def _plain_cell(cell: Planned) -> tuple[str, int, str]:
     """Return (spec, number of topics, values of the other keys) of a cell in a form that JSON can represent."""
     return (
         cell.spec.to_json(),
@@ -115,8 +115,8 @@ def _written(cell: Planned) -> tuple[str, int, str]:
     )
 
 
-def _planned(store: Path, spec: str, n_topics: int, key_values: str) -> Planned:
-    """Return the run of a sweep that `_written` put into JSON, with its corpora read from the store."""
+def _planned_cell(store: Path, spec: str, n_topics: int, key_values: str) -> Planned:
+    """Return the run of a sweep that `_plain_cell` put into JSON, with its corpora read from the store."""
     run_spec = RunSpec.from_json(spec)
     train, test = corpora_of(store, run_spec)
     if run_spec.table is not None:

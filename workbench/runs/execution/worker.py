@@ -80,7 +80,9 @@ def carry_on(
         try:
             if not keep_request:
                 set_wanted(path, RUNNING)
-            train, test = _checked(spec, *corpora) if corpora else corpora_of(path.parent, spec)
+            train, test = (
+                _check_corpora(spec, *corpora) if corpora else corpora_of(path.parent, spec)
+            )
             check_room([Planned(spec, train, test)], here=True)
             with (
                 laid_out(Planned(spec, train, test), path, crew) as data,
@@ -139,7 +141,9 @@ def resume_position(
     return position._replace(rows=data.rows)
 
 
-def _checked(spec: RunSpec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
+def _check_corpora(
+    spec: RunSpec, train: Corpus, test: Corpus | None
+) -> tuple[Corpus, Corpus | None]:
     """Return (training corpus, test corpus or None) if they have the spec's content hashes; else raise StoreError."""
     test = test if spec.test else None
     if (train.content_hash, test and test.content_hash) != (spec.train, spec.test):

@@ -36,12 +36,12 @@ def match(
     known_words[word_indices[word_indices >= 0]] = True
     if not known_words.any():
         raise ForeignError(
-            f"the model and the corpus have no word in common; the model has {_few(words)}, the corpus "
-            f"{_few(train.vocabulary)}; words must be spelt alike"
+            f"the model and the corpus have no word in common; the model has {_examples(words)}, the corpus "
+            f"{_examples(train.vocabulary)}; words must be spelt alike"
         )
     phi = np.zeros((len(foreign.phi), train.n_words))
     phi[:, word_indices[word_indices >= 0]] = foreign.phi[:, word_indices >= 0]
-    note = _of_words(foreign, words, word_indices, train, known_words)
+    note = _word_note(foreign, words, word_indices, train, known_words)
     if not known_words.all() and leave_out:
         train, test = (
             with_counts(part, np.where(known_words[part.words], part.counts, 0))
@@ -56,7 +56,7 @@ def match(
     return train, test, theta, phi, "; ".join(filter(None, (note, document_note)))
 
 
-def _of_words(
+def _word_note(
     foreign: ForeignModel,
     words: tuple[str, ...],
     word_indices: np.ndarray,
@@ -178,7 +178,7 @@ def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None
     if is_possible.all():
         return
     tokens = int(test.counts[~is_possible].sum())
-    examples = _few([test.vocabulary[w] for w in np.unique(test.words[~is_possible])])
+    examples = _examples([test.vocabulary[w] for w in np.unique(test.words[~is_possible])])
     remedy = "fit it with all words of the training corpus, or leave these words out of both sets: unknown='leave out'"
     if is_known[test.words[~is_possible]].all():
         remedy = "import it smoothed"
@@ -188,7 +188,7 @@ def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None
     )
 
 
-def _few(words: Sequence[str], most: int = 3) -> str:
+def _examples(words: Sequence[str], most: int = 3) -> str:
     """Return the first few words and how many others there are, as text for an error message."""
     examples = ", ".join(repr(re.sub(r"\s+", " ", str(word))[:30]) for word in list(words)[:most])
     return examples + (f" and {len(words) - most:,} more" if len(words) > most else "")

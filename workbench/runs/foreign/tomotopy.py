@@ -96,7 +96,7 @@ def read_file(path: Path, kinds: tuple[str, ...]) -> ForeignModel:
             except subprocess.TimeoutExpired:
                 continue
             if process.returncode == 0:
-                return _given(read_arrays(arrays_file))
+                return _foreign_model(read_arrays(arrays_file))
             if process.returncode == 2:
                 raise ForeignError(f"{path}: {shown(process.stdout)}")
     raise ForeignError(
@@ -137,7 +137,7 @@ def write_found() -> None:
     )
 
 
-def _given(arrays: dict) -> ForeignModel:
+def _foreign_model(arrays: dict) -> ForeignModel:
     engine, program = map(str, arrays["about"])
     return ForeignModel(
         engine,

@@ -151,7 +151,7 @@ class ShardedData:
         self.train, self.test, self.shard_ranges = train, test, shard_ranges_of(train)
         self.engine, self.model, self.options = spec.at(0).parts(train)
         self._n_rows = {"document": train.n_documents, "token": train.n_tokens}
-        self._own = row_fields(self.engine.state)
+        self._row_names = row_fields(self.engine.state)
         self._samples = self._samples_any()
         self._scratch = (
             None if scratch is None else tempfile.TemporaryDirectory(".partial", "rows-", scratch)
@@ -231,7 +231,9 @@ class ShardedData:
 
     def _shared(self, state: State) -> dict:
         """Return the arrays of a state that all parts of the corpus share, as a dict."""
-        return {name: value for name, value in state._asdict().items() if name not in self._own}
+        return {
+            name: value for name, value in state._asdict().items() if name not in self._row_names
+        }
 
     def score(
         self, state: State, average: Average, past_burn_in: bool, context: StepContext

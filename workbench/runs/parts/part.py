@@ -213,7 +213,7 @@ class Part:
         phase, arguments = phase_of(self.engine, call), [self.corpus(), self._model, self._options]
         if shared is None:
             self.average_anew()
-            arguments += context, self._of_documents(warm_start)
+            arguments += context, self._part_warm_start(warm_start)
         else:
             arguments += self.state(shared), context
         generator = phase.work(*arguments)
@@ -251,7 +251,7 @@ class Part:
 
         return with_state(value, self.engine.state, empty)
 
-    def _of_documents(self, warm_start: WarmStart | None) -> WarmStart | None:
+    def _part_warm_start(self, warm_start: WarmStart | None) -> WarmStart | None:
         """Return the warm start restricted to the documents of this part."""
         if warm_start is None:
             return None

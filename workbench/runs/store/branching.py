@@ -39,13 +39,13 @@ def branch(path: Path, changes: Mapping, who: str = "") -> Path:
     spec = read_spec(path)
     values = checked_changes(spec, changes)
     # before the rows, which then reach as far at least
-    checkpoint = _held(path, CHECKPOINT, spec)
+    checkpoint = _link_checkpoint(path, CHECKPOINT, spec)
     stored = Stored(path)
     rows = stored.rows(stored.committed())
     last_iteration = int(rows[-1, 0]) if len(rows) else 0
     intervention = Intervention(max(last_iteration, spec.held_after) + 1, values, who)
     branch_spec = replace(spec, interventions=(*spec.interventions, intervention))
-    return _begun(path, branch_spec, stored, rows, checkpoint)
+    return _begin_run(path, branch_spec, stored, rows, checkpoint)
 
 
 def branch_before(path: Path) -> Path:
@@ -59,7 +59,7 @@ def branch_before(path: Path) -> Path:
     spec = read_spec(path)
     if not spec.interventions:
         raise StoreError(f"nothing was turned in run '{path.name}', so nothing can be undone")
-    checkpoint, last = _held(path, BEFORE, spec), spec.held_after
+    checkpoint, last = _link_checkpoint(path, BEFORE, spec), spec.held_after
     if iteration_of_checkpoint(checkpoint) != last:
         checkpoint.unlink(missing_ok=True)
         raise StoreError(
@@ -67,7 +67,7 @@ def branch_before(path: Path) -> Path:
         )
     stored = Stored(path)
     rows = stored.rows(stored.committed())
-    return _begun(path, spec.at(last), stored, rows[rows[:, 0] <= last], checkpoint)
+    return _begin_run(path, spec.at(last), stored, rows[rows[:, 0] <= last], checkpoint)
 
 
 def refuse_shards(path: Path, spec: RunSpec) -> None:
@@ -78,7 +78,7 @@ def refuse_shards(path: Path, spec: RunSpec) -> None:
         )
 
 
-def _held(path: Path, name: str, spec: RunSpec) -> Path:
+def _link_checkpoint(path: Path, name: str, spec: RunSpec) -> Path:
     """Link or copy a run's checkpoint file ``name``, if it exists, to a temporary path; return that path in any case."""
     refuse_shards(path, spec)
     link = partial_of(path.with_name(f"{path.name}-branch"))
@@ -91,7 +91,9 @@ def _held(path: Path, name: str, spec: RunSpec) -> Path:
     return link
 
 
-def _begun(path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoint: Path) -> Path:
+def _begin_run(
+    path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoint: Path
+) -> Path:
     """Make a run that begins with the given rows and checkpoint, and the last snapshot until then; return its folder."""
     try:
         spec = replace(spec, name=f"{path.name}-{spec.hash[:4]}")

@@ -27,11 +27,11 @@ def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) ->
     """
     dims = {name: stored.recorded.variables[name].dims for name in stored.counts}
     return lazy_dataset(
-        {name: (dims[name], _OfSnapshots(stored, name, committed, iterations)) for name in dims}
+        {name: (dims[name], _SnapshotArray(stored, name, committed, iterations)) for name in dims}
     )
 
 
-class _OfSnapshots(BackendArray):
+class _SnapshotArray(BackendArray):
     """A lazy array that checks at every read that the run still has the snapshots."""
 
     def __init__(self, stored: Stored, name: str, committed: Committed, iterations: np.ndarray):
@@ -58,7 +58,7 @@ class _OfSnapshots(BackendArray):
             self._stored.refuse_missing_counts(
                 self._name, slots.tolist(), self._committed.n_topics, rows
             )
-            values = read(self._stored.path, self._array, tuple(map(_within, key, self.shape)))
+            values = read(self._stored.path, self._array, tuple(map(_clip, key, self.shape)))
         except DamagedError:
             self._refuse_gone(slots)
             raise
@@ -74,6 +74,6 @@ class _OfSnapshots(BackendArray):
             )
 
 
-def _within(part, n: int):
+def _clip(part, n: int):
     """Clip a slice to the first ``n`` items, as the stored array may be longer; return other indices unchanged."""
     return slice(*part.indices(n)) if isinstance(part, slice) else part

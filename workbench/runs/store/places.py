@@ -37,14 +37,14 @@ def run_paths(store: Path) -> list[Path]:
         raise InputError(
             f"the store {store} cannot be read: {error.strerror}; check the folder"
         ) from error
-    times = {path: _made(path) for path in folders if is_run(path)}
+    times = {path: _creation_time(path) for path in folders if is_run(path)}
     return sorted(
         (path for path, time in times.items() if time is not None),
         key=lambda path: (times[path], path.name),
     )
 
 
-def _made(path: Path) -> int | None:
+def _creation_time(path: Path) -> int | None:
     """Return the time (ns) of a run's creation, else of its last change; None if neither is known."""
     for name in ABOUT:
         with suppress(OSError):

@@ -213,11 +213,15 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
     old_ending = read_ending(path)
     settled = old_ending.settled if rule is not None and rule == old_ending.rule else None
     _change_ending(
-        path, old_ending, n_iterations=max(n_iterations, _reached(path)), rule=rule, settled=settled
+        path,
+        old_ending,
+        n_iterations=max(n_iterations, _last_iteration(path)),
+        rule=rule,
+        settled=settled,
     )
 
 
-def _reached(path: Path) -> int:
+def _last_iteration(path: Path) -> int:
     """Return the iteration of a run's last committed row; 0 without rows."""
     stored = Stored(path)
     committed = stored.committed()
@@ -268,7 +272,7 @@ def read_status(path: Path, attributes: dict | None = None) -> dict:
 def _status_from_rows(path: Path, n_iterations: int) -> dict:
     """Return a run's state and iteration, inferred from rows and lock; {} if the rows cannot be read."""
     with contextlib.suppress(DamagedError):
-        iteration = _reached(path)
+        iteration = _last_iteration(path)
         end_state = FINISHED if iteration >= n_iterations else LOST
         return {"iteration": iteration, "state": RUNNING if is_held(path / "lock") else end_state}
     return {}
@@ -280,14 +284,14 @@ def _status_in_file(path: Path) -> dict:
     The file is read again after the lock was free, since a worker may have ended, or another begun, in between.
     """
     status = read_json(path / "status.json")
-    while status.get("state") in ALIVE and not _lives(path, status):
+    while status.get("state") in ALIVE and not _is_alive(path, status):
         if (second_status := read_json(path / "status.json")) == status:
             return status | {"state": LOST}
         status = second_status
     return status
 
 
-def _lives(path: Path, status: dict) -> bool:
+def _is_alive(path: Path, status: dict) -> bool:
     """Return whether a process holds the lock of the run or its queue; without locks, whether the heartbeat is recent."""
     locks = [path / "lock"] + [
         path.parent / QUEUES / str(name) for name in [status.get("queue")] if name

@@ -57,7 +57,7 @@ def client_of(scheduler) -> Iterator[Client]:
     ClusterError
         The extra ``scale`` is not installed, the address is invalid, no scheduler answers, or no worker connects.
     """
-    with _made(scheduler) as client:
+    with _open_client(scheduler) as client:
         await_worker(client)
         yield client
 
@@ -74,7 +74,7 @@ def await_worker(client: Client) -> None:
 
 
 @contextlib.contextmanager
-def _made(scheduler) -> Iterator[Client]:
+def _open_client(scheduler) -> Iterator[Client]:
     """Yield a client of the scheduler, existing or new, without waiting for a worker."""
     try:
         import distributed

@@ -84,10 +84,12 @@ class WorkerParts:
         client.run(forget_others, client.run_on_scheduler(clients_there), on_error="ignore")
         addresses = sorted(check_workers(client))
         n_parts = len(shard_ranges)
-        self._homes = [addresses[number * len(addresses) // n_parts] for number in range(n_parts)]
-        self._workers = sorted(set(self._homes))
+        self._part_workers = [
+            addresses[number * len(addresses) // n_parts] for number in range(n_parts)
+        ]
+        self._workers = sorted(set(self._part_workers))
         self._subtrees = [*self._sum_tasks(client.nthreads())]
-        self._sent: tuple[tuple, Future] | None = None
+        self._last_sent: tuple[tuple, Future] | None = None
         without_start = setting._replace(spec=replace(setting.spec, warm_start=None), scratch=None)
         self._check_room(shard_ranges)
         self._wait(
@@ -103,13 +105,13 @@ class WorkerParts:
     def collect(self, method: str, *arguments) -> list:
         """Call a method of every `Part` of the data; return the list of results in the order of the parts."""
         return self._wait(
-            [self._call(number, method, *arguments) for number in range(len(self._homes))],
+            [self._call(number, method, *arguments) for number in range(len(self._part_workers))],
             never_interrupted,
         )
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
         """Call a method of every part; yield one result at a time, in the order of the parts."""
-        return (self.alone(number, method, *arguments) for number in range(len(self._homes)))
+        return (self.alone(number, method, *arguments) for number in range(len(self._part_workers)))
 
     def alone(self, number: int, method: str, *arguments):
         """Call a method of one part and return the result."""
@@ -118,7 +120,7 @@ class WorkerParts:
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Contribution | Returned:
         """Compute one phase of a step on the parts in turn, each from the shared arrays as the part before left them."""
         shared_arrays, sums = self._scatter(shared), []
-        for number, home in enumerate(self._homes):
+        for number, home in enumerate(self._part_workers):
             result = self._submit(number, in_turn, self._key, number, call, shared_arrays)
             if number == 0 and (returned := self._early_result(result, home, interrupt)):
                 return returned
@@ -149,10 +151,10 @@ class WorkerParts:
             )
             for home, level, numbers in self._subtrees
         ]
-        if returned := self._early_result(results[0][1], self._homes[0], interrupt):
+        if returned := self._early_result(results[0][1], self._part_workers[0], interrupt):
             return returned
         (contribution,) = self._wait([from_subtrees(results, self._add)], interrupt)
-        self._sent = None  # the arrays that were sent will be changed in place
+        self._last_sent = None  # the arrays that were sent will be changed in place
         return writable_copy(contribution)
 
     def _early_result(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
@@ -181,7 +183,7 @@ class WorkerParts:
 
     def close(self) -> None:
         """Delete the parts on the workers."""
-        self._sent = None
+        self._last_sent = None
         with contextlib.suppress(OSError):  # where the scheduler is gone
             if self._client.status == "running":
                 self._client.run(forget, self._key, on_error="ignore")
@@ -194,7 +196,7 @@ class WorkerParts:
         threads : number of threads of each worker, by address
         """
         for worker in self._workers:
-            first, n = self._homes.index(worker), self._homes.count(worker)
+            first, n = self._part_workers.index(worker), self._part_workers.count(worker)
             tasks = min(threads[worker], n)
             for task in range(tasks):
                 for level, numbers in subtrees(
@@ -212,7 +214,7 @@ class WorkerParts:
 
     def _submit(self, number: int, function: Callable, *arguments) -> Future:
         """Submit a task to the worker that has the part ``number``."""
-        return self._submit_to(self._homes[number], function, *arguments)
+        return self._submit_to(self._part_workers[number], function, *arguments)
 
     def _add(self, a: Future, b: Future) -> Future:
         """Submit a task that adds the results of two tasks, to any worker with parts."""
@@ -227,14 +229,14 @@ class WorkerParts:
     def _scatter(self, shared: dict) -> Future:
         """Send the shared arrays to the workers, unless the same arrays were sent last; return the future of the arrays."""
         values = tuple(shared.values())
-        if self._sent is None or any(
-            a is not b for a, b in zip(self._sent[0], values, strict=True)
+        if self._last_sent is None or any(
+            a is not b for a, b in zip(self._last_sent[0], values, strict=True)
         ):
             with self._seeing_losses(KeyError):
                 # to one worker, from which the others fetch: a broadcast never ends if a worker is lost in it
                 (future,) = self._client.scatter([shared], workers=self._workers, hash=False)
-            self._sent = values, future
-        return self._sent[1]
+            self._last_sent = values, future
+        return self._last_sent[1]
 
     def _wait(self, futures: list[Future], interrupt: Callable) -> list:
         """Wait for tasks and return the results; raise a task's error, or PartsLost if a worker with parts is gone."""
@@ -302,7 +304,7 @@ class WorkerParts:
             shards = [
                 shard_range
                 for number, shard_range in enumerate(shard_ranges)
-                if self._homes[number] == worker
+                if self._part_workers[number] == worker
             ]
             n_bytes = bytes_of(self._setting, shards)
             if n_bytes > free[worker].n_bytes:

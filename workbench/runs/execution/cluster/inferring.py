@@ -65,7 +65,7 @@ def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) 
                 for piece in islice(pieces, max(capacity - len(tasks), 0)):
                     with _seeing_losses():
                         task = client.submit(
-                            _done,
+                            _apply,
                             work,
                             shared_future,
                             piece,
@@ -92,7 +92,7 @@ def _result(client: Client, task: Future, control: Control):
     while task.status != "error":
         control.raise_stop()
         if client.status != "running":
-            raise _gone()
+            raise _gone_error()
         await_worker(client)
         with _seeing_losses(), contextlib.suppress(TimeoutError), client.as_current():
             wait([task], timeout=LOOK_EVERY)
@@ -114,10 +114,10 @@ def _seeing_losses() -> Iterator[None]:
     try:
         yield
     except (*losses(), KeyError, TimeoutError) as error:
-        raise _gone() from error
+        raise _gone_error() from error
 
 
-def _gone() -> ClusterError:
+def _gone_error() -> ClusterError:
     return ClusterError(
         "the scheduler is gone, or was restarted, and nothing was kept; start it again with its workers, and ask again"
     )
@@ -130,7 +130,7 @@ class _Shared:
         self.values = values
 
 
-def _done(work: Callable, shared: _Shared, piece, client_has: About):
+def _apply(work: Callable, shared: _Shared, piece, client_has: About):
     """Return work(*shared, piece), computed on this worker; raise ClusterError if a version or kernel is not the client's."""
     from distributed import get_worker
 

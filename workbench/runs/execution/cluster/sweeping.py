@@ -194,16 +194,16 @@ class _Queue:
     """A queue of unfinished runs: runs with a Dask task, runs computed by other processes, and paused runs."""
 
     def __init__(self, runs: list[Run], client: Client, lock: Lock):
-        self._client, self._lock, self._has = client, lock, about_process()
+        self._client, self._lock, self._software = client, lock, about_process()
         self._tasks: dict[Run, Future] = {}
         self._n_submitted = 0
-        self._paused: set[Run] = set()
-        self._elsewhere = {run for run in runs if run.state not in ENDED}
-        self._beaten = time.monotonic()
-        self._submit([run for run in runs if run not in self._elsewhere])
+        self._paused_runs: set[Run] = set()
+        self._external_runs = {run for run in runs if run.state not in ENDED}
+        self._beat_time = time.monotonic()
+        self._submit([run for run in runs if run not in self._external_runs])
 
     def left(self) -> list[Run]:
-        return [*self._tasks, *self._paused, *self._elsewhere]
+        return [*self._tasks, *self._paused_runs, *self._external_runs]
 
     def look(self) -> None:
         """Drop runs that have ended, and submit unfinished runs that another process no longer computes."""
@@ -214,10 +214,10 @@ class _Queue:
                 self._take_result(run, task)
         ended_runs = {
             run: state
-            for run in self._elsewhere
+            for run in self._external_runs
             if (state := run.state) in ENDED or self._has_no_task(run)
         }
-        self._elsewhere -= ended_runs.keys()
+        self._external_runs -= ended_runs.keys()
         self._submit(
             [run for run, state in ended_runs.items() if state not in ENDED or state == LOST]
         )
@@ -237,7 +237,7 @@ class _Queue:
             self._tasks[run] = self._client.submit(
                 compute,
                 str(run.path.resolve()),
-                self._has,
+                self._software,
                 str(self._lock.path),
                 key=f"{run.name}-{secrets.token_hex(4)}",
                 retries=RETRIES,
@@ -256,35 +256,35 @@ class _Queue:
                 if read_json(run.path / "status.json", {}).get("state") not in end_states:
                     set_state(run.path, FAILED, queue=None, message=_reason(error))
         elif outcome == ELSEWHERE:
-            self._elsewhere.add(run)
+            self._external_runs.add(run)
         elif outcome == PAUSED:
-            self._paused.add(run)
+            self._paused_runs.add(run)
 
     def _look_at_waiting(self) -> None:
         """Write the heartbeats of waiting runs; cancel the tasks of runs to be stopped, and submit paused runs that resume."""
-        is_due = time.monotonic() - self._beaten > BEAT_EVERY
-        self._beaten = time.monotonic() if is_due else self._beaten
-        for run in [*self._tasks, *self._paused]:
+        is_due = time.monotonic() - self._beat_time > BEAT_EVERY
+        self._beat_time = time.monotonic() if is_due else self._beat_time
+        for run in [*self._tasks, *self._paused_runs]:
             request = requested(run.path)
-            if (is_due or request != RUNNING) and not _waits(run):
-                self._paused.discard(run)
+            if (is_due or request != RUNNING) and not _is_waiting(run):
+                self._paused_runs.discard(run)
                 if run in self._tasks and (request == STOPPED or not is_run(run.path)):
                     self._client.cancel(self._tasks.pop(run))
-        resumed_runs = [run for run in self._paused if requested(run.path) == RUNNING]
-        self._paused.difference_update(resumed_runs)
+        resumed_runs = [run for run in self._paused_runs if requested(run.path) == RUNNING]
+        self._paused_runs.difference_update(resumed_runs)
         self._submit(resumed_runs)
 
     def stop(self) -> None:
         """Stop the runs of the queue: waiting ones at once, others after the current step."""
-        runs = [*self._tasks, *self._paused]
+        runs = [*self._tasks, *self._paused_runs]
         for run in runs:
             with contextlib.suppress(StoreError):  # removed meanwhile
                 run.stop()
-        waiting_tasks = [task for run, task in self._tasks.items() if not _waits(run)]
+        waiting_tasks = [task for run, task in self._tasks.items() if not _is_waiting(run)]
         if self._client.status == "running":
             self._client.cancel(waiting_tasks)
-        for run in self._paused:
-            _waits(run)
+        for run in self._paused_runs:
+            _is_waiting(run)
         deadline = time.monotonic() + ENDING
         while time.monotonic() < deadline and any(run.state not in ENDED for run in runs):
             time.sleep(LOOK_EVERY)
@@ -310,7 +310,7 @@ def _outcome(task: Future) -> tuple[str | None, Exception | None]:
         raise ClusterError(GONE) from error
 
 
-def _waits(run: Run) -> bool:
+def _is_waiting(run: Run) -> bool:
     """Write the heartbeat and the requested state of a run; return whether it is still waiting or being computed.
 
     The lock of the run is held meanwhile, so that the status of a running process is not overwritten.
