@@ -98,7 +98,9 @@ def info(
     if not of_file and (vocabulary or read):
         raise wb.CorpusError(f"{name!r} is no file or folder; leave --vocabulary and --read out")
     facts = (
-        _facts_of(load_training_data(name, vocabulary, read)) if of_file else _found(name).facts()
+        _facts_of(load_training_data(name, vocabulary, read))
+        if of_file
+        else _data_set(name).facts()
     )
     if json:
         return print_json(facts)
@@ -131,7 +133,7 @@ def fetch(
     json: Json = False,
 ) -> None:
     """Download a named corpus into the cache ($WORKBENCH_CACHE) and verify it; records are only verified."""
-    entry = _found(name)
+    entry = _data_set(name)
     path = None if entry.whereabouts() == "drawn" else entry.fetch()
     if json:
         print_json(entry.facts())
@@ -332,7 +334,7 @@ def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
     )
 
 
-def _found(name: str):
+def _data_set(name: str):
     """Return the named corpus or records; for an unknown name raise an error that suggests the nearest ones."""
     return wb.record_sets().get(name) or find_data_set(name)
 

@@ -77,7 +77,7 @@ def fit(
     detach, json, progress = flags["detach"], flags["json"], not flags["quiet"]
     at_a_time, home = n_active(1, None, detach), store_path(flags["store"])
     extra = {"name": name, "interventions": parse_turns(turn)}
-    plans = _planned(corpus, [engine], restarts, at_a_time, flags, test, check_restarts, **extra)
+    plans = _plan_runs(corpus, [engine], restarts, at_a_time, flags, test, check_restarts, **extra)
     if scheduler is not None:
         check_in_parts(plans[0].train)
     with cluster_of(scheduler, home) as client:
@@ -129,7 +129,7 @@ def compare(
     detach, home = flags["detach"], store_path(flags["store"])
     check_detached(scheduler, detach)
     with at_work_on(scheduler, home, n_active(jobs, scheduler, detach)) as workers:
-        plans = _planned(corpus, _engines(engines), seeds, workers.jobs, flags, test)
+        plans = _plan_runs(corpus, _engines(engines), seeds, workers.jobs, flags, test)
         runs = make_runs(home, plans, workers.jobs_here)
         if detach:
             return leave_in_background(runs, flags["json"], workers.client)
@@ -239,7 +239,7 @@ def n_active(jobs: int, scheduler: str | None, detach: bool) -> int:
     return SLOTS if detach and scheduler is None else jobs
 
 
-def _planned(
+def _plan_runs(
     corpus: str,
     engines: list,
     seeds: int,

@@ -134,7 +134,7 @@ def fit_stream(
                 "a stream needs its vocabulary before the first document; give it with --vocabulary: a text "
                 "file with a word on each line, a run, or a corpus of some of the documents"
             )
-        fitted, exit_status = _ended(
+        fitted, exit_status = _run_and_status(
             wb.fit_stream,
             stream,
             vocabulary,
@@ -189,7 +189,7 @@ def update(
         if documents != [STDIN]:
             word_options = {} if stream.corpus is not None else stream.of_text
             stream = stream.corpus if stream.corpus is not None and not skip else stream
-        new_run, exit_status = _ended(
+        new_run, exit_status = _run_and_status(
             wb.update,
             old_run,
             islice(stream, skip, None) if skip else stream,
@@ -203,7 +203,9 @@ def update(
     return print_runs([summary(new_run)], json) or exit_status
 
 
-def _ended(function: Callable[..., "wb.Run"], *arguments, **settings) -> tuple["wb.Run", int]:
+def _run_and_status(
+    function: Callable[..., "wb.Run"], *arguments, **settings
+) -> tuple["wb.Run", int]:
     """Call `fit_stream` or `update`; return the run, and the exit status: that of Ctrl-C if it stopped the stream."""
     try:
         return function(*arguments, **settings), 0
@@ -238,11 +240,11 @@ def _vocabulary(
         return None, {}, ()
     path, in_store = path_of(file), store_path(store) / file
     if is_run(path):
-        return *_of_run(path), ()
+        return *_run_vocabulary(path), ()
     if is_named(file) or is_sharded(path):
         corpus = wb.load_corpus(file)
         table = getattr(corpus, "table", None)
-        return corpus.vocabulary, _of_words(table and dict(table.counted)), ()
+        return corpus.vocabulary, _word_options(table and dict(table.counted)), ()
     if has_known_format(path):
         reading = {name: options[name] for name in (*SAMPLE, *TEXT_OPTIONS) if name in options}
         has_texts = wb.FileDocuments(
@@ -253,14 +255,14 @@ def _vocabulary(
     if path.exists():
         return read_words(path, None, ""), {}, ()
     if is_run(in_store):
-        return *_of_run(in_store), ()
+        return *_run_vocabulary(in_store), ()
     raise wb.SpecError(
         f"there is no vocabulary {file!r}; wanted is a text file with a word on each line, a run in "
         f"{store_path(store)}, or a corpus: a file or folder, or a name of `workbench data list`"
     )
 
 
-def _of_run(path: Path) -> tuple[Iterable[str], dict]:
+def _run_vocabulary(path: Path) -> tuple[Iterable[str], dict]:
     """Return the vocabulary of a run, and how its texts were counted."""
     from workbench.runs.store.archive import get_corpus
 
@@ -270,10 +272,10 @@ def _of_run(path: Path) -> tuple[Iterable[str], dict]:
         raise wb.SpecError(
             f"{path.name} is a run of records, which have no words; give a run of documents"
         )
-    return corpus.vocabulary, _of_words(spec.counted)
+    return corpus.vocabulary, _word_options(spec.counted)
 
 
-def _of_words(counted: dict | None) -> dict:
+def _word_options(counted: dict | None) -> dict:
     """Return those options of counting texts that determine which words are found in a text."""
     from workbench.corpus.texts.words import OF_WORDS
 

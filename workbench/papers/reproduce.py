@@ -130,9 +130,11 @@ def reproduce(
     if isinstance(figure, Drawing):
         if (seeds, iterations, topics) != (None, None, None):
             raise SpecError(f"{name} needs no run; leave seeds, iterations and topics out")
-        return _written(*_drawn(figure, quick), _created(folder), formats, ledger)
+        return _write_files(
+            *_compute_drawing(figure, quick), _create_folder(folder), formats, ledger
+        )
     extent = _extent(figure, quick, seeds, iterations, topics)
-    folder = _created(folder)  # fail before hours of runs
+    folder = _create_folder(folder)  # fail before hours of runs
     store = default_store() if store is None else Path(store)
     corpora = {corpus: load_corpus(corpus) for corpus in figure.corpora}
     left_out = reduced(figure, extent, max(corpus.n_documents for corpus in corpora.values()))
@@ -173,10 +175,10 @@ def reproduce(
     )
     picture, lines = show(figure, extent, results, corpora)
     text = caption(reproduction, lines)
-    return _written(reproduction, picture, text, folder, formats, ledger)
+    return _write_files(reproduction, picture, text, folder, formats, ledger)
 
 
-def _written(
+def _write_files(
     reproduction: Reproduction,
     picture: Picture,
     text: str,
@@ -196,7 +198,7 @@ def _written(
     return reproduction._replace(files=files)
 
 
-def _created(folder: str | Path) -> Path:
+def _create_folder(folder: str | Path) -> Path:
     """Return the folder, created if it is missing."""
     folder = Path(folder)
     try:
@@ -208,7 +210,7 @@ def _created(folder: str | Path) -> Path:
     return folder
 
 
-def _drawn(figure: Drawing, quick: bool) -> tuple[Reproduction, Picture, str]:
+def _compute_drawing(figure: Drawing, quick: bool) -> tuple[Reproduction, Picture, str]:
     """Return the reproduction of a figure that needs no runs, with the picture and the caption."""
     picture, checks = figure.draw(quick)
     picture = replace(picture, name=figure.name, title=figure.title)

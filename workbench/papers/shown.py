@@ -135,8 +135,8 @@ def show_scored(figure: Figure, results: list[Measured]) -> tuple[Picture, list[
     else:
         picture = _courses(figure, results) if figure.shows == "courses" else _gains(figure, rows)
     lines = [*_means(rows, SCORES[figure.shows]), *_spread(figure, rows), ""]
-    if figure.shows == "gains" and len(_drawn(rows)) < len(rows):
-        not_drawn = [row.method for row in rows if row not in _drawn(rows)]
+    if figure.shows == "gains" and len(_drawn_rows(rows)) < len(rows):
+        not_drawn = [row.method for row in rows if row not in _drawn_rows(rows)]
         note = f"not drawn, more than {-SMALLEST_GAIN:g} nats behind: {', '.join(not_drawn)}"
         lines += [note, ""]
     lines += [f"options of {row.method}: {_options(figure, row.method)}" for row in rows]
@@ -208,7 +208,7 @@ def _gains(figure: Figure, rows: list[Row]) -> Picture:
     styles = looks(row.method for row in rows)
     panels = [
         gain_marks(
-            {row.method: [run.number(score) for run in row.runs] for row in _drawn(rows)},
+            {row.method: [run.number(score) for run in row.runs] for row in _drawn_rows(rows)},
             score,
             styles,
         )
@@ -238,11 +238,11 @@ def _gains(figure: Figure, rows: list[Row]) -> Picture:
         header,
         records,
         False,
-        0.5 + 0.26 * len(_drawn(rows)),
+        0.5 + 0.26 * len(_drawn_rows(rows)),
     )
 
 
-def _drawn(rows: list[Row]) -> list[Row]:
+def _drawn_rows(rows: list[Row]) -> list[Row]:
     """Return the rows of runs to be drawn: those with a mean gain over clipped frequencies above `SMALLEST_GAIN`."""
     return [row for row in rows if row.mean(OVER_CLIPPED)[0] > SMALLEST_GAIN]
 
