@@ -82,7 +82,7 @@ def whole_if_one(data: AnyCorpus | Records):
     return data.in_memory() if data.n_parts == 1 else data
 
 
-def beside(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
+def fitting_test_set(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
     """Return the test data; read them into memory if the training data are not in several shards."""
     return test.in_memory() if test is not None and train.n_parts == 1 else test
 
@@ -103,7 +103,9 @@ def named_engines(engines: Any) -> list[tuple]:
     ]
 
 
-def told_apart(function: Callable, engines: Any, settings: Mapping, others: Any = ()) -> tuple:
+def separate_options(
+    function: Callable, engines: Any, settings: Mapping, others: Any = ()
+) -> tuple:
     """Return the engines by name, and a function's settings with the engines' options moved into ``options``.
 
     A name of both a setting and an option is the setting. The function takes one engine, or with the parameter ``engines``
@@ -142,7 +144,7 @@ def told_apart(function: Callable, engines: Any, settings: Mapping, others: Any 
     return chosen_engines, known_settings | {"options": options | loose_options}
 
 
-def taken(settings: dict) -> dict:
+def pop_reading_options(settings: dict) -> dict:
     """Remove the options of `data_from` from a run's settings, and return the removed options."""
     return {
         name: settings.pop(name) for name in (*COLUMNS, "vocabulary", *OF_TEXT) if name in settings

@@ -226,12 +226,14 @@ def names(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind))
 
 
-def of(kind: type, settings: dict) -> dict:
+def select_settings(kind: type, settings: dict) -> dict:
     """Return the entries of ``settings`` whose names are settings of the class ``kind``."""
     return {name: settings[name] for name in names(kind) if name in settings}
 
 
-def named(function: Callable, *others: Callable, apart_from: Collection[str] = ()) -> Signature:
+def signature_with(
+    function: Callable, *others: Callable, apart_from: Collection[str] = ()
+) -> Signature:
     """Return the signature of a function with its ``**settings`` replaced by the optional parameters of other functions.
 
     Those ``apart_from`` are left out.

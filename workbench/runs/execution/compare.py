@@ -22,11 +22,11 @@ from workbench.runs.execution.fit import run_specs, warm_start_from
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.input_data import (
-    beside,
     data_from,
+    fitting_test_set,
     named_engines,
-    taken,
-    told_apart,
+    pop_reading_options,
+    separate_options,
     whole_if_one,
 )
 from workbench.runs.loading import ROWS
@@ -37,9 +37,9 @@ from workbench.runs.settings import (
     LARGEST_SEED,
     RunSettings,
     SplitSettings,
-    named,
     names,
-    of,
+    select_settings,
+    signature_with,
 )
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec
 from workbench.runs.store.status import FAILED, FINISHED, LOST
@@ -91,9 +91,9 @@ def plan(
             f"; got {shown(repr(corpus))}",
         )
     train, test, split = (
-        prepared(corpus, SplitSettings(**of(SplitSettings, settings)))
+        prepared(corpus, SplitSettings(**select_settings(SplitSettings, settings)))
         if test is None
-        else (whole_if_one(corpus), beside(corpus, test), None)
+        else (whole_if_one(corpus), fitting_test_set(corpus, test), None)
     )
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
     engine_options = named_engines(engines)
@@ -216,8 +216,8 @@ def compare(
     Terminated as `fit` does, whose ``result`` has the iterations so far.
     """
     SpecError.whole("jobs", jobs, 1)
-    engines, own_settings = told_apart(compare, engines, settings)
-    corpus = data_from(corpus, engines, **taken(own_settings))
+    engines, own_settings = separate_options(compare, engines, settings)
+    corpus = data_from(corpus, engines, **pop_reading_options(own_settings))
     own_settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta}
     specs, train, test = plan(corpus, engines, start=start, store=store, **own_settings)
     planned = [Planned(spec, train, test) for spec in specs]
@@ -246,7 +246,7 @@ def compare(
     return result()
 
 
-compare.__signature__ = named(
+compare.__signature__ = signature_with(
     compare, plan, make_spec, RunSettings, SplitSettings, data_from, apart_from=("test", "split")
 )
 

@@ -40,11 +40,16 @@ from workbench.runs.execution.run import (
 )
 from workbench.runs.execution.warm_start import warm_start_now, warm_start_of
 from workbench.runs.execution.worker import carry_on
-from workbench.runs.input_data import beside, data_from, taken, told_apart
+from workbench.runs.input_data import (
+    data_from,
+    fitting_test_set,
+    pop_reading_options,
+    separate_options,
+)
 from workbench.runs.loop import Control, MemorySink, OnIteration, initial_position, iterate
 from workbench.runs.parts.crew import LocalParts, PartsLost
 from workbench.runs.progress import progress_bar
-from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, named
+from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, signature_with
 from workbench.runs.spec import RunSpec, SpecError, cautions, make_spec
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.status import FINISHED, STOPPED, read_status
@@ -166,9 +171,9 @@ def fit(
         After Ctrl-C or SIGTERM; a KeyboardInterrupt and a SystemExit with status 143. Their ``result`` is the Dataset of the
         iterations so far, with the attribute ``state`` "stopped"; a run in a store can be resumed.
     """
-    engine, own_settings = told_apart(fit, engine, settings)
-    corpus = data_from(corpus, engine, **taken(own_settings))
-    own_settings["test"] = beside(corpus, own_settings.get("test"))
+    engine, own_settings = separate_options(fit, engine, settings)
+    corpus = data_from(corpus, engine, **pop_reading_options(own_settings))
+    own_settings["test"] = fitting_test_set(corpus, own_settings.get("test"))
     warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
     first = SpecError.whole("seed", seed, 0, LARGEST_SEED)
     specs = [
@@ -184,7 +189,7 @@ def fit(
         )
 
 
-fit.__signature__ = named(fit, make_spec, RunSettings, data_from)
+fit.__signature__ = signature_with(fit, make_spec, RunSettings, data_from)
 
 
 def run_specs(
@@ -367,9 +372,9 @@ def start(
 
     The settings are those of `fit`, by name. The default ``store`` is ``WORKBENCH_STORE`` or ``./runs``.
     """
-    engine, own_settings = told_apart(start, engine, settings)
-    corpus = data_from(corpus, engine, **taken(own_settings))
-    test = beside(corpus, test)
+    engine, own_settings = separate_options(start, engine, settings)
+    corpus = data_from(corpus, engine, **pop_reading_options(own_settings))
+    test = fitting_test_set(corpus, test)
     own_settings.pop("progress", None)
     if own_settings.pop("restarts", 1) != 1 or own_settings.pop("client", None) is not None:
         raise SpecError(
@@ -388,7 +393,7 @@ def start(
     return run
 
 
-start.__signature__ = named(start, fit)
+start.__signature__ = signature_with(start, fit)
 
 
 def resume(

@@ -55,7 +55,7 @@ class Omissions(NamedTuple):
         )
 
 
-def apart(edits: Iterable[str]) -> tuple[list[str], list[str]]:
+def split_edits(edits: Iterable[str]) -> tuple[list[str], list[str]]:
     """Split edits into two lists: those that change topics, and those that leave words or documents out."""
     groups: tuple[list[str], list[str]] = [], []
     for edit in edits:

@@ -38,16 +38,16 @@ from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
-from workbench.runs.input_data import data_from, taken, told_apart
+from workbench.runs.input_data import data_from, pop_reading_options, separate_options
 from workbench.runs.progress import bar
 from workbench.runs.settings import (
     DEFAULT_HYBRID,
     LARGEST_SEED,
     RunSettings,
     SplitSettings,
-    named,
     names,
-    of,
+    select_settings,
+    signature_with,
 )
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 from workbench.runs.store.places import default_store
@@ -224,8 +224,8 @@ def sweep(
     """
     SpecError.whole("jobs", jobs, 1)
     grid_engines = grid.get("engine", ()) if isinstance(grid, dict) else ()
-    engine, own_settings = told_apart(sweep, engine, settings, grid_engines)
-    corpus = data_from(corpus, grid_engines or engine, **taken(own_settings))
+    engine, own_settings = separate_options(sweep, engine, settings, grid_engines)
+    corpus = data_from(corpus, grid_engines or engine, **pop_reading_options(own_settings))
     home = default_store() if store is None else Path(store)
     with at_work_on(client, home, jobs) as workers:
         groups = groups_by_n_topics(
@@ -241,7 +241,7 @@ def sweep(
     return tabulate(cells, runs)
 
 
-sweep.__signature__ = named(sweep, compare, apart_from=("engines",))
+sweep.__signature__ = signature_with(sweep, compare, apart_from=("engines",))
 
 
 def groups_by_n_topics(
@@ -318,7 +318,7 @@ def warm_groups(groups: list[list[Planned]], store: Path) -> Iterator[list[Plann
 def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     """Return the spec with a warm start from the last counts of ``run``."""
     warm_start = warm_start_from(run, train, spec.n_topics)
-    settings = of(RunSettings, vars(spec)) | {"split": spec.split}
+    settings = select_settings(RunSettings, vars(spec)) | {"split": spec.split}
     return make_spec(
         train,
         spec.engine,

@@ -22,7 +22,7 @@ from workbench.engines.engine import WarmStart
 from workbench.models.lda import check_topics
 from workbench.models.options import OptionError
 from workbench.runs.execution.memory_check import Planned
-from workbench.runs.execution.omissions import apart, omissions_of, weights_of
+from workbench.runs.execution.omissions import omissions_of, split_edits, weights_of
 from workbench.runs.execution.warm_start import warm_start_now
 from workbench.runs.interventions import checked_changes
 from workbench.runs.spec import RunSpec, SpecError, plain
@@ -65,7 +65,7 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
         )
     train, test = corpora_of(path.parent, spec)
     start, origin = warm_start_now(path, train)
-    topic_edits, data_edits = apart(edits)
+    topic_edits, data_edits = split_edits(edits)
     edits_by_topic, omissions = (
         edits_of(topic_edits, len(start.n_kw)),
         omissions_of(data_edits, train),

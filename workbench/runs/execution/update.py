@@ -50,11 +50,11 @@ from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.input_data import data_from, told_apart
+from workbench.runs.input_data import data_from, separate_options
 from workbench.runs.loop import Control
 from workbench.runs.progress import bar
 from workbench.runs.recorded import priors_of
-from workbench.runs.settings import named
+from workbench.runs.settings import signature_with
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.archive import counts_hash, get_corpus
 from workbench.runs.store.layout import StoreError
@@ -551,7 +551,7 @@ def fit_stream(
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
-    _, of_text = told_apart(fit_stream, STREAMING, of_text | {"options": options})
+    _, of_text = separate_options(fit_stream, STREAMING, of_text | {"options": options})
     options, n_passes = of_text.pop("options"), _passes(passes, documents)
     # read for each pass
     of_text = {
@@ -636,7 +636,7 @@ def fit_stream(
         raise
 
 
-fit_stream.__signature__ = named(fit_stream, data_from)
+fit_stream.__signature__ = signature_with(fit_stream, data_from)
 
 
 def _passes(passes: int, documents: object) -> int:
