@@ -159,13 +159,13 @@ def iterate(
     if position.iteration:
         load_kernels(data.engine, data.model, data.options)
     trail = _Trail(spec, sink, position.iteration)
-    is_last, settled = control.stopping(), trail.settled()
+    is_stop, settled = control.stopping(), trail.settled()
     if settled:  # the run was killed before this was recorded
         sink.settle(position.iteration)
     while (
         position.iteration < spec.n_iterations
         and not settled
-        and not (is_last and control.stopping())
+        and not (is_stop and control.stopping())
     ):
         spec, position = take_effect(spec, data, position, sink, control)
         position, info = advance(spec, data, position, control)
@@ -178,22 +178,22 @@ def iterate(
             context,
         )
         position = position._replace(average=average)
-        is_last = position.iteration == spec.n_iterations or control.wants_rest()
-        is_snapshot = is_last or position.iteration % spec.snapshot_every == 0
+        is_stop = position.iteration == spec.n_iterations or control.wants_rest()
+        is_snapshot = is_stop or position.iteration % spec.snapshot_every == 0
         event = info.pop("event", False) or 0 < current_spec.held_after == position.iteration - 1
         if event or is_snapshot or position.iteration % spec.record_every == 0:
             row = measure(data, position, scores | data.further_scores(predicted), info, context)
             sink.record(row)
             settled = trail.settles_with(row, current_spec)
-            is_last = is_last or settled
-        if is_last or is_snapshot:
+            is_stop = is_stop or settled
+        if is_stop or is_snapshot:
             sink.snapshot(position.iteration, data.counts(position.state))
-        sink.checkpoint(position, now=is_last)
+        sink.checkpoint(position, now=is_stop)
         if settled:
             sink.settle(position.iteration)
         if on_iteration:
             on_iteration(position, scores)
-        if is_last:
+        if is_stop:
             control.rest()
     return position
 
