@@ -123,6 +123,12 @@ class ReadSettings:
     more_stop_words: str = setting(
         "", "", "Further words to leave out of raw text, separated by commas.", example="said, mr"
     )
+    phrases: str = setting(
+        "",
+        "",
+        "Words of raw text that are one word wherever they follow each other; phrases are separated by commas.",
+        example="new york, interest rate",
+    )
     min_documents: int = setting(
         1,
         "",

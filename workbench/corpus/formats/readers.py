@@ -130,7 +130,7 @@ def read_corpus(
         an iterable), such as ``state,year``, identify the document together.
     **text_options
         stop_words, min_documents, max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer,
-        more_stop_words, segmenter: see `workbench.corpus.texts.counting.count_words`.
+        more_stop_words, segmenter, phrases: see `workbench.corpus.texts.counting.count_words`.
 
     Raises
     ------

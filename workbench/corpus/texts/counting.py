@@ -61,9 +61,10 @@ TEXT_OPTIONS = (
     "tokenizer",
     "more_stop_words",
     "segmenter",
+    "phrases",
 )
 """Options of `count_words` that say how words are found and which are kept."""
-LISTS = ("stop_words", "more_stop_words")
+LISTS = ("stop_words", "more_stop_words", "phrases")
 """Options that may be iterators, which can be read only once."""
 PRUNING = ("min_documents", "max_share", "max_words")
 """Options that prune the vocabulary; the other ones find words."""
@@ -88,6 +89,7 @@ def count_words(
     tokenizer: Callable[[str], Iterable[str]] | None = None,
     more_stop_words: str | Iterable[str] | None = None,
     segmenter: str | None = None,
+    phrases: str | Iterable[str] | None = None,
     keep_text: bool = True,
     table: DocumentTable | None = None,
     **about,
@@ -134,6 +136,9 @@ def count_words(
     segmenter : "japanese", "chinese" (simplified) or "chinese-traditional", optional
         Cuts text of these languages into words, with the package budoux (`pip install budoux`); particles and endings of
         Japanese are cut off. The default pattern leaves words of one sign out.
+    phrases : iterable of phrases, or a text separated by commas, optional
+        Sequences of words that are one word wherever they follow each other, joined by _: "new york" is new_york, and not
+        also new and york. Stop words may be inside.
     keep_text : bool, default True
         Keep the texts and other columns with the corpus: to be shown, searched and exported.
     table : DocumentTable, optional
@@ -163,6 +168,7 @@ def count_words(
         "tokenizer": tokenizer,
         "more_stop_words": repeatable(more_stop_words),
         "segmenter": segmenter,
+        "phrases": repeatable(phrases),
     }
     words_of = analyser(**word_options)
     single_words = {**word_options, "ngrams": 1}
@@ -248,8 +254,9 @@ def written(options: dict) -> dict:
     values = {name: plain_value(value) for name, value in options.items()}
     if "stop_words" in values and not is_language(options["stop_words"]):
         values["stop_words"] = sorted(stop_list(options["stop_words"]))
-    if "more_stop_words" in values:
-        values["more_stop_words"] = further_words(options["more_stop_words"])
+    for name in ("more_stop_words", "phrases"):
+        if name in values:
+            values[name] = further_words(options[name], name)
     return values | ({"tokenizer": True} if values.get("tokenizer") is not None else {})
 
 
