@@ -2,8 +2,9 @@
 
 import numbers
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,20 @@ from numpy.typing import ArrayLike
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.texts.words import (
+    SEEN,
+    WORD_PATTERN,
+    compiled_pattern,
+    segmenter_of,
+    spelling,
+)
 from workbench.data.blocks import as_slice, blocks, rows_at_once
 from workbench.errors import nearest_or_all, shown
 from workbench.measures.groups import known_columns
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.selection import MeasureError, attributes
 from workbench.measures.topics import place_of, used_topics
+from workbench.runs.execution.bounded_matching import find_spans
 
 Z = 1.959963984540054
 """The normal quantile of a two-sided 95 % interval."""
@@ -142,6 +151,24 @@ def token_topics(
         {"word": words, "topic": used["topic"].values},
         {"document": int(document), "title": single.titles[0]},
     )
+
+
+def counted_words(
+    text: str, counted: Mapping[str, object] = MappingProxyType({})
+) -> tuple[str, list[tuple[int, int, str]] | None]:
+    """Return a text as its words are found in it, and (start, end, spelling) of each word.
+
+    A text without blanks between words gets some of zero width. ``counted``: how the words of the text were found, see
+    `workbench.corpus.document_table.DocumentTable`. None instead of the words if a pattern that the user chose takes too long.
+    """
+    text = segmenter_of(counted.get("segmenter"), SEEN)(text)
+    pattern = counted.get("token_pattern", WORD_PATTERN)
+    if pattern == WORD_PATTERN:
+        spans = [match.span() for match in compiled_pattern(pattern).finditer(text)]
+    elif (spans := find_spans(pattern, text)) is None:
+        return text, None
+    spelt = spelling(counted.get("lowercase", True), counted.get("accents", "keep"))
+    return text, [(start, end, spelt(text[start:end])) for start, end in spans]
 
 
 def documents_table(

@@ -11,13 +11,6 @@ import xarray as xr
 from markupsafe import Markup, escape
 
 from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.texts.words import (
-    SEEN,
-    WORD_PATTERN,
-    compiled_pattern,
-    segmenter_of,
-    spelling,
-)
 from workbench.dashboard.shared.background import SEARCHES, LatestTask
 from workbench.dashboard.shared.card import Live, Shown
 from workbench.dashboard.shared.clickable import KEY, sort_by
@@ -40,7 +33,7 @@ from workbench.dashboard.topics.document_rows import (
     topic_sorted_by,
 )
 from workbench.measures import MeasureError, find_documents, token_topics
-from workbench.runs.execution.bounded_matching import find_spans
+from workbench.measures.documents import counted_words
 from workbench.runs.execution.topic_edits import takes_edits
 from workbench.runs.spec import SpecError
 from workbench.tables import Table, texts
@@ -365,19 +358,13 @@ def text_coloured(
     ``counted``: how the words of the text were found, see `workbench.corpus.document_table.DocumentTable`. None if a pattern of
     words that the user chose takes too long on this text.
     """
-    pattern, raw = (
-        counted.get("token_pattern", WORD_PATTERN),
-        segmenter_of(counted.get("segmenter"), SEEN)(raw),
-    )
-    if pattern == WORD_PATTERN:
-        spans = [found.span() for found in compiled_pattern(pattern).finditer(raw)]
-    elif (spans := find_spans(pattern, raw)) is None:
+    raw, found = counted_words(raw, counted)
+    if found is None:
         return None
-    alike = spelling(counted.get("lowercase", True), counted.get("accents", "keep"))
     topics = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
     pieces, end = [], 0
-    for start, stop in spans:
-        if (known := alike(raw[start:stop])) in topics:
+    for start, stop, known in found:
+        if known in topics:
             pieces += [
                 {"word": raw[end:start], "topic": None},
                 piece(raw[start:stop], 1, topics[known]),
