@@ -71,6 +71,7 @@ from workbench.measures.matching import (
     topic_map,
 )
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
+from workbench.measures.names import suggested_names
 from workbench.measures.perplexity_audit import perplexity_audit
 from workbench.measures.selection import (
     MeasureError,
@@ -162,6 +163,7 @@ __all__ = [
     "settings_of",
     "spec_of",
     "stationary",
+    "suggested_names",
     "summary",
     "time_to",
     "token_topics",
