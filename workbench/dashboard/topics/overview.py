@@ -19,6 +19,7 @@ from workbench.dashboard.shared.snapshots import (
     counts_of,
     labelled,
     labels_now,
+    of_documents,
     progress_of,
     run_of,
     train_of,
@@ -28,6 +29,7 @@ from workbench.measures import (
     coherence,
     diversity,
     salient_words,
+    suggested_names,
     top_words,
     topic_map,
     topic_sizes,
@@ -38,6 +40,7 @@ from workbench.measures import (
 from workbench.measures.selection import has_course
 from workbench.measures.topics import word_tokens
 from workbench.numbers import capital, format_number
+from workbench.runs.spec import SpecError
 from workbench.tables import Column, Table, numbers
 from workbench.views import draw_view
 from workbench.views.elements import topic_colour
@@ -213,6 +216,17 @@ def words_shown(
     said = f"Of the whole corpus these words tell topics apart: {', '.join(map(str, salient))}."
     about, path = message("" if topic in topics.numbers else said), moment.path
     return Shown(about, picture, paths=(path,), controls=word_controls())
+
+
+@lru_cache(maxsize=32)
+def suggestions_of(moment: Moment, topic: int) -> list[str]:
+    """Return names that suit a topic, the best first, without the texts of its documents if these cannot be read."""
+    try:
+        table = run_of(moment).table
+    except SpecError:
+        table = None
+    names = of_documents(lambda run: suggested_names(run, table, topic=topic), moment)["name"]
+    return [name for name in names.values[0].tolist() if name]
 
 
 def _drawn(name: str, view: str, moment: Moment, written: int, **options):

@@ -26,8 +26,10 @@ from workbench.dashboard.shared.link import (
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of
 from workbench.dashboard.shared.shell import (
+    Choice,
     button,
     column,
+    in_row,
     lay_out,
     page_or_sentence,
     styled,
@@ -48,6 +50,7 @@ from workbench.dashboard.topics.overview import (
     TopicTable,
     map_shown,
     sizes_of,
+    suggestions_of,
     topics_of,
     words_shown,
 )
@@ -91,6 +94,8 @@ class TopicsPage:
                 ("Label", "what it is about", 200, False),
             )
         )
+        self.suggested = styled(Choice(label="Suggested labels", options=[]))
+        self.suggestions = in_row("Suggested", "suggested labels", self.suggested)
         self.all = button("Whole corpus", visible=False)
         self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
         self.again = text(css_classes=["wb-mid"])
@@ -99,6 +104,7 @@ class TopicsPage:
         self._runs: dict[str, Reading] = {}  # every readable run, newest first
         self._topics: Topics | None = None  # of the shown run
         self._looking, self._labelling, self._written = LatestTask(), LatestTask(), 0
+        self._suggesting = LatestTask()
         self._moving, self._labelled_last = False, None  # what the field for a label was set to
         self._due = 0.0  # time of the next drawing of an active run's pictures
         # a sentence about the run; one about chosen items that do not exist
@@ -113,6 +119,7 @@ class TopicsPage:
             "words",
             self.all,
             self.label,
+            above=(self.suggestions,),
             more={"Salient words": self._file(files.salient_file)},
         )
         self.topics = card(
@@ -177,6 +184,7 @@ class TopicsPage:
         for widget in (self.find, self.find_words, self.find_rows):
             widget.param.watch(self._changed, "value")
         self.label.param.watch(self._labelled, "value")
+        self.suggested.param.watch(self._accepted, "value")
         self.all.on_click(lambda event: self._choose(NONE))
 
     # ------------------------------------------------------------------ every second
@@ -248,6 +256,10 @@ class TopicsPage:
             (self.model, model_shown, topics, self.find_rows.value),
         ):
             card.bring(given, partial(work, *given))
+        if chosen != NONE and not policy().read_only:
+            suggesting = moment, chosen
+            work = partial(suggestions_of, *suggesting)
+            self._suggesting.submit(suggesting, work, self._suggest, self._suggest)
         self.topics.follow(topics)
         self.documents.follow(moment, chosen, names, self.find.value)
         self.unseen.follow(moment, chosen, names)
@@ -281,6 +293,20 @@ class TopicsPage:
         if now != self._labelled_last:  # else the visitor may be typing
             self._labelled_last = now
             self._set([self.label], value=label, value_input=label)
+        self.suggestions.visible = self.label.visible and bool(self.suggested.options)
+        given = label if label in self.suggested.options else None
+        if self.suggested.value != given:
+            self._set([self.suggested], value=given)
+
+    def _suggest(self, names: list[str] | None = None, error: Exception | None = None) -> None:
+        """Offer these labels for the chosen topic; none while they are computed, or after an error."""
+        self._set([self.suggested], options=names or [], value=None)
+        self._see()
+
+    def _accepted(self, event) -> None:
+        """Take a suggested label."""
+        if not self._moving and event.new:
+            self.label.value = event.new
 
     def _heard(self, written: int, topics: Topics | None, error: Exception | None) -> None:
         """Take the topics that were read for the run, or the error instead; then update the cards."""
