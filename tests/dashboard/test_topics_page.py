@@ -305,9 +305,10 @@ def test_a_suggested_label_is_accepted_by_a_click(of_texts, store):
     page.map.chosen = topic = page._topics.numbers[0]
     run = Run(of_texts)
     names = suggested_names(run.dataset(), run.table, topic=topic)["name"].values[0]
-    assert page.suggested.options == [name for name in names if name] and page.suggestions.visible
+    assert page.suggestions.visible
+    assert [*page.suggested.options.values()] == [name for name in names if name]
     assert page.suggested.value is None
-    page.suggested.value = words = page.suggested.options[-1]
+    page.suggested.value = words = [*page.suggested.options.values()][-1]
     page.tick()
     assert page.label.value == page.suggested.value == words
     assert [label.text for label in run.notes.labels] == [words]

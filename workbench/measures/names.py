@@ -23,7 +23,7 @@ N_DOCUMENTS, N_TITLES = 50, 10
 """Numbers of a topic's most representative documents whose texts and titles are read."""
 MOST_TEXT = 50_000
 """Number of letters of a text that are read."""
-LONGEST_PHRASE, FEWEST_DOCUMENTS = 3, 2
+LONGEST_PHRASE, FEWEST_DOCUMENTS = 4, 2
 """Largest number of words of a phrase, and smallest number of documents that have it."""
 DEVIATIONS = 3.0
 """Two words are a phrase if they are adjacent more often than by chance, by more than so many standard deviations."""
@@ -52,7 +52,7 @@ def suggested_names(
 ) -> xr.Dataset:
     """Return names that suit each topic, or one ``topic`` alone, at the last snapshot, the best first.
 
-    First come phrases of two or three adjacent words, in texts and titles of the topic's 50 most representative documents
+    First come phrases of two to four adjacent words, in texts and titles of the topic's 50 most representative documents
     (`representative_documents`). The likeliest topic of each of their words is this one, at least two documents have the
     phrase, and its words are adjacent more often than by chance. They are ranked by their C-value, where f counts documents::
 
@@ -159,7 +159,7 @@ def _own_words(
 
 
 def _phrases(parts: list[tuple[str, list[Word]]]) -> list[str]:
-    """Return the phrases of adjacent words, by descending C-value; of two with the same words only the better one."""
+    """Return the phrases of adjacent words, by descending C-value; of two that share two words only the better one."""
     documents, spelt = defaultdict(set), defaultdict(Counter)
     n_words = Counter(word.word for _, words in parts for word in words)
     for text, words in parts:
@@ -196,8 +196,6 @@ def _phrases(parts: list[tuple[str, list[Word]]]) -> list[str]:
     }
     best: list[tuple[int, ...]] = []
     for phrase in sorted(values, key=values.get, reverse=True):
-        if values[phrase] > 0 and not any(
-            {*phrase} <= {*other} or {*phrase} >= {*other} for other in best
-        ):
+        if values[phrase] > 0 and all(len({*phrase} & {*other}) < 2 for other in best):
             best.append(phrase)
     return [spelt[phrase].most_common(1)[0][0] for phrase in best]

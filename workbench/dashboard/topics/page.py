@@ -62,9 +62,12 @@ from workbench.runs.spec import RunSpec
 from workbench.runs.store.notes import FILE as NOTES
 from workbench.runs.store.notes import label_topic
 from workbench.runs.store.status import stamp
+from workbench.views.elements import fitting
 from workbench.views.live import NONE
 from workbench.views.topics import word_controls
 
+MOST_LETTERS = 36
+"""Maximum length of a suggested label as a button shows it."""
 NEWEST, NO_RUN = "the newest run", "no run"
 EVERY = 3.0
 """Seconds between two drawings of a picture of an active run."""
@@ -94,7 +97,7 @@ class TopicsPage:
                 ("Label", "what it is about", 200, False),
             )
         )
-        self.suggested = styled(Choice(label="Suggested labels", options=[]))
+        self.suggested = styled(Choice(label="Suggested labels", options={}))
         self.suggestions = in_row("Suggested", "suggested labels", self.suggested)
         self.all = button("Whole corpus", visible=False)
         self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
@@ -294,13 +297,14 @@ class TopicsPage:
             self._labelled_last = now
             self._set([self.label], value=label, value_input=label)
         self.suggestions.visible = self.label.visible and bool(self.suggested.options)
-        given = label if label in self.suggested.options else None
+        given = label if label in self.suggested.options.values() else None
         if self.suggested.value != given:
             self._set([self.suggested], value=given)
 
     def _suggest(self, names: list[str] | None = None, error: Exception | None = None) -> None:
         """Offer these labels for the chosen topic; none while they are computed, or after an error."""
-        self._set([self.suggested], options=names or [], value=None)
+        options = {fitting(name, MOST_LETTERS): name for name in names or ()}
+        self._set([self.suggested], options=options, value=None)
         self._see()
 
     def _accepted(self, event) -> None:
