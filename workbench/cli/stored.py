@@ -611,14 +611,51 @@ def note(
 
 def label(
     run: RunName,
-    topic: Annotated[int, typer.Argument(metavar="TOPIC", help="Number of the topic in the run.")],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help='Label; "" removes it.')],
+    topic: Annotated[
+        int | None, typer.Argument(metavar="[TOPIC]", help="Number of the topic in the run.")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help='Label; "" removes it.')
+    ] = None,
+    suggested: Annotated[
+        bool,
+        typer.Option("--suggested", help="Label topics that have none by what is suggested."),
+    ] = False,
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Label a topic of a run."""
+    """Label a topic of a run; without a text, list suggested labels."""
     labelled = find(run, store)
+    if text is None:
+        return _suggest_labels(labelled, topic, suggested, json)
+    if suggested:
+        raise InputError("a topic gets one label; give the text, or --suggested without a text")
     _print_notes(labelled, labelled.label(topic, text), json)
+
+
+def _suggest_labels(run: "wb.Run", topic: int | None, accepts: bool, json: bool) -> None:
+    """Print suggested labels of one topic or of all, or give each topic without a label the first that no other has."""
+    from workbench.measures import suggested_names
+    from workbench.runs.store.notes import label_topic
+
+    dataset = run.edited()
+    found = suggested_names(dataset, run.table, topic=topic)["name"]
+    names = {
+        each: [name for name in found.sel(topic=each).values.tolist() if name]
+        for each in found["topic"].values.tolist()
+    }
+    if accepts:
+        labels = labels_by_topic(run, run.notes)
+        for each in [each for each in names if each not in labels]:
+            free = [name for name in names[each] if name not in labels.values()]
+            if free:
+                label_topic(run.path, dataset, each, free[0])
+                labels[each] = free[0]
+        return _print_notes(run, run.notes, json)
+    if json:
+        return print_json({"name": run.name, "suggested": names})
+    columns = [*numbers("topic"), *texts("suggested labels")]
+    print_table(columns, [(each, "; ".join(some)) for each, some in names.items()])
 
 
 def _print_notes(run: "wb.Run", notes, json: bool) -> None:

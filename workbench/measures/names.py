@@ -16,7 +16,7 @@ from workbench.corpus.texts.words import SEEN
 from workbench.measures.documents import counted_words, ranked_documents
 from workbench.measures.matching import responsibilities
 from workbench.measures.selection import MeasureError, attributes, one_run
-from workbench.measures.topics import place_of, top_words, topics_by_size, used_topics
+from workbench.measures.topics import place_of, top_words, topics_by_size, used_topics, word_tokens
 from workbench.runs.store.notes import LONGEST_LABEL
 
 N_DOCUMENTS, N_TITLES = 50, 10
@@ -54,7 +54,8 @@ def suggested_names(
 
     First come phrases of two to four adjacent words, in texts and titles of the topic's 50 most representative documents
     (`representative_documents`). The likeliest topic of each of their words is this one, at least two documents have the
-    phrase, and its words are adjacent more often than by chance. They are ranked by their C-value, where f counts documents::
+    phrase, and its words are adjacent more often than by chance. They are ranked by the product of their C-value, where f
+    counts documents, and the mean over their words of log(phi / p(w))::
 
         C(a) = log2 |a| (f(a) - mean of f over the longer phrases that contain a)
 
@@ -75,7 +76,7 @@ def suggested_names(
         Dims ``topic`` (largest first) and ``rank`` (from 1): ``name``, "" where there is none, and ``source``: "phrase",
         "words" or "title".
 
-    Frantzi, Ananiadou & Mima (2000), eq. 3; Sievert & Shirley (2014), section 3.1.
+    Frantzi, Ananiadou & Mima (2000); Sievert & Shirley (2014), section 3.1.
     """
     run, n = one_run(run), MeasureError.whole("the number of names", n, 1)
     words = top_words(run, N_WORDS, RELEVANCE)["word"]
@@ -125,7 +126,10 @@ def _of_documents(
     probabilities = Counter()  # document → probability of the topic's words in its title
     for document, word in sorted(own):
         probabilities[document] += float(likelihoods[1][word, place])
-    return _phrases(parts), titles[
+    tokens = word_tokens(run)
+    phi = np.maximum(likelihoods[1][:, place], 1e-300)
+    lifts = np.log(phi * tokens.sum() / np.maximum(tokens, 1.0))
+    return _phrases(parts, lifts), titles[
         max(probabilities, key=probabilities.get)
     ] if probabilities else ""
 
@@ -158,8 +162,11 @@ def _own_words(
     return text, [word for word, own in zip(words, is_own[inverse], strict=True) if own]
 
 
-def _phrases(parts: list[tuple[str, list[Word]]]) -> list[str]:
-    """Return the phrases of adjacent words, by descending C-value; of two that share two words only the better one."""
+def _phrases(parts: list[tuple[str, list[Word]]], lifts: np.ndarray) -> list[str]:
+    """Return the phrases of adjacent words, the best first; of two that share two words only the better one.
+
+    lifts : log(phi / p(w)) of each word
+    """
     documents, spelt = defaultdict(set), defaultdict(Counter)
     n_words = Counter(word.word for _, words in parts for word in words)
     for text, words in parts:
@@ -191,7 +198,9 @@ def _phrases(parts: list[tuple[str, list[Word]]]) -> list[str]:
             for first in range(len(phrase) - length + 1):
                 longer[phrase[first : first + length]].append(n)
     values = {
-        phrase: math.log2(len(phrase)) * (n - (np.mean(longer[phrase]) if longer[phrase] else 0))
+        phrase: lifts[[*phrase]].mean()
+        * math.log2(len(phrase))
+        * (n - (np.mean(longer[phrase]) if longer[phrase] else 0))
         for phrase, n in n_documents.items()
     }
     best: list[tuple[int, ...]] = []
