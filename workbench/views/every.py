@@ -12,6 +12,7 @@ from workbench.runs.afterwards.heldout_by_document import Pooled, Scored
 from workbench.views import (
     bayes_nets,
     comparison,
+    consensus,
     convergence,
     correlations,
     effects,
@@ -149,6 +150,7 @@ VIEWS = [
         topics.draw_words,
         controls=topics.word_controls,
     ),
+    View("consensus", "Topics on which runs agree", COUNTED, consensus.draw_consensus),
     View("topic-map", "Map of the topics", COUNTED, topic_map.draw_maps),
     View(
         "topic-correlations",
