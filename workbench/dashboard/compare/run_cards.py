@@ -132,7 +132,7 @@ def named(quantity: str) -> str:
 def consensus_of(runs: Looked) -> Shown:
     """Return the picture of the topics on which the finished runs of one label agree; empty if no label has several."""
     datasets = [run.dataset() for run, iteration, _ in begun(runs) if iteration >= 0]
-    pictures = draw_view("consensus", datasets) if datasets else []
+    pictures = draw_view("consensus", datasets, 1) if datasets else []
     if not pictures:
         return Shown()
     said = message(f"{pictures[0].title}. {OF_ONE}" if len(pictures) > 1 else "")
