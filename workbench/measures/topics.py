@@ -85,6 +85,22 @@ def topic_sizes(run: xr.Dataset) -> xr.Dataset:
     )
 
 
+def topic_labels(run: xr.Dataset) -> dict[int, str]:
+    """Return topic number → label, "" where a topic has none; empty if no topic has one."""
+    if "topic_label" not in run:
+        return {}
+    labels = map(str, run["topic_label"].values)
+    return dict(zip(run["topic"].values.tolist(), labels, strict=True))
+
+
+def topic_descriptions(run: xr.Dataset) -> dict[int, str]:
+    """Return topic number → description, of the topics that people described (see `workbench.runs.store.edition`)."""
+    if "topic_description" not in run.coords:
+        return {}
+    pairs = zip(run["topic"].values.tolist(), run["topic_description"].values, strict=True)
+    return {topic: str(text) for topic, text in pairs if text}
+
+
 def place_of(run: xr.Dataset, topic: int) -> int:
     """Return the index of a topic, given its number; raise MeasureError for an unknown number."""
     topic_numbers = topic_sizes(run)["topic"].values

@@ -15,6 +15,7 @@ from workbench.measures import (
     one_run,
     spec_of,
     top_words,
+    topic_labels,
     topic_sizes,
     topics_by_size,
     used_topics,
@@ -224,16 +225,12 @@ def names_of_topics(
     ``labels``: number → text; by default those of the Dataset.
     """
     run = used_topics(one_run(run))
-    if labels is None and "topic_label" in run:
-        labels = dict(
-            zip(run["topic"].values.tolist(), map(str, run["topic_label"].values), strict=True)
-        )
-    names = {}
+    labels, names = topic_labels(run) if labels is None else labels, {}
     for topic, words in zip(
         run["topic"].values.tolist(), top_words(run, n_words)["word"].values, strict=True
     ):
-        name = f"{topic} · {(labels or {}).get(topic) or words[0]}"
-        for word in words[1:] if not (labels or {}).get(topic) else ():
+        name = f"{topic} · {labels.get(topic) or words[0]}"
+        for word in words[1:] if not labels.get(topic) else ():
             if len(f"{name} {word}") > letters:
                 break
             name = f"{name} {word}"

@@ -31,6 +31,7 @@ from workbench.measures import (
     salient_words,
     suggested_names,
     top_words,
+    topic_descriptions,
     topic_map,
     topic_sizes,
     topics_by_size,
@@ -43,7 +44,7 @@ from workbench.numbers import capital, format_number
 from workbench.runs.spec import SpecError
 from workbench.tables import Column, Table, numbers
 from workbench.views import draw_view
-from workbench.views.elements import topic_colour
+from workbench.views.elements import chosen_colours, topic_colours
 from workbench.views.progress import size_controls
 from workbench.views.topics import word_controls
 
@@ -102,6 +103,7 @@ class Topics(NamedTuple):
     names: dict[int, str] = {}  # noqa: RUF012  # node in a network and label, of topics with one of these
     labels: dict[int, str] = {}  # noqa: RUF012
     top: dict[int, tuple[str, ...]] = {}  # noqa: RUF012  # the `MANY` most probable words
+    colours: dict[int, str] = {}  # noqa: RUF012  # that people gave topics
     said: str = ""  # why there are no topics, or what is wrong with their labels
 
     @property
@@ -139,6 +141,7 @@ def topics_of(moment: Moment, written: int) -> Topics:
         {topic: name for topic, name in named.items() if name},
         labels,
         top,
+        chosen_colours(run),
         capital(trouble),
     )
 
@@ -214,7 +217,8 @@ def words_shown(
     picture = _drawn(name, "topic-words", moment, written, **options)
     salient = salient_words(used_topics(counts_of(moment)), 12)["word"].values
     said = f"Of the whole corpus these words tell topics apart: {', '.join(map(str, salient))}."
-    about, path = message("" if topic in topics.numbers else said), moment.path
+    told = topic_descriptions(counts_of(moment)).get(topic, "")
+    about, path = message(told if topic in topics.numbers else said), moment.path
     return Shown(about, picture, paths=(path,), controls=word_controls())
 
 
@@ -232,7 +236,7 @@ def suggestions_of(moment: Moment, topic: int) -> list[str]:
 def _drawn(name: str, view: str, moment: Moment, written: int, **options):
     """Return the picture that a view (a kind of figure) makes of a run, in the colours of its topics."""
     run = labelled(counts_of(moment), topics_of(moment, written).names)
-    (picture,) = draw_view(view, [run], 1, colours=topic_colour, **options)
+    (picture,) = draw_view(view, [run], 1, colours=topic_colours(run), **options)
     title = f"{picture.title.partition(',')[0]}, {moment.path.name}"
     return replace(picture, name=f"{moment.path.name}-{name}", title=title)
 

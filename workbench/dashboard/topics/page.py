@@ -26,6 +26,7 @@ from workbench.dashboard.shared.link import (
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of
 from workbench.dashboard.shared.shell import (
+    LAYOUT_CSS,
     Choice,
     button,
     column,
@@ -37,7 +38,7 @@ from workbench.dashboard.shared.shell import (
 )
 from workbench.dashboard.shared.snapshots import Moment, changes, counts_of, moment_of
 from workbench.dashboard.topics import files, matching
-from workbench.dashboard.topics.cells import TopicCard, whole
+from workbench.dashboard.topics.cells import TopicCard, style_of, whole
 from workbench.dashboard.topics.documents import Documents
 from workbench.dashboard.topics.editing import Editing
 from workbench.dashboard.topics.hierarchy import model_shown
@@ -100,6 +101,7 @@ class TopicsPage:
         self.suggested = styled(Choice(label="Suggested labels", options={}))
         self.suggestions = in_row("Suggested", "suggested labels", self.suggested)
         self.all = button("Whole corpus", visible=False)
+        self.main = column(kind="wb-main")
         self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
         self.again = text(css_classes=["wb-mid"])
         # the runs chosen in the menus, which may not exist yet
@@ -321,6 +323,9 @@ class TopicsPage:
         if error is not None:
             topics = Topics(moment, said=sentence_of(error))
         self._topics, self._written = topics, written
+        styles = [LAYOUT_CSS, *filter(None, [style_of(topics.colours)])]
+        if styles != self.main.stylesheets:
+            self.main.stylesheets = styles
         if topics.said:
             self._news = topics.said, "bad" if topics.numbers or error else "muted"
         else:
@@ -455,8 +460,8 @@ class TopicsPage:
         pair = column(self.sizes.view, self.recorded.view, kind="wb-halves")
         below = self.topics.view, self.editing.view, self.model.view, self.documents.view, pair
         cards = of_run, overview, *below, self.matching.view, self.unseen.view
-        main = column(*cards, self.handover, kind="wb-main")
-        return lay_out(self, "topics", "what the topics are about", main)
+        self.main.objects = [*cards, self.handover]
+        return lay_out(self, "topics", "what the topics are about", self.main)
 
 
 def page() -> pn.Column:

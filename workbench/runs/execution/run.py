@@ -22,6 +22,7 @@ from workbench.runs.store.branching import branch, branch_before
 from workbench.runs.store.edition import (
     Edition,
     EditionError,
+    arranges,
     edit_topics,
     import_edition,
     read_edition,
@@ -117,11 +118,13 @@ class Run(RunReader):
     def edit(self, *edits: str, who: str = "") -> Edition:
         """Merge, hide or order the shown topics, as ``edit("merge 3 7", "hide 5", "order 4 2")``; return all edits.
 
-        The run itself stays as it is. ``who`` is the author, by default the user of this process.
+        ``edit("colour 3 #1f77b4", "describe 3 'what it is about'")`` gives a topic a colour and a description; '' removes the
+        description. The run itself stays as it is. ``who`` is the author, by default the user of this process.
 
         Raises EditionError for an invalid edit, a topic that is not shown, or topics that cannot be merged.
         """
-        return edit_topics(self.path, self._topics(), edits, who or user_name())
+        topics = self._topics(any(map(arranges, edits)))
+        return edit_topics(self.path, topics, edits, who or user_name())
 
     def undo_edit(self) -> Edition:
         """Undo the last edit of the topics; return all edits. Raises EditionError if there is none."""
@@ -139,13 +142,17 @@ class Run(RunReader):
         return import_edition(self.path, self._topics(), Path(file))
 
     def edited(self) -> xr.Dataset:
-        """Return the run's Dataset with topics merged, hidden and ordered by `edit`; measures and views accept it."""
+        """Return the run's Dataset with topics as edited by `edit`; measures and views accept it."""
         return with_edition(self.dataset(), self.edition.texts)
 
-    def _topics(self) -> list[int]:
-        """Return the numbers of the topics; raise EditionError if these cannot be merged or hidden."""
+    def _topics(self, arranged: bool = True) -> list[int]:
+        """Return the numbers of the topics; raise EditionError if there are none, or none that can be ``arranged``."""
         dataset = self.dataset()
-        if not takes_editions(dataset):
+        if "topic" not in dataset.coords:
+            raise EditionError(
+                f"{self.name} has no topics; its model has none, or it has no snapshot"
+            )
+        if arranged and not takes_editions(dataset):
             raise EditionError(
                 f"topics of {self.name} cannot be merged or hidden: it has none yet, or theta has no Dirichlet prior"
             )

@@ -79,7 +79,7 @@ def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = N
 
     Raises NoteError for a value that is not a text or too long, for more than 30 tags, or if the folder cannot be written.
     """
-    changes = {} if note is None else {"note": _text("a note", note, LONGEST_NOTE, lines=True)}
+    changes = {} if note is None else {"note": plain_text("a note", note, LONGEST_NOTE, lines=True)}
     changes |= {} if tags is None else {"tags": _tags(tags)}
     return _change(path, lambda notes: notes._replace(**changes))
 
@@ -91,7 +91,7 @@ def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
 
     Raises NoteError if there is no snapshot or no such topic, or if the label is not a text or too long.
     """
-    text = _text("a label", text, LONGEST_LABEL)
+    text = plain_text("a label", text, LONGEST_LABEL)
     if "phi" not in run:
         raise NoteError(
             f"run '{Path(path).name}' has no snapshot yet, so it has no topics; label them after its first"
@@ -201,19 +201,25 @@ def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
     return notes
 
 
-def _text(what: str, text: object, longest: int, lines: bool = False) -> str:
-    """Return the text stripped, in one line unless ``lines``; raise NoteError if it is invalid or too long."""
+def plain_text(
+    what: str,
+    text: object,
+    longest: int,
+    refusal: type[InputError] = NoteError,
+    lines: bool = False,
+) -> str:
+    """Return the text stripped, in one line unless ``lines``; raise ``refusal`` if it is invalid or too long."""
     if not isinstance(text, str):
-        raise NoteError(f"{what} is text; got {type(text).__name__}")
+        raise refusal(f"{what} is text; got {type(text).__name__}")
     text = "\n".join(text.strip().splitlines()) if lines else " ".join(text.split())
     if len(text) > longest:
-        raise NoteError(
+        raise refusal(
             f"{what} may have {longest:,} characters; this one has {len(text):,}; shorten it"
         )
     if bad_characters := [
         char for char in text if char not in "\n\t" and category(char) in ("Cc", "Cs")
     ]:
-        raise NoteError(
+        raise refusal(
             f"{what} holds {bad_characters[0]!r}, which is no character of text; take it out"
         )
     return text
@@ -223,7 +229,7 @@ def _tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return the tags without duplicates, in order; raise NoteError if one is invalid."""
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise NoteError(f"tags are a list of texts; got {tags!r}; one tag is written [tag]")
-    texts = tuple(dict.fromkeys(_text("a tag", tag, LONGEST_TAG) for tag in tags))
+    texts = tuple(dict.fromkeys(plain_text("a tag", tag, LONGEST_TAG) for tag in tags))
     if "" in texts:
         raise NoteError(
             "a tag needs at least one character that is not a blank; leave it out, or write one"
