@@ -62,7 +62,7 @@ def chip(topic: int, text: object = None, name: str = "") -> Markup:
 
 
 def colour_of(topic: int) -> str:
-    """Return the colour of a topic as CSS: that which people gave it (see `style_of`), else that of its number; grey for NONE."""
+    """Return the colour of a topic as CSS: that which people gave it, see `style_of`, or that of its number; grey for NONE."""
     return (
         f"var(--topic-{topic}, {topic_colour(topic)})" if topic != NONE else "var(--wb-strong-line)"
     )
