@@ -326,7 +326,9 @@ def edit(
     run: RunName,
     edits: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[EDIT]…", help="As 'merge 3 7' 'hide 5' 'order 4 2'."),
+        typer.Argument(
+            metavar="[EDIT]…", help="As 'merge 3 7' 'hide 5' 'order 4 2' 'colour 3 #1f77b4'."
+        ),
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Undo the last edit.")] = False,
     redo: Annotated[bool, typer.Option("--redo", help="Redo the edit undone last.")] = False,
@@ -337,7 +339,7 @@ def edit(
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Merge, hide and order the topics of a run wherever they are shown; the run stays as it is. Without an edit, list them."""
+    """Merge, hide, order, colour and describe topics in all that shows them; the run stays. Without an edit, list the edits."""
     stored_run = find(run, store)
     request_by_flag = {
         "--undo": undo,

@@ -26,7 +26,7 @@ MOST_TEXT = 50_000
 LONGEST_PHRASE, FEWEST_DOCUMENTS = 4, 2
 """Largest number of words of a phrase, and smallest number of documents that have it."""
 DEVIATIONS = 3.0
-"""Two words are a phrase if they are adjacent more often than by chance, by more than so many standard deviations."""
+"""Two words are a phrase if they are adjacent more often than by chance, by more than this many standard deviations."""
 N_WORDS, RELEVANCE = 3, 0.6
 """Number of words that make a name, and the weight by which they are ranked, see `top_words`."""
 ADJACENT = re.compile(rf"[ \t\r\n{SEEN}-]+")
