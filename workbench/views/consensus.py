@@ -1,6 +1,9 @@
 """Topics on which several runs agree: in how many runs each is found, and its words with ranges over these runs."""
 
 from collections.abc import Iterator
+from itertools import combinations
+
+import xarray as xr
 
 from workbench.measures import consensus, top_words, topics_by_size
 from workbench.measures.consensus import NEAR
@@ -18,15 +21,22 @@ COUNTS = ["phi", "n_kw", "n_k"]
 """Variables that are read of the runs; theta is large."""
 OF_WORDS, OF_TOPICS = ["phi_low", "phi_high"], ["support", "n_found"]
 COLUMNS = ["topic", "n_found", "n_runs", "support", "rank", "word", "phi", *OF_WORDS]
+MOST_TERMS = 2 * 10**9
+"""Largest sum over pairs of runs of topics × topics × words, which takes half a minute: reports have all views."""
 
 
 def draw_consensus(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the topics on which the runs of a label agree, for each label with several runs of one training corpus."""
+    """Draw the topics on which the runs of a label agree, for each label with several runs of one training corpus.
+
+    Labels with more than `MOST_TERMS` are left out; `workbench.measures.consensus` takes them.
+    """
     across = ACROSS if shown.columns == 2 else 2
     several = {
         label: runs
         for label, runs in shown.by_label(*COUNTS).items()
-        if len(runs) > 1 and len({run.attrs["corpus_hash"] for run in runs}) == 1
+        if len(runs) > 1
+        and len({run.attrs["corpus_hash"] for run in runs}) == 1
+        and _n_terms(runs) <= MOST_TERMS
     }
     for (label, runs), short in zip(several.items(), file_names(several), strict=True):
         found = consensus([run[COUNTS] for run in runs])
@@ -56,3 +66,9 @@ def draw_consensus(view: View, shown: SideBySide) -> Iterator[Picture]:
             height=words_height(len(drawn), n_words, across) + 0.1,
             runs=runs,
         )
+
+
+def _n_terms(runs: list[xr.Dataset]) -> int:
+    """Return the sum over pairs of runs of topics × topics × words: what the distances of their topics cost."""
+    pairs = combinations((run.sizes["topic"] for run in runs), 2)
+    return sum(a * b for a, b in pairs) * runs[0].sizes["word"]

@@ -109,7 +109,7 @@ class TopicsPage:
         self._runs: dict[str, Reading] = {}  # every readable run, newest first
         self._topics: Topics | None = None  # of the shown run
         self._looking, self._labelling, self._written = LatestTask(), LatestTask(), 0
-        self._suggesting = LatestTask()
+        self._suggesting, self._suggested_for = LatestTask(), None
         self._moving, self._labelled_last = False, None  # what the field for a label was set to
         self._due = 0.0  # time of the next drawing of an active run's pictures
         # a sentence about the run; one about chosen items that do not exist
@@ -262,9 +262,11 @@ class TopicsPage:
         ):
             card.bring(given, partial(work, *given))
         if chosen != NONE and not policy().read_only:
+            if (path, chosen) != self._suggested_for:
+                self._suggested_for = path, chosen
+                self._suggest()
             suggesting = moment, chosen
-            work = partial(suggestions_of, *suggesting)
-            self._suggesting.submit(suggesting, work, self._suggest, self._suggest)
+            self._suggesting.submit(suggesting, partial(suggestions_of, *suggesting), self._suggest)
         self.topics.follow(topics)
         self.documents.follow(moment, chosen, names, self.find.value)
         self.unseen.follow(moment, chosen, names)
