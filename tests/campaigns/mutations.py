@@ -180,8 +180,8 @@ MUTATIONS = [
         "records unmultiplied",
         "Training records forget how many are alike.",
         "records/splits.py",
-        "np.concatenate([left[left > 0], np.ones(",
-        "np.concatenate([np.ones_like(left[left > 0]), np.ones(",
+        "np.concatenate([n_left[n_left > 0], np.ones(",
+        "np.concatenate([np.ones_like(n_left[n_left > 0]), np.ones(",
         "records/test_record_splits.py",
     ),
     Mutation(
