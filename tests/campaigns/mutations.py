@@ -325,7 +325,7 @@ MUTATIONS = [
         "flow without counts",
         "Tokens that topics share are counted by pairs.",
         "measures/matching.py",
-        "                of_a *= shard.counts[part, None]\n",
+        "                gamma_a *= shard.counts[part, None]\n",
         "",
         "measures/test_matching.py",
     ),

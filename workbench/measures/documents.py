@@ -127,8 +127,10 @@ def token_topics(
                 f"theta must have one number for each of {run.sizes['topic']} topics; it has shape {theta.shape}"
             )
         theta_row = theta[np.isin(run["topic"].values, used["topic"].values)]
-        first_place = {word: place for place, word in reversed([*enumerate(used["word"].values)])}
-        word_ids = np.array([first_place.get(word, -1) for word in words], np.int64)
+        first_position = {
+            word: position for position, word in reversed([*enumerate(used["word"].values)])
+        }
+        word_ids = np.array([first_position.get(word, -1) for word in words], np.int64)
     probability = responsibilities(
         theta_row[None], used["phi"].values.T, np.zeros(len(word_ids), np.int64), word_ids
     )
@@ -315,7 +317,7 @@ def _all_columns(table: DocumentTable) -> list[str]:
 
 def _has_word(corpus: AnyCorpus, word: str) -> np.ndarray:
     """Return whether each document contains the word, ignoring case, (document,) bool."""
-    ids = [index for index, known in enumerate(corpus.vocabulary) if known.lower() == word]
+    ids = [index for index, entry in enumerate(corpus.vocabulary) if entry.lower() == word]
     has_word = np.zeros(corpus.n_documents, bool)
     for first, shard in corpus.parts_in_order():
         has_word[first + shard.documents[np.isin(shard.words, ids)]] = True

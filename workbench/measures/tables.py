@@ -49,8 +49,8 @@ def top_documents(run: xr.Dataset, topic: int | None = None, n: int = 5) -> pd.D
     """
     run = one_run(run)
     tables = [
-        representative_documents(run, each, n).to_dataframe().assign(topic=int(each))
-        for each in (topics_by_size(run) if topic is None else [topic])
+        representative_documents(run, number, n).to_dataframe().assign(topic=int(number))
+        for number in (topics_by_size(run) if topic is None else [topic])
     ]
     columns = ["topic", "title", "theta", "n_tokens", "n_topic_tokens", "document"]
     return pd.concat(tables, ignore_index=True)[columns].rename(columns={"theta": "share"})
