@@ -146,7 +146,7 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
     keys = [*SETTINGS, *dict.fromkeys(present.values())]
     for key, values in axes.items():
         if key not in SETTINGS and not is_option(key, values, engines):
-            hint = nearest_or_all(key, keys, also=SHORT)
+            hint = nearest_or_all(key, keys, extra_names=SHORT)
             raise SpecError(
                 f"no key '{shown(key)}' for a grid of {', '.join(model_engine.name for model_engine in engines)}; {hint}"
             )
