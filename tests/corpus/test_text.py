@@ -431,6 +431,22 @@ def test_a_segmenter_that_there_is_not_is_one_sentence(monkeypatch):
     assert segmenter_of(None)("今天") == "今天"
 
 
+def test_a_phrase_in_a_text_that_is_shown_has_one_colour():
+    from workbench.measures.documents import counted_words
+
+    text = "In New  York, the new Mills."
+    counted = Corpus.from_texts([text], phrases="new york").table.counted
+    shown, found = counted_words(text, counted)
+    assert [shown[start:end] for start, end, word in found] == [
+        "In",
+        "New  York",
+        "the",
+        "new",
+        "Mills",
+    ]
+    assert [word for *_, word in found] == ["in", "new_york", "the", "new", "mills"]
+
+
 def test_a_text_that_is_shown_has_its_words_in_colour():
     from workbench.dashboard.topics.documents import text_coloured
     from workbench.measures import token_topics

@@ -15,11 +15,14 @@ from workbench.corpus import Corpus
 from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.texts.words import (
+    JOINT,
     SEEN,
     WORD_PATTERN,
     compiled_pattern,
+    known_phrases,
     segmenter_of,
     spelling,
+    units,
 )
 from workbench.data.blocks import as_slice, blocks, rows_at_once
 from workbench.errors import nearest_or_all, shown
@@ -158,7 +161,7 @@ def token_topics(
 def counted_words(
     text: str, counted: Mapping[str, object] = MappingProxyType({})
 ) -> tuple[str, list[tuple[int, int, str]] | None]:
-    """Return a text as its words are found in it, and (start, end, spelling) of each word.
+    """Return a text as its words are found in it, and (start, end, spelling) of each word or phrase.
 
     A text without blanks between words gets some of zero width. ``counted``: how the words of the text were found, see
     `workbench.corpus.document_table.DocumentTable`. None instead of the words if a pattern that the user chose takes too long.
@@ -170,7 +173,14 @@ def counted_words(
     elif (spans := find_spans(pattern, text)) is None:
         return text, None
     spelt = spelling(counted.get("lowercase", True), counted.get("accents", "keep"))
-    return text, [(start, end, spelt(text[start:end])) for start, end in spans]
+    words = [spelt(text[start:end]) for start, end in spans]
+    phrases = known_phrases(
+        counted.get("phrases"), lambda phrase: compiled_pattern(pattern).findall(spelt(phrase))
+    )
+    return text, [
+        (spans[first][0], spans[end - 1][1], JOINT.join(words[first:end]))
+        for first, end in units(words, phrases)
+    ]
 
 
 def documents_table(
