@@ -57,6 +57,8 @@ PALE = 0.35
 """Opacity of elements that are not chosen while another is."""
 MARKED = {"nonselection_alpha": 1, "selection_line_color": INK, "selection_line_width": 3}
 """The look of points where one is chosen."""
+BAR = {"background_fill_alpha": 0, "width": 10, "title_text_font_style": "normal"}
+"""Look of a bar of colours."""
 N_MARKERS = 6
 """Number of markers along a curve."""
 TOLD = "told"
@@ -113,8 +115,7 @@ def in_bokeh(
 
 def _markers(part, kind: str) -> list:
     """Return the markers of a curve: at all points, or at a few if the matplotlib figure has a few."""
-    style, hooks = _options(part, "style"), _options(part, "plot").get("hooks", [])
-    few = [hook.keywords["marker"] for hook in hooks if "marker" in getattr(hook, "keywords", {})]
+    style, few = _options(part, "style"), _keywords(part, "marker")
     marker = next(iter(few), style.get("marker"))
     if kind != "Curve" or not marker:
         return []
@@ -124,6 +125,12 @@ def _markers(part, kind: str) -> list:
     )
     look = {"color": style["color"], "marker": MARKERS[marker], "size": 6, "line_width": 0}
     return [made.opts(**look, backend="bokeh")]
+
+
+def _keywords(part, name: str) -> list:
+    """Return the values that the hooks of an element for matplotlib have for the keyword ``name``."""
+    keywords = [getattr(hook, "keywords", {}) for hook in _options(part, "plot").get("hooks", [])]
+    return [each[name] for each in keywords if name in each]
 
 
 def _plain(plot, panel) -> None:
@@ -156,6 +163,9 @@ def _element(part, kind: str, texts: list[str] | None):
     """Return a copy of an element with Bokeh options that correspond to its matplotlib options, and with tooltips."""
     plot = {name: value for name, value in _options(part, "plot").items() if name in KEPT}
     style = _style(kind, _options(part, "style"))
+    bars = _keywords(part, "bar_ticks")
+    for label, ticks in zip(_keywords(part, "bar_label"), bars, strict=True):
+        plot |= {"colorbar": True, "clabel": label, "cticks": ticks, "colorbar_opts": BAR}
     if kind != "Labels":
         part, tooltips = _told(part, kind, texts)
         plot |= {"tools": ["hover"], "hover_tooltips": tooltips} if tooltips else {}
@@ -175,9 +185,10 @@ def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
         elif kind == "QuadMesh":
             coords = part.interface.coords  # ascending, as the values and the texts
             x, y = (coords(part, name, ordered=True, edges=True) for name in part.kdims)
-            values = part.dimension_values(2, flat=False)
-            told = np.array(texts, dtype=object).reshape(values.shape)
-            part = part.clone((x, y, values, told), vdims=[*part.vdims, TOLD])
+            values = [part.dimension_values(dim, flat=False) for dim in part.vdims]
+            told = np.full(values[0].shape, "", object)
+            told[np.isfinite(values[0])] = texts
+            part = part.clone((x, y, *values, told), vdims=[*part.vdims, TOLD])
         else:
             part = part.add_dimension(TOLD, 0, texts, vdim=True)
         return part, [("", f"@{TOLD}")]

@@ -113,7 +113,7 @@ class Recorded(Card):
 def _drawn(
     title: str | None, moment: Moment, written: int, n_changes: int, chosen: Choices
 ) -> Shown:
-    """Return the figure called ``title``, else the first; of more views for a run without topics. For the rest see `_figures`."""
+    """Return the figure called ``title``, else the first; for the other arguments see `_figures`."""
     found = None
     for figure in _figures(moment, written, n_changes, chosen, title):
         found = found or figure
@@ -134,6 +134,7 @@ def _figures(
 ) -> Iterator[Figure]:
     """Yield the figures of a run, drawn one after the other; those of the view that ``title`` begins with come first.
 
+    A run without topics has figures of more views.
     ``written``: when labels were written; ``n_changes`` is a key of caches; ``chosen``: chosen options of views.
     """
     run = progress_of(moment)
