@@ -37,7 +37,7 @@ from workbench.measures import (
 from workbench.models.networks.network import Network
 from workbench.report.drawing import _figure
 from workbench.runs.afterwards.heldout_by_document import Scored
-from workbench.views.every import VIEWS, draw_view
+from workbench.views.every import VIEWS, draw_view, view_named
 from workbench.views.groups import LIFTS
 from workbench.views.picture import SideBySide
 
@@ -971,3 +971,15 @@ def test_a_view_draws_its_numbers(view):
     pairs = list(check(panels, about.runs[0], about))
     wrong = [pair for pair in pairs if not same(*pair)]
     assert pairs and not wrong, f"drawn, and computed: {wrong[:3]}"
+
+
+@pytest.mark.parametrize(
+    "name", ["topics-over-time", "topics-by-group", "group-differences", "effects"]
+)
+def test_a_view_draws_without_options_what_its_controls_begin_with(name):
+    """So that a page need not draw again once it has the controls."""
+    view, about = view_named(name), grouped()
+    shown = SideBySide(about.runs, 2, about.corpora)
+    initial = {control.option: control.value for control in view.controls(about.runs[0])}
+    drawn, begun = view.pictures(shown), view.pictures(shown, **initial)
+    assert repr(drawn[0].rows) == repr(begun[0].rows) and drawn[0].hover == begun[0].hover

@@ -520,7 +520,9 @@ def draw_topics_over_time(
                 for topic in drawn
             ),
         ]
-        which = "that were chosen" if chosen else "whose share changes most"
+        which = (
+            "topics that were chosen" if chosen else f"{len(drawn)} topics whose share changes most"
+        )
         rows = (
             shares_table.to_dataframe()
             .reset_index()
@@ -529,7 +531,7 @@ def draw_topics_over_time(
         more = shares_table.sizes["topic"] - len(drawn)
         picture = view.picture(
             f"Share of each topic in the tokens of a {length}, with 95 % intervals over documents: the "
-            f"{len(drawn)} topics {which}, stacked in the first panel in the same colours"
+            f"{which}, stacked in the first panel in the same colours"
             f"{f'; {more} more are in the table' if more else ''}. Periods without a token are left out.",
             panels,
             [*WHOSE, *PERIODS_HEADER],
@@ -558,7 +560,7 @@ def _moving(shares_table: xr.Dataset, most: int) -> list[int]:
 
 
 def _time_axis(shares_table: xr.Dataset) -> dict[str, object]:
-    """Return the options of a panel over the periods: ticks with as many names as fit, and room for the first and last point."""
+    """Return the options of a panel over the periods: ticks with as many names as fit, and room at both ends."""
     names = shares_table["period"].values.tolist()
     letters, n = len(str(names[0])), len(names)
     most = 5 if letters <= 4 else 4 if letters <= 7 else 3

@@ -74,6 +74,7 @@ class Choice(NamedTuple):
     label: str
     choices: tuple[tuple[str, int], ...]  # text and value
     nothing: str  # what is drawn if nothing is chosen
+    value: tuple[int, ...] = ()  # initial value
 
 
 Control = Slider | Menu | Choice

@@ -32,12 +32,14 @@ from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import ALIVE
 from workbench.views import VIEWS, Picture, SideBySide
+from workbench.views.elements import SEARCH
 from workbench.views.every import view_named
 from workbench.views.picture import Control
 from workbench.views.sequence_gains import draw_gains
 
 MOST_TIMES = 120
 """Number of points of a figure that decides how often it is drawn, see `changes`."""
+TAP = " Tap a point or a cell for its documents in the list."
 DRAWING = "Drawing the figure …"
 Figure = tuple[Picture, tuple[Control, ...]]
 """A picture, and the controls of its view."""
@@ -77,7 +79,10 @@ class Recorded(Card):
     def _asked(self) -> tuple[Moment, int, int, Choices]:
         """Return what decides the figures: the run, its recorded iterations and labels, and the chosen options."""
         moment, n_rows, written = self._shown
-        return moment, written, changes(n_rows, MOST_TIMES), tuple(self.options.items())
+        # an initial value is what is drawn without it, before the controls are known
+        initial = {control.option: control.value for control in self.shown.controls}
+        chosen = (pair for pair in self.options.items() if pair[1] != initial.get(pair[0]))
+        return moment, written, changes(n_rows, MOST_TIMES), tuple(chosen)
 
     def clear(self, said: str = "") -> None:
         """Show nothing but a sentence."""
@@ -164,9 +169,10 @@ def _of_rows(
 
 
 def _named(picture: Picture, moment: Moment, said: str = "") -> Picture:
-    """Return the picture with the run in its name and a sentence at the end of its caption."""
-    name, caption = f"{moment.path.name}-{picture.name}", picture.caption + said
-    return replace(picture, name=name, caption=caption)
+    """Return the picture with the run in its name, and at the end of its caption a sentence and what a tap does."""
+    is_tapped = any(SEARCH in part.vdims for panel in picture.panels for part in panel)
+    caption = picture.caption + said + TAP * is_tapped
+    return replace(picture, name=f"{moment.path.name}-{picture.name}", caption=caption)
 
 
 def _of_view(name: str, chosen: Choices) -> Choices:
