@@ -182,6 +182,10 @@ def test_a_group_whose_documents_are_all_empty_is_not_offered():
     )
     run = wb.fit(corpus, "cvb0", 3, n_iterations=3, progress=False)
     assert against_controls(run)[0].choices == ("label: a", "label: b")
+    (picture,) = draw_view("topics-by-group", [run])
+    assert picture.hover["QuadMesh"][0].count("c: 2 documents, without a token") == 3
+    svg = draw(picture.panels, 2, ("svg",), False, picture.height)["svg"].decode()
+    assert inline(svg, "groups", "Groups", picture.hover).count("without a token") == 3
     assert draw_view("group-differences", [run], group="label: c")[0].rows[0][3] == "label: a"
 
 

@@ -347,7 +347,10 @@ def _cell_texts(shares_table: xr.Dataset, names: dict[int, str]) -> list[str]:
     ]
     texts, topics = [], shares_table["topic"].values.tolist()
     for row in range(len(topics) - 1, -1, -1):
-        for column in np.flatnonzero(np.isfinite(shares[row])):
+        for column in range(len(groups)):
+            if not np.isfinite(shares[row, column]):
+                texts.append(f"{groups[column]}, without a token")
+                continue
             share = f"{shares[row, column]:.2%}{interval(lows[row, column], highs[row, column])} of its tokens"
             texts.append(
                 f"{groups[column]}\n{names[topics[row]]}\n{share}, {lifts[row, column]:.2f} times that of all"

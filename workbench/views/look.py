@@ -198,8 +198,7 @@ def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
             coords = part.interface.coords  # ascending, as the values and the texts
             x, y = (coords(part, name, ordered=True, edges=True) for name in part.kdims)
             values = [part.dimension_values(dim, flat=False) for dim in part.vdims]
-            told = np.full(values[0].shape, "", object)
-            told[np.isfinite(values[0])] = texts
+            told = np.array(texts, dtype=object).reshape(values[0].shape)
             part = part.clone((x, y, *values, told), vdims=[*part.vdims, TOLD])
         else:
             part = part.add_dimension(TOLD, 0, texts, vdim=True)
