@@ -7,7 +7,7 @@ from threading import Lock
 import panel as pn
 import param
 from bokeh.document import Document
-from bokeh.models import AllIndices, ColumnDataSource, GlyphRenderer, UnionRenderers
+from bokeh.models import AllIndices, ColumnDataSource, GlyphRenderer, TapTool, UnionRenderers
 from bokeh.plotting import figure
 
 from workbench.corpus import Corpus
@@ -46,6 +46,10 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
             if TOPIC not in part.data_source.data:
                 part.update(selection_glyph=None, nonselection_glyph=None, hover_glyph=None)
                 part.update(muted_glyph=part.muted_glyph if drawn.legend else None)
+            if (
+                SEARCH in part.data_source.data
+            ):  # several elements of a chosen topic are tapped in turn
+                drawn.select(TapTool).mode = "replace"
             # these two hold nothing, so that one of each does for all
             part.view.filter, part.data_source.selection_policy = every, union
         drawn.name = f"{picture.name}-{number}"

@@ -372,10 +372,10 @@ class TopicsPage:
             self._changed()
 
     def _found(self, event) -> None:
-        """Find the documents of the period or group that was tapped in a figure."""
+        """List the documents of the period or group that was tapped in a figure, those with most of the topic first."""
         if event.new:
             self._set([self.find], value=event.new, value_input=event.new)
-            self._set([self.documents], document=NONE, page=1)
+            self._set([self.documents], document=NONE, page=1, sort="")
             self._again()
 
     def _labelled(self, event) -> None:
