@@ -9,8 +9,7 @@ from workbench.measures import in_papers_order
 from workbench.numbers import join_words
 from workbench.report.captions import data_rows, definitions, remarks, rows_of, settings, statistics
 from workbench.report.commands import commands, wrapped
-from workbench.report.drawing import inline
-from workbench.report.figures import draw_picture
+from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
 from workbench.report.findings import findings, once
 from workbench.report.gathering import (
@@ -91,7 +90,14 @@ def _page(
         {
             "svg": Markup(
                 inline(
-                    draw_picture(picture, ("svg",), 2, "")["svg"].decode(),
+                    draw(
+                        picture.panels,
+                        2,
+                        ("svg",),
+                        picture.legend,
+                        picture.height,
+                        width=picture.width,
+                    )["svg"].decode(),
                     picture.name,
                     picture.title,
                     picture.hover,
