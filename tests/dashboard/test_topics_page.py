@@ -204,6 +204,12 @@ def test_a_link_leads_to_the_form_with_the_settings_of_the_run(new_run, store, r
     request = RunRequest.from_query(texts)
     assert (request.engines, request.n_topics, request.seed) == (("svb",), 3, 5)
     assert (request.alpha, request.n_iterations) == (0.3, 12)
+    (link,) = re.findall('href="sweep[?](.*?)"', page.again.object)
+    assert dict(parse_qsl(unescape(link))).items() >= {"tab": "choose-k", "engine": "svb"}.items()
+    assert "n_topics" not in link and f"n_iterations={request.n_iterations}" in link
+    new_run("second", "svb-cgs")
+    page.tick()
+    assert "tab=frontier&amp;engine=svb-cgs" in page.again.object
     ruled(read_only=True)
     page.tick()
     assert page.again.object == ""

@@ -479,13 +479,22 @@ def page() -> pn.Column:
 
 
 def _again(spec: RunSpec | None) -> str:
-    """Return a link to the form with the settings of a run, as HTML; empty if no run can be started."""
+    """Return links to the forms with the settings of a run, as HTML; empty if no run can be started."""
     if spec is None or policy().read_only:
         return ""
     missing = ", ".join(missing_in_request(spec))
     title = f' title="{escape(f"without {missing}")}"' if missing else ""
-    query = escape(urlencode(query_of(spec)))
-    return f'<a href="compare?{query}"{title}>Use these settings</a>'
+    query = query_of(spec)
+    links = [f'<a href="compare?{escape(urlencode(query))}"{title}>Use these settings</a>']
+    for tab, name, varied, fits in (
+        ("choose-k", "Choose K", ("n_topics",), spec.n_topics is not None),
+        ("frontier", "Frontier", ("r", "n_chains"), {"r", "n_chains"} <= spec.options.keys()),
+    ):
+        if fits:
+            fixed = {key: text for key, text in query.items() if key not in (*varied, "seeds")}
+            address = urlencode({"tab": tab, "engine": spec.engine} | fixed)
+            links.append(f'<a href="sweep?{escape(address)}">{name}</a>')
+    return " · ".join(links)
 
 
 def _empty(store: Path) -> str:
