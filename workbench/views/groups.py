@@ -463,8 +463,10 @@ def _moving(shares_table: xr.Dataset) -> list[int]:
 
 
 def _ticks(shares_table: xr.Dataset) -> list[tuple[float, str]]:
-    names = shares_table["period"].values.tolist()
-    return [(float(place), str(names[place])) for place in spaced(np.arange(len(names)), 5)]
+    """Return the places and names of a few periods; fewer where names are longer than a year, so that they do not overlap."""
+    names = list(map(str, shares_table["period"].values))
+    most = 5 if max(map(len, names)) <= 4 else 3
+    return [(float(place), names[place]) for place in spaced(np.arange(len(names)), most)]
 
 
 def _words(
