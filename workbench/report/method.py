@@ -104,9 +104,9 @@ def method(entry: ReportedRun) -> str:
         f"seed {spec.seed}",
         f"settings {spec.label()}" if spec.label() != spec.engine else "",
     ]
-    of_topics = f"{spec.n_topics} topics"
+    of_topics = f"{spec.n_topics or entry.dataset.sizes['topic']} topics"
     if spec.parts()[1].nonparametric:
-        of_topics = f"an inferred number of topics ({used['topics']})"
+        of_topics = f"an inferred number of topics, {'initially' if finds_topics(spec) else 'at most'} {spec.n_topics},"
     sentences = [
         f"We fitted a topic model ({model[:1].lower()}{model[1:]}) with {of_topics} "
         f"to {sizes.get('documents', 'the')} documents of {spec.corpus} with {sizes.get('tokens (training)', 'the')} "
@@ -235,10 +235,10 @@ def _chance(reported: list[ReportedRun], again: xr.Dataset | None, names: Mappin
 
 def _number_of_topics(entry: ReportedRun, n_topics: int) -> str:
     """Return sentences on who chose the number of topics."""
-    if finds_topics(entry.spec) or entry.spec.parts()[1].nonparametric:
+    if entry.spec.parts()[1].nonparametric:
         return f"The model found {n_topics} topics; another prior would find another number, and small topics come and go."
     return (
-        f"That there are {entry.spec.n_topics} topics was chosen, not found. With fewer some would join, with more some would "
+        f"That there are {entry.spec.n_topics or n_topics} topics was chosen, not found. With fewer some would join, with more some would "
         "split; what is said of a topic should hold for other numbers too."
     )
 

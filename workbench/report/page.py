@@ -107,7 +107,7 @@ def _page(
         corpora_of(reported),
         scores_of_sequences(reported),
         pooled(reported),
-        progress=progress,
+        progress,
     )
     figures = drawn_figures(
         (picture for picture in made if not picture.name.startswith(AS_TEXT)), progress
