@@ -160,6 +160,7 @@ def test_passage_is_the_stretch_with_most_different_words_of_the_topic():
     shown = passage(pieces_of(text, "sea waves boats"), 1, {"waves"})
     joined = "".join(part for part, _ in shown)
     assert len(joined) <= LETTERS + 4 and joined.startswith("… ") and joined.endswith(" …")
+    assert joined.strip("… ") in text and "The sea has waves and U.S. boats here." in joined
     assert {part for part, kind in shown if kind == "listed"} == {"waves"}
     assert {"sea", "boats"} <= {part for part, kind in shown if kind == "own"}
     assert passage(pieces_of("A short one.", "none"), 1) == [("A short one.", "")]

@@ -80,7 +80,7 @@ def found_again(run: xr.Dataset, others: list[xr.Dataset]) -> xr.Dataset:
     """Return in how many other runs each topic of a run is found, and the range of its shares in all these runs.
 
     A topic is found in a run if at least half of its `N_COMMON` most probable words are among as many of the topic that is
-    matched with it (`match_topics`): looser than `consensus`, as two states of one chain differ too, and told in a word.
+    matched with it (`match_topics`): looser than `consensus`, as two states of one chain differ too.
 
     Returns ``n_found`` (topic), which leaves the run itself out, and ``low`` and ``high`` (topic), which do not.
     """

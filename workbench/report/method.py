@@ -62,14 +62,14 @@ def about_corpus(entry: ReportedRun, columns: list[str]) -> list[tuple[str, str]
     """Return (what, text) about the corpus: documents, words, vocabulary, dates and columns, and how words were chosen."""
     sizes = dict(statistics([entry]))
     ((_, rows),) = data_rows([entry])
-    told = {what: re.sub(", 0 .*(words|without)$", "", text) for what, text in rows}
+    about = {what: re.sub(", 0 .*(words|without)$", "", text) for what, text in rows}
     held_out = sizes.get("tokens (held out)")
     checked = f" to find the topics from, and {held_out} held out to check them" if held_out else ""
     rows = [
-        ("documents", told.get("documents") or sizes.get("documents", "")),
+        ("documents", about.get("documents") or sizes.get("documents", "")),
         ("words", f"{sizes.get('tokens (training)', 'unknown')} counted words{checked}"),
         ("vocabulary", f"{sizes.get('word types', 'unknown')} different words"),
-        ("dates", told.get("dates", "")),
+        ("dates", about.get("dates", "")),
         ("columns", join_words(columns[:MOST_NAMED]) if columns else ""),
         ("words chosen", words_chosen(entry)),
     ]
@@ -238,8 +238,8 @@ def _number_of_topics(entry: ReportedRun, n_topics: int) -> str:
     if entry.spec.parts()[1].nonparametric:
         return f"The model found {n_topics} topics; another prior would find another number, and small topics come and go."
     return (
-        f"That there are {entry.spec.n_topics or n_topics} topics was chosen, not found. With fewer some would join, with more some would "
-        "split; what is said of a topic should hold for other numbers too."
+        f"That there are {entry.spec.n_topics or n_topics} topics was chosen, not found. With fewer some would join, with more "
+        "some would split; what is said of a topic should hold for other numbers too."
     )
 
 
@@ -256,8 +256,8 @@ def _short(run: xr.Dataset) -> str:
 
 def _left_out(entry: ReportedRun) -> str:
     """Return sentences on words, rows and topics that the report does not show."""
-    told = dict(rows_about(entry.spec.reading)).get("left out", "")
-    parts = [f"{capital(told)}." if told and told != "nothing" else ""]
+    left_out = dict(rows_about(entry.spec.reading)).get("left out", "nothing")
+    parts = [f"{capital(left_out)}." if left_out != "nothing" else ""]
     if "edition" in entry.dataset.attrs:
         parts.append(
             f"Topics were merged, hidden or ordered by hand: {entry.dataset.attrs['edition']}."

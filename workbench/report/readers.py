@@ -39,7 +39,7 @@ MOST_TITLE, MOST_VALUE, MOST_COLUMNS = 100, 40, 4
 """Letters of a title and of a value of a column, and number of columns, under a passage."""
 MOST_GROUPINGS = 3
 """Maximum of columns by which topics are drawn."""
-NAMES = "The last commands have the names of the runs in this store; runs that are made again may have others."
+NAMES = "The last commands name the runs as this store does; reproduced runs may have other names."
 SENTENCE = re.compile(r"(?<=[^\sA-Z][.!?])\s+|\s*\n\s*\n\s*|(?<=[。！？])")
 """What stands between two sentences; a point after a capital letter ends an abbreviation."""
 
