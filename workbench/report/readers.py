@@ -33,12 +33,15 @@ TEMPLATE = "readers.html.jinja"
 N_WORDS, N_LISTED, RELEVANCE = 12, 6, 0.6
 """Words of a topic, and in the table of topics; the relevance that Sievert & Shirley (2014) recommend to readers."""
 N_PASSAGES, N_CANDIDATES = 3, 12
+LEAST_SHARE = 0.002
+"""Smallest share of a topic with passages; of an HDP many topics have a few words."""
 LETTERS, MOST_TEXT = 340, 200_000
 """Letters of a passage, and of the longest text that is searched for one."""
 MOST_TITLE, MOST_VALUE, MOST_COLUMNS = 100, 40, 4
 """Letters of a title and of a value of a column, and number of columns, under a passage."""
 MOST_GROUPINGS = 3
 """Maximum of columns by which topics are drawn."""
+LINK = Markup('<a href="#topic-{}">{}</a>')
 NAMES = "The last commands name the runs as this store does; reproduced runs may have other names."
 SENTENCE = re.compile(r"(?<=[^\sA-Z][.!?])\s+|\s*\n\s*\n\s*|(?<=[。！？])")
 """What stands between two sentences; a point after a capital letter ends an abbreviation."""
@@ -61,6 +64,7 @@ def readers_page(reported: list[ReportedRun], title: str | None, progress: bool)
     again = found_again(run, [other.dataset for other in others]) if others else None
     drawn, names = share_intervals(run), names_of_topics(run, 3, 60)
     entries, stores = topic_entries(run, N_LISTED, RELEVANCE), stores_of(reported)
+    quoted = [one for one in entries if one["share"] >= LEAST_SHARE]
     return render(
         TEMPLATE,
         title=title or f"Topics of {entry.spec.corpus}",
@@ -69,7 +73,9 @@ def readers_page(reported: list[ReportedRun], title: str | None, progress: bool)
         corpus=about_corpus(entry, [*columns][1:]),
         table=Markup(_topic_table(entries, drawn, again, names).html()),
         intervals=_about_intervals(drawn, again, len(others)),
-        topics=[_topic(entry, one, names, table, columns) for one in entries],
+        topics=[_topic(entry, one, names, table, columns) for one in quoted],
+        n_unquoted=len(entries) - len(quoted),
+        least_share=f"{LEAST_SHARE:.1%}",
         has_texts=table is not None and table.texts is not None,
         figures=drawn_figures(_pictures(entry), progress),
         method=method(entry),
@@ -113,7 +119,9 @@ def _topic_table(
     ]
     rows = [
         {
-            "name": Markup('<a href="#topic-{}">{}</a>').format(one["topic"], names[one["topic"]]),
+            "name": LINK.format(one["topic"], names[one["topic"]])
+            if one["share"] >= LEAST_SHARE
+            else names[one["topic"]],
             "share": one["share"],
             "interval": _interval(drawn, one["topic"]),
             "again": None if again is None else int(again["n_found"].sel(topic=one["topic"])),
@@ -122,7 +130,7 @@ def _topic_table(
         }
         for one in entries
     ]
-    return Table(columns, rows, "topics, largest first").without_empty_columns()
+    return Table(columns, rows, "topics").without_empty_columns()
 
 
 def _interval(ends: xr.Dataset | None, topic: int) -> str:
@@ -183,7 +191,11 @@ def _passages(
     run, corpus = entry.dataset, entry.corpora[0]
     best, passages = representative_documents(run, topic, N_CANDIDATES), {}
     texts = None if table is None or corpus is None else table.texts
-    for document, share in zip(best["document"].values.tolist(), best["theta"].values, strict=True):
+    candidates = list(zip(best["document"].values.tolist(), best["theta"].values, strict=True))
+    titles = [str(title) for title in best["title"].values]
+    # other titles first: copies of a story have the same
+    order = sorted(range(len(titles)), key=lambda place: titles[:place].count(titles[place]))
+    for document, share in (candidates[place] for place in order):
         title, *values = ((name, text_of(column[document])) for name, column in columns.items())
         pieces = []
         if texts is not None and texts[document] and len(texts[document]) <= MOST_TEXT:
