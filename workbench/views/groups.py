@@ -320,6 +320,8 @@ MOST_ON_PAGE = 400
 MOST_WITH_WORDS = 60
 """Maximum of periods for which words are computed."""
 PANEL = (3.4, 1.9)
+ACROSS = 30
+"""Letters of tick labels that fit below a panel."""
 STACKED = 0.55
 """Opacity of a layer."""
 
@@ -463,9 +465,9 @@ def _moving(shares_table: xr.Dataset) -> list[int]:
 
 
 def _ticks(shares_table: xr.Dataset) -> list[tuple[float, str]]:
-    """Return the places and names of a few periods; fewer where names are longer than a year, so that they do not overlap."""
+    """Return the places and names of up to five periods; three or four where their names would overlap."""
     names = list(map(str, shares_table["period"].values))
-    most = 5 if max(map(len, names)) <= 4 else 3
+    most = min(max(ACROSS // max(map(len, names)), 3), 5)
     return [(float(place), names[place]) for place in spaced(np.arange(len(names)), most)]
 
 
