@@ -60,7 +60,7 @@ def use_every_engine(part: str) -> None:
     from workbench.engines.engine import StepContext
     from workbench.models import LDA
     from workbench.runs import loop
-    from workbench.runs.parts.laying_out import Whole
+    from workbench.runs.parts.laying_out import InMemoryData
     from workbench.runs.spec import make_spec
 
     tiny = Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, 9, 2])
@@ -68,7 +68,7 @@ def use_every_engine(part: str) -> None:
         engine for engine in map(get_engine, ENGINES) if engine.model is LDA and part != "import"
     ]
     for engine, n_topics in product(engines, TOPICS):
-        data = Whole(make_spec(tiny, engine.name, n_topics=n_topics, test=tiny), tiny, tiny)
+        data = InMemoryData(make_spec(tiny, engine.name, n_topics=n_topics, test=tiny), tiny, tiny)
         state, average = data.init(StepContext(0, 0))
         context = StepContext(0, 1)
         state, info = data.step(state, context)

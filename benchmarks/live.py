@@ -17,7 +17,7 @@ from workbench.models import LDA
 from workbench.runs.execution.control import StoreControl
 from workbench.runs.execution.worker import resume_position
 from workbench.runs.loop import iterate
-from workbench.runs.parts.laying_out import Whole
+from workbench.runs.parts.laying_out import InMemoryData
 from workbench.runs.spec import make_spec
 from workbench.runs.store.writer import RunWriter, create_run
 
@@ -35,7 +35,7 @@ def go_on(path: Path, train, test, there: threading.Barrier) -> None:
             time.sleep(EVERY)
 
     with RunWriter(path) as writer, StoreControl(path, writer.beat) as control:
-        data = Whole(writer.spec, train, test)
+        data = InMemoryData(writer.spec, train, test)
         iterate(writer.spec, data, resume_position(writer, data, control), writer, control, linger)
 
 

@@ -1,6 +1,6 @@
 """What do measuring and storing cost?
 
-Measuring: the perplexity of the test tokens after an iteration (`Whole.score`), and all that is recorded of one
+Measuring: the perplexity of the test tokens after an iteration (`InMemoryData.score`), and all that is recorded of one
 (`loop.measure`: clocks, bound or log joint, topic sizes, training perplexity), beside the step of the same engine, in turns.
 Storing: the same run of `cgs` on KOS, K = 10, once in memory and once in a store with every iteration recorded, in turns; wall
 and CPU time of the whole `fit`, the making of the store, the copy of the corpus and the last checkpoint included. What of that
@@ -22,7 +22,7 @@ from rounds import take_turns, timed
 from workbench.corpus import data_sets, hold_out_tokens
 from workbench.runs import loop
 from workbench.runs.execution import fit as fitting
-from workbench.runs.parts.laying_out import Whole
+from workbench.runs.parts.laying_out import InMemoryData
 from workbench.runs.spec import make_spec
 
 NAME = "recording"
@@ -54,7 +54,7 @@ class Measured:
 
     def __init__(self, name: str, train, test, n_topics: int):
         self.ours = Ours(name, train, n_topics)
-        self.data = Whole(make_spec(train, name, n_topics=n_topics, test=test), train, test)
+        self.data = InMemoryData(make_spec(train, name, n_topics=n_topics, test=test), train, test)
         self.average = self.data.average_anew()
 
     def sweep(self, n: int = 1) -> None:

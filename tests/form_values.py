@@ -46,6 +46,12 @@ REST = {  # name: (what is chosen or typed, of a run's spec and training corpus,
         set(),
         {},
     ),
+    "phrases": (
+        "red green, blue red",
+        lambda spec, train: set(train.vocabulary),
+        {"red_green", "blue_red", "blue", "red"},
+        {"text": "body"},
+    ),
     "segmenter": (
         "chinese",
         lambda spec, train: train.vocabulary,

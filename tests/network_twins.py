@@ -287,13 +287,13 @@ def lane_of(network, path) -> int:
         if level.table != AUTHORS:
             known = level.kind != "observed" and level.name in visited
             wanted.append(
-                paths.places[level.name].cells[
+                paths.addresses[level.name].cells[
                     _number(network, *visited[level.name][:2]), visited[level.name][2]
                 ]
                 if known
                 else -1
             )
-    leaf = paths.leaf_places[_number(network, *visited[network.levels[-1].name][:2])]
+    leaf = paths.leaf_addresses[_number(network, *visited[network.levels[-1].name][:2])]
     same = (paths.cells == wanted).all(axis=1) & (paths.leaf == leaf)
     assert same.sum() == 1, (path, wanted, leaf)
     return int(np.flatnonzero(same)[0])

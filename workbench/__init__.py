@@ -103,10 +103,10 @@ def _no_name(name: str) -> AttributeError:
     from workbench.errors import NoNameError, nearest
 
     measures = import_module("workbench.measures")
-    within = [f"measures.{each}" for each in measures.__all__]
-    near = nearest(name, [*__all__, *within, "sklearn.TopicModel", "views.show"])
-    near = f"measures.{name}" if name in measures.__all__ else near
-    return NoNameError(f"{sentence}; did you mean wb.{near}?" if near else sentence)
+    measure_names = [f"measures.{measure}" for measure in measures.__all__]
+    suggestion = nearest(name, [*__all__, *measure_names, "sklearn.TopicModel", "views.show"])
+    suggestion = f"measures.{name}" if name in measures.__all__ else suggestion
+    return NoNameError(f"{sentence}; did you mean wb.{suggestion}?" if suggestion else sentence)
 
 
 def __dir__() -> list[str]:

@@ -88,10 +88,10 @@ def shown(text) -> str:
     )
 
 
-def not_installed(what: str, package: str, extra: str, otherwise: str = "") -> str:
-    """Return the message that ``what`` needs a missing package, with the name of the extra that installs it."""
-    said = f"{what} need the package {package}, which is not installed; pip install '{DISTRIBUTION}[{extra}]' adds it"
-    return f"{said}, {otherwise}" if otherwise else said
+def not_installed(feature: str, package: str, extra: str, alternative: str = "") -> str:
+    """Return the message that ``feature`` needs a missing package, with the name of the extra that installs it."""
+    message = f"{feature} need the package {package}, which is not installed; pip install '{DISTRIBUTION}[{extra}]' adds it"
+    return f"{message}, {alternative}" if alternative else message
 
 
 class Named(NamedTuple):
@@ -124,10 +124,12 @@ class OneSentence:
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython prints for the error."""
-        ours = f"{Path(__file__).parent}{os.sep}", f"{os.sep}IPython{os.sep}"
+        package_parts = f"{Path(__file__).parent}{os.sep}", f"{os.sep}IPython{os.sep}"
         frames = traceback.extract_tb(self.__traceback__)
-        theirs = [frame for frame in frames if not any(part in frame.filename for part in ours)]
-        lines = *traceback.format_list(theirs), f"{type(self).__name__}: {self}"
+        user_frames = [
+            frame for frame in frames if not any(part in frame.filename for part in package_parts)
+        ]
+        lines = *traceback.format_list(user_frames), f"{type(self).__name__}: {self}"
         return "".join(lines).splitlines()
 
 
@@ -150,31 +152,33 @@ class InputError(OneSentence, ValueError):
         self.field = field or next((part.field for part in parts if isinstance(part, Named)), None)
 
     @classmethod
-    def must_be(cls, named: Named | str, wanted: str, value: object, **more: Any) -> InputError:
-        """Return the error which says that the setting ``named`` must be ``wanted`` but has the value ``value``."""
-        named = Named(named) if isinstance(named, str) else named
-        return cls(named, f" must be {wanted}", Got(value), value=value, **more)
+    def must_be(
+        cls, setting: Named | str, requirement: str, value: object, **attributes: Any
+    ) -> InputError:
+        """Return the error which says that the ``setting`` must be ``requirement`` but has the value ``value``."""
+        setting = Named(setting) if isinstance(setting, str) else setting
+        return cls(setting, f" must be {requirement}", Got(value), value=value, **attributes)
 
     @classmethod
-    def whole(cls, what: Named | str, value: object, low: int, high: int | None = None) -> int:
+    def whole(cls, setting: Named | str, value: object, low: int, high: int | None = None) -> int:
         """Return the value as an int; raise this error unless it is a whole number of at least ``low``, at most ``high``."""
         number = isinstance(value, Real) and not isinstance(value, bool)
-        fits = number and low <= value < math.inf and value == int(value)
-        if not fits or (high is not None and value > high):
+        is_whole = number and low <= value < math.inf and value == int(value)
+        if not is_whole or (high is not None and value > high):
             span = f"of at least {low}" if high is None else f"from {low} to {high}"
-            raise cls.must_be(what, f"a whole number {span}", value)
+            raise cls.must_be(setting, f"a whole number {span}", value)
         return int(value)
 
     @classmethod
-    def one_of(cls, what: Named | str, value: object, names: Collection):
+    def one_of(cls, setting: Named | str, value: object, names: Collection):
         """Return the value unchanged; raise this error, which lists the ``names``, unless it is one of them."""
         if value not in names:
-            raise cls.must_be(what, f"one of {', '.join(map(str, names))}", value)
+            raise cls.must_be(setting, f"one of {', '.join(map(str, names))}", value)
         return value
 
-    def within(self, where: str) -> InputError:
-        """Return the same error with ``where`` put in front of its message."""
-        return type(self)(where, *self.parts, field=self.field, value=self.value)
+    def within(self, prefix: str) -> InputError:
+        """Return the same error with ``prefix`` put in front of its message."""
+        return type(self)(prefix, *self.parts, field=self.field, value=self.value)
 
 
 def plain(name: object) -> str:
@@ -182,36 +186,42 @@ def plain(name: object) -> str:
     return str(name)[:LONGEST_SHOWN].lower().replace("_", "-")
 
 
-def called(known: Iterable) -> dict[str, str]:
+def called(names: Iterable) -> dict[str, str]:
     """Return a dict to known names from their `plain` forms and those of their `GUESSES`, which users write for them."""
-    known = [*known]
-    guesses = {plain(text): name for name in GUESSES if name in known for text in GUESSES[name]}
-    return guesses | {plain(name): name for name in known}
+    names = [*names]
+    guesses = {plain(text): name for name in GUESSES if name in names for text in GUESSES[name]}
+    return guesses | {plain(name): name for name in names}
 
 
-def nearest(name: object, known: Iterable, cutoff: float = 0.6) -> str | None:
+def nearest(name: object, names: Iterable, cutoff: float = 0.6) -> str | None:
     """Return the known name that, or one of whose `GUESSES`, is the most similar to ``name``; None if none is similar."""
-    meant = called(known)
-    near = get_close_matches(plain(name), meant, 1, cutoff) if isinstance(name, str) else []
-    return meant[near[0]] if near else None
+    name_of = called(names)
+    matches = get_close_matches(plain(name), name_of, 1, cutoff) if isinstance(name, str) else []
+    return name_of[matches[0]] if matches else None
 
 
 def nearest_or_all(
-    name: object, known: Iterable, otherwise: str = "", cutoff: float = 0.6, also: Iterable = ()
+    name: object,
+    names: Iterable,
+    alternative: str = "",
+    cutoff: float = 0.6,
+    extra_names: Iterable = (),
 ) -> str:
-    """Return the end of an error message on an unknown name: the most similar name, else ``otherwise`` or all names."""
-    near = nearest(name, [*known, *also], cutoff)
+    """Return the end of an error message on an unknown name: the most similar name, else ``alternative`` or all names."""
+    suggestion = nearest(name, [*names, *extra_names], cutoff)
     return (
-        otherwise or f"there are {', '.join(known)}" if near is None else f"did you mean '{near}'?"
+        alternative or f"there are {', '.join(names)}"
+        if suggestion is None
+        else f"did you mean '{suggestion}'?"
     )
 
 
-def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
-    """Join the parts of an error message into one line of bounded length; ``named`` converts each part to text."""
-    text = "".join(map(named, parts))
+def one_sentence(parts: Iterable, to_text: Callable[[object], str] = str) -> str:
+    """Join the parts of an error message into one line of bounded length; ``to_text`` converts each part to text."""
+    text = "".join(map(to_text, parts))
     if len(text) > LONGEST:
         text = f"{text[: LONGEST - END]} … {text[-END:]}"
-    return UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return UNSHOWN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class Interrupted(OneSentence, KeyboardInterrupt):

@@ -19,8 +19,8 @@ def format_number(value: float | None, digits: int = 1, sign: bool = False, unit
 def format_with_error(mean: float, error: float, digits: int = 1, sign: bool = False) -> str:
     """Return "mean ± standard error"; only the mean if the error is NaN."""
     text = format_number(mean, digits, sign)
-    known = math.isfinite(mean) and math.isfinite(error)
-    return f"{text} ± {format_number(error, digits)}" if known else text
+    is_known = math.isfinite(mean) and math.isfinite(error)
+    return f"{text} ± {format_number(error, digits)}" if is_known else text
 
 
 def format_interval(low: float, high: float, digits: int = 1, sign: bool = False) -> str:

@@ -45,7 +45,7 @@ def call_plugins(kind: str, reserved: Collection[str]) -> dict[str, Callable]:
     """Return the plug-ins of one kind as functions, keyed by name; each is imported when it is first called."""
 
     def caller(entry: EntryPoint) -> Callable:
-        return lambda *values, **named: entry.load()(*values, **named)
+        return lambda *values, **keywords: entry.load()(*values, **keywords)
 
     return {name: caller(entry) for name, entry in find_plugins(kind, reserved).items()}
 

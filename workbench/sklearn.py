@@ -200,14 +200,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise SpecError(
                 "partial_fit keeps no run; leave store out, or continue a run of the store with workbench.update"
             )
-        begun = hasattr(self, "_topics")
-        if begun and (engine := self._topics.spec.engine) != STREAMING:
+        has_topics = hasattr(self, "_topics")
+        if has_topics and (engine := self._topics.spec.engine) != STREAMING:
             raise SpecError(
                 f"{STREAMING} continues from its own topics, and these are of a fit by {engine}; fit with {STREAMING} first"
             )
         with _unless_it_fails(self):
-            corpus = self._corpus(X, first=not begun)
-            if begun:
+            corpus = self._corpus(X, first=not has_topics)
+            if has_topics:
                 self._go_on(corpus)
             else:
                 self._learn(corpus, 1, None)
@@ -280,8 +280,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         engine = _engine_of_counts(self.engine)
         priors = {"alpha": self.doc_topic_prior, "beta": self.topic_word_prior}
         _refuse_priors(engine, priors)
-        more = {} if self.tol is None else {"stop_on": "bound", "stop_tolerance": self.tol}
-        if more and "bound" not in engine.watches:
+        run_settings = {} if self.tol is None else {"stop_on": "bound", "stop_tolerance": self.tol}
+        if run_settings and "bound" not in engine.watches:
             raise SpecError(
                 f"{engine.name} has no bound, whose change tol is compared with; leave tol out, or choose one of "
                 f"{_able('bound')}",
@@ -289,7 +289,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 value=self.tol,
             )
         # the last is all that is looked at
-        more |= {"snapshot_every": n_iterations} if store is None else {}
+        run_settings |= {"snapshot_every": n_iterations} if store is None else {}
         with _worded():
             run = fit(
                 corpus,
@@ -302,7 +302,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 n_threads=n_threads,
                 store=store,
                 progress=bool(self.verbose),
-                **more,
+                **run_settings,
             )
         if run.attrs["state"] != FINISHED:
             raise KeyboardInterrupt
@@ -327,8 +327,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             share = (options.total_documents or self._n_visited) / len(documents)
             online_vb.take_in(batch, state, options, options.rate(self._n_batches), share, context)
             self._n_batches += 1
-        learnt = LearntTopics(priors, np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T))
-        self._keep(self._topics._replace(of_words=learnt, learnt=learnt))
+        topics = LearntTopics(priors, np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T))
+        self._keep(self._topics._replace(of_words=topics, learnt=topics))
         self.n_iter_ += 1
         vars(self).pop("run_", None)
 
@@ -355,12 +355,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 @contextlib.contextmanager
 def _unless_it_fails(estimator: "TopicModel") -> Iterator[None]:
     """Restore all attributes of an estimator if the block raises an error."""
-    before = dict(vars(estimator))
+    attributes = dict(vars(estimator))
     try:
         yield
     except BaseException:
         vars(estimator).clear()
-        vars(estimator).update(before)
+        vars(estimator).update(attributes)
         raise
 
 
@@ -368,7 +368,7 @@ def _unless_it_fails(estimator: "TopicModel") -> Iterator[None]:
 def _worded() -> Iterator[None]:
     """Re-raise errors of the block with the estimator's names of settings, such as doc_topic_prior instead of alpha."""
 
-    def named(part) -> str:
+    def to_text(part) -> str:
         if not isinstance(part, Named) or part.field not in CALLED:
             return str(part)
         return (
@@ -382,7 +382,7 @@ def _worded() -> Iterator[None]:
     except InputError as error:
         field = CALLED.get(error.field, error.field)
         raise type(error)(
-            one_sentence(error.parts, named), field=field, value=error.value
+            one_sentence(error.parts, to_text), field=field, value=error.value
         ) from None
 
 
@@ -405,12 +405,12 @@ def _engine_of_counts(name: str) -> Engine:
     return engine
 
 
-def _able(*watched: str) -> str:
-    """Return the names, joined by commas, of engines that learn topics from word counts and record all scalars ``watched``."""
+def _able(*scalars: str) -> str:
+    """Return the names, joined by commas, of engines that learn topics from word counts and record all ``scalars``."""
     return ", ".join(
         engine.name
         for engine in map(get_engine, ENGINES)
-        if {*watched} <= {*engine.watches} and not _lacking(engine)
+        if {*scalars} <= {*engine.watches} and not _lacking(engine)
     )
 
 
@@ -491,14 +491,16 @@ def corpus_of_counts(matrix, vocabulary: Sequence[str], name: str = "counts") ->
         ),
     ):
         if is_wrong.any():
-            place = int(np.argmax(is_wrong))
+            position = int(np.argmax(is_wrong))
             row, value = (
-                int(np.searchsorted(cells.indptr, place, side="right")) - 1,
-                values[place].item(),
+                int(np.searchsorted(cells.indptr, position, side="right")) - 1,
+                values[position].item(),
             )
-            where = f"row {row} (counted from 0), column {vocabulary[cells.indices[place]]!r},"
+            location = (
+                f"row {row} (counted from 0), column {vocabulary[cells.indices[position]]!r},"
+            )
             raise DataError(
-                sentence.format(where=where, value="NaN" if math.isnan(value) else f"{value:g}")
+                sentence.format(where=location, value="NaN" if math.isnan(value) else f"{value:g}")
             )
     titles = tuple(f"document {d}" for d in range(cells.shape[0]))
     return Corpus(

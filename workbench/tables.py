@@ -52,9 +52,9 @@ def texts(*names: str) -> list[Column]:
     return [Column(name) for name in names]
 
 
-def numbers(*names: str, **looks) -> list[Column]:
+def numbers(*names: str, **settings) -> list[Column]:
     """Return columns of numbers with these names, shown without decimals by default."""
-    return [Column(name, **{"kind": "number"} | looks) for name in names]
+    return [Column(name, **{"kind": "number"} | settings) for name in names]
 
 
 class Table:
@@ -82,13 +82,13 @@ class Table:
     def without_empty_columns(self) -> Table:
         """Return the table without the columns in which every cell is empty or a dash."""
         cells = self.cells()
-        kept = [
-            place
-            for place in range(len(self.columns))
-            if any(row[place] not in ("", DASH) for row in cells)
+        positions = [
+            position
+            for position in range(len(self.columns))
+            if any(row[position] not in ("", DASH) for row in cells)
         ]
-        rows = [[row[place] for place in kept] for row in self.rows]
-        return Table([self.columns[place] for place in kept], rows, self.caption)
+        rows = [[row[position] for position in positions] for row in self.rows]
+        return Table([self.columns[position] for position in positions], rows, self.caption)
 
     def markdown(self) -> str:
         """Return the table as Markdown; vertical bars in cells are escaped, line breaks become blanks."""
@@ -127,12 +127,16 @@ class Table:
             for kind, column in zip(kinds, self.columns, strict=True)
         )
         rows = ""
-        for (first, *others), own in zip_longest(self.cells(), attributes, fillvalue={}):
+        for (first, *cells_after_first), row_attributes in zip_longest(
+            self.cells(), attributes, fillvalue={}
+        ):
             cells = "".join(
                 f"<td{kind}>{escape(cell)}</td>"
-                for kind, cell in zip(kinds[1:], others, strict=True)
+                for kind, cell in zip(kinds[1:], cells_after_first, strict=True)
             )
-            rows += f'<tr{_attributes(own)}><th scope="row">{escape(first)}</th>{cells}</tr>'
+            rows += (
+                f'<tr{_attributes(row_attributes)}><th scope="row">{escape(first)}</th>{cells}</tr>'
+            )
         return (
             f'<table aria-label="{escape(self.caption)}"><thead><tr>{head}</tr></thead>'
             f"<tbody>{rows}</tbody></table>"
@@ -152,9 +156,9 @@ class Table:
         return table
 
 
-def _attributes(given: Mapping[str, str]) -> str:
+def _attributes(attributes: Mapping[str, str]) -> str:
     """Return the attributes of an HTML element as text, leaving out those with an empty value."""
-    return "".join(f' {name}="{escape(value)}"' for name, value in given.items() if value)
+    return "".join(f' {name}="{escape(value)}"' for name, value in attributes.items() if value)
 
 
 def _markdown_cell(text: str) -> str:

@@ -214,7 +214,7 @@ def campaign(number: int, seed: int = 0) -> tuple[Counter, list[str]]:
             if done == "deleted" and file.name in OPTIONAL:
                 shutil.rmtree(copy)
                 continue
-            came, told = outcome(copy / name, answers[name]), examine(copy / name).wrong
+            came, told = outcome(copy / name, answers[name]), examine(copy / name).damage
             went_on = outcome_later(copy / name, answers_later[name])
             if not {came, went_on} <= set(CAME):
                 wrong.append(f"{name}: {file} {done}: {came}; gone on: {went_on}")

@@ -179,7 +179,7 @@ class Campaign:
         known = self.whole["train_perplexity"][: rows.sizes["iteration"]]
         np.testing.assert_array_equal(rows["train_perplexity"], known)
         counts = run.dataset()
-        for name in run.recorded.kept:
+        for name in run.recorded.snapshot_names:
             assert np.all(np.isfinite(counts[name].values)), name
 
     def finish(self, path: Path) -> None:

@@ -61,6 +61,22 @@ def test_a_label_is_shown_and_exported(command, told, two_runs):
         assert next(csv.reader(file)) == ["topic", "rank", "word", "probability", "count"]
 
 
+def test_label_lists_and_accepts_suggestions(command, told, two_runs):
+    suggested = told("label", "a")["suggested"]
+    assert set(suggested) == {"0", "1"} and told("label", "a", 1)["suggested"] == {
+        "1": suggested["1"]
+    }
+    assert suggested["0"][0] in command("label", "a")[1]
+    command("label", "a", 0, suggested["1"][0])
+    assert [len(names) for names in suggested.values()] == [1, 1]
+    assert told("label", "a", "--suggested")["labels"] == {"0": suggested["1"][0]}
+    command("label", "a", 0, "")
+    accepted = told("label", "a", "--suggested")["labels"]
+    assert accepted == {topic: names[0] for topic, names in suggested.items()}
+    status, _, err = command("label", "a", 1, "mine", "--suggested")
+    assert status == 2 and "without a text" in err
+
+
 def test_a_file_that_cannot_be_read_hides_no_run(command, two_runs):
     (wb.Run("runs/a").path / "notes.json").write_text("{")
     status, out, err = command("runs", "--json")

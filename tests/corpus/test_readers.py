@@ -474,7 +474,7 @@ def test_options_of_text_reach_the_counting(tmp_path):
                     {"min_docs": 2},
                     "a reader option for raw text must be one of stop_words, min_documents, "
                     "max_share, max_words, token_pattern, lowercase, accents, min_letters, "
-                    "ngrams, tokenizer, more_stop_words, segmenter; got 'min_docs'",
+                    "ngrams, tokenizer, more_stop_words, segmenter, phrases; got 'min_docs'",
                 ),
                 (
                     "text\nibis\n",

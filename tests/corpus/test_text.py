@@ -141,6 +141,27 @@ def test_more_stop_words_are_left_out_besides_those_of_a_language(more):
     assert "more_stop_words must be" in refused(Corpus.from_texts, FRUIT, more_stop_words=[3])
 
 
+def test_phrases_are_one_word_wherever_their_words_follow_each_other():
+    texts = ["The New York Times of New York", "new united states of america", "York, new.", ""]
+    phrases = ["new YORK", "new york times", "united states of america"]
+    for given in (phrases, ", ".join(phrases), iter(phrases)):
+        assert counts(Corpus.from_texts(texts, phrases=given)) == [
+            {"new_york_times": 1, "new_york": 1},
+            {"new": 1, "united_states_of_america": 1},
+            {"york": 1, "new": 1},
+            {},
+        ]
+    with_pairs = Corpus.from_texts(texts[:2], phrases="new york", ngrams=2, stop_words=None)
+    assert {"new_york_times", "of_new_york", "the_new_york"} < set(with_pairs.vocabulary)
+    no_phrase = Corpus.from_texts(FRUIT, phrases="")
+    assert no_phrase.content_hash == Corpus.from_texts(FRUIT).content_hash
+    for wrong, sentence in (
+        ("new york, york", "each of the phrases must have two words or more; 'york' has 1"),
+        (3, "phrases must be phrases separated by commas, a list of phrases or None; got 3"),
+    ):
+        assert sentence in refused(Corpus.from_texts, texts, phrases=wrong)
+
+
 def test_how_texts_were_counted_is_written_down(tmp_path):
     (path := tmp_path / "own.txt").write_text("cherry\nbanana\n")
     usual = {"token_pattern": WORD_PATTERN, "lowercase": True, "accents": "keep", "ngrams": 1}
@@ -154,6 +175,7 @@ def test_how_texts_were_counted_is_written_down(tmp_path):
         ({"stop_words": iter(["cherry"])}, {"stop_words": ["cherry"]}),
         ({"tokenizer": str.split}, {"tokenizer": True}),
         ({"more_stop_words": "a, b"}, {"more_stop_words": ["a", "b"]}),
+        ({"phrases": iter(["ripe pear"])}, {"phrases": ["ripe pear"]}),
         ({"ngrams": 2, "max_words": 1}, {"ngrams": 2}),
         (changed, changed),
     ):
@@ -407,6 +429,22 @@ def test_a_segmenter_that_there_is_not_is_one_sentence(monkeypatch):
     ):
         Corpus.from_texts(CHINESE, segmenter="chinese")
     assert segmenter_of(None)("今天") == "今天"
+
+
+def test_a_phrase_in_a_text_that_is_shown_has_one_colour():
+    from workbench.measures.documents import counted_words
+
+    text = "In New  York, the new Mills."
+    counted = Corpus.from_texts([text], phrases="new york").table.counted
+    shown, found = counted_words(text, counted)
+    assert [shown[start:end] for start, end, word in found] == [
+        "In",
+        "New  York",
+        "the",
+        "new",
+        "Mills",
+    ]
+    assert [word for *_, word in found] == ["in", "new_york", "the", "new", "mills"]
 
 
 def test_a_text_that_is_shown_has_its_words_in_colour():

@@ -9,6 +9,7 @@ from workbench.measures import top_words
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.run import Run, open_runs
 from workbench.runs.execution.worker import carry_on
+from workbench.views.elements import topic_colour
 
 WORDS = "apple pear plum cherry lemon melon grape peach".split()
 
@@ -145,6 +146,22 @@ def test_topics_are_shown_as_edits_arrange_them_and_undone_and_redone(page):
     assert run.edition.texts == ("merge 1 3",) and not editing.redo.disabled
     np.testing.assert_array_equal(run.dataset()["n_kw"].values, before)
     assert len(open_runs(page.store)) == 1
+
+
+def test_colours_and_descriptions_of_topics_are_shown_and_a_run_continues_with_them(page):
+    topic, editing = page._topics.numbers[0], page.editing
+    editing.edits.value_input = f"colour {topic} #123456; describe {topic} 'of <planets>'"
+    editing.arrange.clicks += 1
+    page.tick()
+    page.map.chosen = topic
+    assert page.main.stylesheets[1] == f":host {{ --topic-{topic}: #123456; }}"
+    assert f"--topic: var(--topic-{topic}, {topic_colour(topic)})" in page.topics.table.object
+    assert "of &lt;planets&gt;" in page.words.said.object
+    (bars,) = page.words.picture.panels[0].Rectangles
+    assert bars.opts.get("style", backend="matplotlib").kwargs["color"] == "#123456"
+    editing.edits.value_input = "drop 1"
+    editing.start.clicks += 1
+    assert "Started" in editing.said.value
 
 
 def test_an_edit_that_only_a_run_can_make_is_told_and_nothing_is_changed(page):

@@ -9,6 +9,7 @@ import pytest
 
 from workbench.dashboard.compare.run_cards import (
     RunsCard,
+    consensus_of,
     convergence_of,
     family_of,
     gap_of,
@@ -18,7 +19,7 @@ from workbench.dashboard.compare.run_cards import (
 )
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
-from workbench.measures import convergence, gap, moves
+from workbench.measures import consensus, convergence, gap, moves
 from workbench.numbers import format_number
 from workbench.report.figures import table_of
 from workbench.runs.execution.run import open_run
@@ -73,6 +74,17 @@ def test_the_card_is_there_where_something_samples_with_ranks_of_several_chains(
     told = table_of(card.shown.picture).decode().splitlines()
     assert told[0] == "label,n_chains,quantity,r_hat,ess_bulk,ess_tail"
     assert told[1].startswith("cgs,3,")
+
+
+def test_consensus_of_shows_in_how_many_finished_runs_of_a_label_topics_are(chains):
+    shown = consensus_of(chains[:4])
+    assert shown.said == "" and {row[5] for row in shown.picture.rows} == {3}
+    found = consensus([open_run(path) for path, _ in chains[:3]])
+    drawn = {row[3]: row[4] for row in shown.picture.rows}
+    assert drawn == dict(zip(found["topic"].values, found["n_found"].values, strict=True))
+    assert "draw its runs alone" in consensus_of(chains).said
+    running = tuple((path, -1) for path, _ in chains[:2])
+    assert consensus_of((*running, chains[2])).picture is None
 
 
 def test_moves_are_told_the_latest_first_with_what_became_of_them(drawn, new_run, store):

@@ -50,6 +50,7 @@ from workbench.measures import (
     match_topics,
     representative_documents,
     salient_words,
+    suggested_names,
     token_topics,
     top_words,
     topic_flow,
@@ -296,6 +297,26 @@ def test_a_label_that_is_typed_stays_with_the_run_and_is_shown(new_run, store):
     page.label.value = ""
     page.tick()
     assert page._topics.names == {} and Run(path).notes.labels == ()
+
+
+def test_a_suggested_label_is_accepted_by_a_click(of_texts, store):
+    page = TopicsPage(store)
+    assert not page.suggestions.visible
+    page.map.chosen = topic = page._topics.numbers[0]
+    run = Run(of_texts)
+    names = suggested_names(run.dataset(), run.table, topic=topic)["name"].values[0]
+    assert page.suggestions.visible
+    assert [*page.suggested.options.values()] == [name for name in names if name]
+    assert page.suggested.value is None
+    page.suggested.value = words = [*page.suggested.options.values()][-1]
+    page.tick()
+    assert page.label.value == page.suggested.value == words
+    assert [label.text for label in run.notes.labels] == [words]
+    page.label.value = "typed"
+    page.tick()
+    assert page.suggested.value is None
+    page.map.chosen = NONE
+    assert not page.suggestions.visible
 
 
 @pytest.mark.filterwarnings("ignore:the notes of run")

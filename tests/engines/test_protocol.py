@@ -38,7 +38,7 @@ from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
 from workbench.models.options import OptionError
 from workbench.records import Records
-from workbench.runs.parts.laying_out import LaidOut, Whole
+from workbench.runs.parts.laying_out import InMemoryData, ShardedData
 
 ROUNDING = 1e-9  # of counts, relative to the tokens: sums of responsibilities (spec A.13, 1)
 SINGLE_ROUNDING = 1e-7  # the same where responsibilities are rounded to 24 bits
@@ -120,7 +120,7 @@ def laid_out(engine, corpus, model, options):
         seed=0, n_threads=1, start=None, warm_start=None, parts=lambda data=None: parts
     )
     spec.at = lambda iteration: spec
-    return (Whole if corpus.n_parts == 1 else LaidOut)(spec, corpus, None)
+    return (InMemoryData if corpus.n_parts == 1 else ShardedData)(spec, corpus, None)
 
 
 def assert_counts_add_up(engine, corpus, model, options, counts, watched, begun=True):

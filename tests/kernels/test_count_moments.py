@@ -23,7 +23,7 @@ digamma_tetragamma, log_gamma_trigamma = (
 )
 given_positive, log_rising, tables = (
     called(part)
-    for part in (count_moments.given_positive, count_moments.log_rising, count_moments.tables)
+    for part in (count_moments.moments_if_positive, count_moments.log_rising, count_moments.tables)
 )
 
 # relative, spec 18; products lose digits where all probabilities are tiny

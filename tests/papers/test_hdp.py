@@ -49,7 +49,9 @@ def test_every_record_can_be_run_and_claims_something_of_its_own_algorithms(figu
     assert {label for claim in figure.claims for label in (claim.first, claim.second)} <= set(
         labels
     )
-    assert set(figure.known) <= set(labels) and {label for _, label in figure.found} <= set(labels)
+    assert set(figure.specified_numbers) <= set(labels) and {
+        label for _, label in figure.inferred_topics
+    } <= set(labels)
     assert {method.start for method in figure.methods} <= {"", *labels}
     looks = [(method.colour, method.line) for method in figure.methods]
     assert len(set(looks)) == len(looks), "two lines that look alike"
@@ -240,7 +242,11 @@ def test_test_words_and_bounds_of_a_corpus_have_axes_of_their_own():
 
 
 def figure_with(*claims, **more):
-    return replace(FIGURES["cv-hdp-fig2"], claims=claims, **{"found": {}, "known": {}} | more)
+    return replace(
+        FIGURES["cv-hdp-fig2"],
+        claims=claims,
+        **{"inferred_topics": {}, "specified_numbers": {}} | more,
+    )
 
 
 def verdict(figure, measured, whole=True):
@@ -291,7 +297,9 @@ def test_judge_compares_speed_in_steps():
 
 
 def test_judge_compares_known_numbers_after_subtracting_the_common_difference():
-    figure = figure_with(known={"CV-HDP": (-7.5, -8.0, 0.02), f"V-LDA, {ALL}": (-7.8, None, 0.02)})
+    figure = figure_with(
+        specified_numbers={"CV-HDP": (-7.5, -8.0, 0.02), f"V-LDA, {ALL}": (-7.8, None, 0.02)}
+    )
     measured = [
         made_up("CV-HDP", [-7.52], topics=[4], bound=[-8.01]),
         made_up(f"V-LDA, {ALL}", [-7.84]),
@@ -319,7 +327,7 @@ def test_judge_compares_known_numbers_after_subtracting_the_common_difference():
     [((160, 170), "holds"), ((400, 402), "does not hold"), ((165,), "undecided")],
 )
 def test_judge_compares_the_number_of_topics_with_both_errors(topics, outcome):
-    figure = figure_with(found={("kos", "G-HDP_100"): (168.3, 3.9)})
+    figure = figure_with(inferred_topics={("kos", "G-HDP_100"): (168.3, 3.9)})
     measured = [
         made_up("G-HDP_100", [-7.0], n_topics=0, seed=s, topics=[n], steps=[12_000])
         for s, n in enumerate(topics)

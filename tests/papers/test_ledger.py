@@ -80,7 +80,7 @@ def test_every_item_has_a_record_a_test_or_a_reason():
         assert item.id[0] in PAPERS and bool(item.figures) + bool(item.test) <= 1
         assert item.figures or item.test or item.why, item
         assert not set(item.figures) - set(names()), item
-        assert item.met or item.why, item
+        assert item.numbers_agree or item.why, item
 
 
 def test_every_record_is_in_the_ledger_and_every_claim_of_it():

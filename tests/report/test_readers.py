@@ -102,11 +102,12 @@ def test_edited_and_labelled_topics_are_shown_and_made_again(fleet, tmp_path):
     shutil.copytree(fleet, tmp_path / "runs")
     run = wb.Run(tmp_path / "runs" / "sea-0")
     run.label(1, "<i>shore</i>")
-    run.edit("hide 0")
+    run.edit("hide 0", "describe 1 'what & why'", "colour 1 #123456")
     html, text = page_of(run, tmp_path)
     assert "1 · <i>shore</i> 100.0 %" in text and 'id="topic-0"' not in html and "<i>" not in html
     assert "given by a person" in text and "of the topics that are shown" in text
-    assert "workbench edit sea-0 'hide 0'" in text
+    assert "what & why" in text and "--topic: #123456" in html
+    assert "workbench edit sea-0 'hide 0' 'describe 1" in text and "by hand: hide 0." in text
     assert "workbench label sea-0 1 '<i>shore</i>'" in text
 
 

@@ -26,7 +26,7 @@ progress, told = os.pipe()
 def flush_and_tell(self):
     """Tells the parent of every flush that committed something new."""
     flush(self)
-    if self.n_rows > len(self._known):
+    if self.n_rows > len(self._known_rows):
         os.write(told, b".")
 
 

@@ -2,7 +2,7 @@
 
 from workbench.runs.execution.worker import resume_position
 from workbench.runs.loop import Control, iterate
-from workbench.runs.parts.laying_out import Whole
+from workbench.runs.parts.laying_out import InMemoryData
 from workbench.runs.store.writer import RunWriter
 
 
@@ -21,7 +21,7 @@ class StopAt(Control):
 def compute_until(path, halves, iteration, on_iteration=None) -> None:
     """Compute a run that nobody else computes up to an iteration, from its last checkpoint on."""
     with RunWriter(path) as writer:
-        data = Whole(writer.spec, *halves)
+        data = InMemoryData(writer.spec, *halves)
         position = resume_position(writer, data, Control())
         iterate(writer.spec, data, position, writer, StopAt(writer, iteration), on_iteration)
         writer.flush()

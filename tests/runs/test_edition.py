@@ -84,6 +84,21 @@ def test_edits_are_kept_undone_redone_and_the_run_stays_as_it_is(run):
     assert run.spec.hash == hash and run.dataset().load().identical(before)
 
 
+def test_edits_colour_and_describe_topics_of_the_dataset_that_merged_topics_keep(run):
+    run.edit("colour 3 #1F77B4", "describe 3 'what it, really, is about'", 'describe 0 ""')
+    edited, before = run.edited(), run.dataset()
+    assert edited["topic_colour"].values.tolist() == ["", "", "", "#1f77b4", "", ""]
+    about = ["", "", "", "what it, really, is about", "", ""]
+    assert edited["topic_description"].values.tolist() == about
+    added = ["topic_colour", "topic_description"]
+    assert edited.drop_vars(added).drop_attrs(deep=False).identical(before.drop_attrs(deep=False))
+    run.edit("merge 3 1", "order 4", "describe 3 ''")
+    edited = run.edited()
+    assert edited["topic_colour"].sel(topic=[4, 3]).values.tolist() == ["", "#1f77b4"]
+    assert edited.sizes["topic"] == 5 and "topic_description" not in edited.coords
+    assert run.edition.texts[-1] == "describe 3 ''"
+
+
 def test_an_edition_goes_to_another_run_as_a_file(run, train, test, store):
     run.edit(*MADE)
     for name, n_topics in (("b", 6), ("c", 3)):
@@ -102,6 +117,8 @@ def test_an_edition_goes_to_another_run_as_a_file(run, train, test, store):
 
 
 LIKE = "an edit is like merge 3 7, hide 5 or order 4 2, each topic once; got"
+HEXADECIMAL = "a colour has six hexadecimal digits"
+ONE_TOPIC = "colour and describe take one topic, as colour 3 #1f77b4 or describe 3 'the news'"
 
 
 @pytest.mark.parametrize(
@@ -112,6 +129,16 @@ LIKE = "an edit is like merge 3 7, hide 5 or order 4 2, each topic once; got"
         ("merge 3 3", f"{LIKE} 'merge 3 3'"),
         ("split 3", f"{LIKE} 'split 3'"),
         ("hide x", f"{LIKE} 'hide x'"),
+        ("colour 3 blue", f"{HEXADECIMAL}, as colour 3 #1f77b4; got 'colour 3 blue'"),
+        ("colour x #1f77b4", f"{ONE_TOPIC}; got 'colour x #1f77b4'"),
+        (
+            "colour 9 #1f77b4",
+            "there is no topic 9 for 'colour 9 #1f77b4'; shown are 0, 1, 2, 3, 4, 5",
+        ),
+        (
+            "describe 3 " + "x" * 1001,
+            "a description may have 1,000 characters; this one has 1,001; shorten it",
+        ),
         ("hide 1 -1", f"{LIKE} 'hide 1 -1'"),
         ("hide 9", "there is no topic 9 for 'hide 9'; shown are 0, 1, 2, 3, 4, 5"),
         ("hide 0 1 2 3 4 5", "no topic is left; hide fewer"),

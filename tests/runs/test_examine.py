@@ -119,7 +119,7 @@ def without(*parts, **others):
 def test_a_damaged_file_is_told_and_all_else_is_read(run, file, wrong, readable):
     flip(run / file)
     found = examine(run)
-    assert len(found.wrong) == 1 and wrong in found.wrong[0]
+    assert len(found.damage) == 1 and wrong in found.damage[0]
     assert found.readable == readable
 
 
@@ -127,7 +127,7 @@ def test_damaged_data_are_told_and_what_was_computed_is_read(run):
     corpus = wb.Run(run).spec.train
     flip(run.parent / CORPORA / f"{corpus}.npz")
     found = examine(run)
-    assert len(found.wrong) == 1 and f"{corpus}.npz" in found.wrong[0]
+    assert len(found.damage) == 1 and f"{corpus}.npz" in found.damage[0]
     assert found.readable == without("data", ALL[-1])
 
 
@@ -137,7 +137,7 @@ def test_a_checkpoint_further_than_the_rows_is_told(run):
             "workbench.runs.afterwards.examine.read_checkpoint",
             lambda *at: Position(99, None, None, 0, 0, 0),
         )
-        assert examine(run).wrong == ["checkpoint.npz is of iteration 99 and the rows end with 20"]
+        assert examine(run).damage == ["checkpoint.npz is of iteration 99 and the rows end with 20"]
 
 
 def test_the_command_ends_with_1_and_tells_what_can_be_read(run, capsys):

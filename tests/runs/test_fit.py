@@ -76,7 +76,7 @@ def test_time_of_a_pause_is_no_time_of_inference():
 def test_time_and_updates_of_a_start_are_the_runs_own(train, test):
     setting = {"n_topics": 3, "test": test, "n_iterations": 1}
     spec = make_spec(train, "sb-ctm-vb", options={"start_sweeps": 7}, **setting)
-    data = loop.Whole(spec, train, test)
+    data = loop.InMemoryData(spec, train, test)
     data.cpu_seconds_elsewhere = iter((100.0, 103.0)).__next__  # as if others had computed for 3 s
     begun = loop.initial_position(spec, data, loop.Control())
     assert begun.updates == 7 * train.n_tokens and begun.elapsed > 0 and 3 <= begun.cpu_time < 100
@@ -94,7 +94,7 @@ def test_a_start_can_be_stopped(train):
 
     spec = make_spec(train, "sb-ctm-vb", n_topics=3, n_iterations=1)
     with pytest.raises(loop.Stopped):
-        loop.initial_position(spec, loop.Whole(spec, train, None), Stopping())
+        loop.initial_position(spec, loop.InMemoryData(spec, train, None), Stopping())
 
 
 def test_an_identical_run_is_reopened_and_not_computed_again(train, test, store, monkeypatch):

@@ -78,7 +78,7 @@ def test_a_stream_is_an_update_of_its_first_batch(corpus, store):
     assert run.spec.start["hash"] == first.spec.hash and first.dataset().sizes["document"] == 8
     again = wb.update(first, corpus.of_documents(np.arange(8, 60)), progress=False)
     assert again.name == run.name
-    assert examine(run.path).wrong == [] and examine(first.path).wrong == []
+    assert examine(run.path).damage == [] and examine(first.path).damage == []
     assert abs(float(wb.infer(run, corpus).theta.sum()) - 60) < 1e-9
     further = wb.update(run, corpus, progress=False)  # another pass
     assert further.spec.options["batches_before"] == 16

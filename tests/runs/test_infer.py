@@ -76,7 +76,9 @@ def a_corpus(**options):
 
 
 @pytest.mark.parametrize(
-    "options", [COUNTED, {"stop_words": None}, {"token_pattern": r"\w+"}, {}], ids=str
+    "options",
+    [COUNTED, {"stop_words": None}, {"token_pattern": r"\w+"}, {"phrases": "new york"}, {}],
+    ids=str,
 )
 def test_unseen_text_is_counted_as_that_of_the_run(options, tmp_path):
     run = wb.fit(

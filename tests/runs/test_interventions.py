@@ -26,7 +26,7 @@ from workbench.models.options import OptionError
 from workbench.runs.execution.control import StoreControl
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.interventions import Intervention, interventions_of
-from workbench.runs.parts.laying_out import Whole
+from workbench.runs.parts.laying_out import InMemoryData
 from workbench.runs.spec import RunSpec, make_spec
 from workbench.runs.store import writer
 from workbench.runs.store.archive import BEFORE, CHECKPOINT, iteration_of_checkpoint
@@ -215,7 +215,7 @@ def test_a_killed_run_makes_the_same_steps_again(
 def test_a_run_killed_in_the_very_step_of_an_intervention_keeps_it(
     thirty_documents, store, at_once, monkeypatch
 ):
-    path, step = made(store, thirty_documents), Whole.step
+    path, step = made(store, thirty_documents), InMemoryData.step
 
     def killed(self, state, context):
         if context.step == 4:
@@ -223,7 +223,7 @@ def test_a_run_killed_in_the_very_step_of_an_intervention_keeps_it(
         return step(self, state, context)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Whole, "step", killed)
+        patch.setattr(InMemoryData, "step", killed)
         computed(path, {3: [{"r": 0}]}, kill_at=4)
     assert wb.Run(path).dataset().sizes["iteration"] == 3
     assert turns(wb.Run(path)) == [(4, {"r": 0.0})]

@@ -10,7 +10,7 @@ from workbench.cli import main
 from workbench.engines.engine import WarmStart
 from workbench.models.options import OptionError
 from workbench.report.commands import commands
-from workbench.runs.execution.omissions import apart, omissions_of
+from workbench.runs.execution.omissions import omissions_of, split_edits
 from workbench.runs.reading import is_again
 from workbench.runs.store.archive import get_table, get_warm_start
 
@@ -116,7 +116,7 @@ def test_many_words_have_a_short_label_of_their_own(start, tmp_path):
 
 def test_edits_of_topics_and_of_data_are_told_apart():
     edits = ["merge 1 2", "omit said", "omit-document 3", "drop 4"]
-    assert apart(edits) == (["merge 1 2", "drop 4"], ["omit said", "omit-document 3"])
+    assert split_edits(edits) == (["merge 1 2", "drop 4"], ["omit said", "omit-document 3"])
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,6 @@ def test_several_runs_have_a_line_each_at_their_end_and_one_now_and_then(
 
 def test_progress_prints_nothing_where_it_is_off(tmp_path, capsys):
     wb.fit(simulated(), "cgs", n_topics=2, n_iterations=2, store=tmp_path, progress=False)
-    with bars(wb.open_runs(tmp_path), shown=False) as move:
+    with bars(wb.open_runs(tmp_path), is_shown=False) as move:
         move(wb.open_runs(tmp_path)[:0])
     assert capsys.readouterr().err == ""

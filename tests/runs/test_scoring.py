@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.corpus import Corpus, CorpusError, split_in_words
-from workbench.corpus.splits import asked_rows
+from workbench.corpus.splits import parse_rows
 from workbench.engines import get_engine
 from workbench.measures import summary
 from workbench.models import LDA, Variable
@@ -278,16 +278,16 @@ def test_whole_rows_are_scored_stored_and_described(tmp_path, years, rows, n_row
     assert run.spec.split == {"rows": rows} and split_in_words(run.spec.split) == words
     assert (
         f"--holdout-rows {asked}" in command_of(run.spec)
-        and asked_rows(asked.strip("'"), years) == rows
+        and parse_rows(asked.strip("'"), years) == rows
     )
     assert not any("ready-made" in note for note in missing_in_commands([run.spec]))
 
 
 def test_rows_are_asked_for_in_words(years):
-    assert asked_rows(" last  3 ", years) == {"n_rows": 3}
-    assert asked_rows("year >= 1998.5", years) == {"by": "year", "at_least": 1998.5}
-    assert asked_rows("year=1990, 1995", years) == {"by": "year", "values": [1990, 1995]}
-    assert asked_rows("sequence=s1", years) == {"by": "sequence", "values": ["s1"]}
+    assert parse_rows(" last  3 ", years) == {"n_rows": 3}
+    assert parse_rows("year >= 1998.5", years) == {"by": "year", "at_least": 1998.5}
+    assert parse_rows("year=1990, 1995", years) == {"by": "year", "values": [1990, 1995]}
+    assert parse_rows("sequence=s1", years) == {"by": "sequence", "values": ["s1"]}
 
 
 @pytest.mark.parametrize(

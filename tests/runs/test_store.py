@@ -456,7 +456,7 @@ def test_threads_make_runs_side_by_side(train, tmp_path):
 
 def test_a_pause_does_not_slow_the_estimate_of_the_time_left(run):
     with RunWriter(run.path) as writer:
-        writer.iteration, writer._began_at = 5, 1
+        writer.iteration, writer._start_iteration = 5, 1
         writer.beat("paused")
         writer.beat("running")
     assert run.status()["time_left"] is None

@@ -100,8 +100,8 @@ def test_the_topics_go_on_from_those_of_the_run_batch_by_batch(first, further):
 def test_the_run_is_a_whole_run_of_the_store_beside_the_first(first, further):
     before = json.loads(first.spec.to_json())
     new = updated(first, tokens_of(further), name="second")
-    assert new.name == "second" and new.state == "finished" and examine(new.path).wrong == []
-    assert json.loads(first.spec.to_json()) == before and examine(first.path).wrong == []
+    assert new.name == "second" and new.state == "finished" and examine(new.path).damage == []
+    assert json.loads(first.spec.to_json()) == before and examine(first.path).damage == []
     found = new.dataset()
     assert (
         found.sizes["document"] == 30

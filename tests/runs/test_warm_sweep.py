@@ -10,7 +10,7 @@ from toys import simulated
 
 import workbench as wb
 from workbench.runs.execution import queue, warm_sweep
-from workbench.runs.execution.sweep import cold_rungs
+from workbench.runs.execution.sweep import cold_groups
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.store.lock import Lock
 from workbench.runs.store.status import QUEUES, STOPPED, request, requested
@@ -21,7 +21,7 @@ TEXTS = ["apples pears plums apples", "red green blue red", "apples red pears gr
 
 def laid_out(store, corpus=None, n_iterations=12, **settings):
     corpus = corpus or simulated()
-    return cold_rungs(
+    return cold_groups(
         corpus,
         GRID,
         "cgs",

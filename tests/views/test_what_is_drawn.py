@@ -2,7 +2,7 @@
 
 from collections import Counter
 from functools import lru_cache, partial
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations
 from math import exp, log, log2, sqrt
 from types import SimpleNamespace
 
@@ -439,14 +439,46 @@ def words(panels, _, about):
             yield bars, [0.3 * phi[topic][w] / phi.max() for w in best]
 
 
+def distance(a, b) -> float:
+    """The square root of the Jensen-Shannon divergence to base 2."""
+    both = beside(a, b)
+    return sqrt(sum(p * log2(2 * p / (p + q)) + q * log2(2 * q / (p + q)) for p, q in both) / 2)
+
+
+def supports(panels, _, about):
+    runs = {run.attrs["name"]: run for run in about.runs}
+    nearest = runs.pop(about.picture.rows[0][1])
+    own, topics = nearest["phi"].values, range(4)
+    phis = [[row] for row in own]
+    for run in runs.values():
+        apart = [[distance(a, b) for b in run["phi"].values] for a in own]
+        to = min(permutations(topics), key=lambda to: sum(apart[k][to[k]] for k in topics))
+        for k in topics:
+            phis[k] += [run["phi"].values[to[k]]] * (apart[k][to[k]] <= 0.3)
+    means = [[mean(column) for column in beside(*rows)] for rows in phis]
+    longest = max(max(row[w] for row in phis[k]) for k in topics for w in order(means[k])[:10])
+    sizes = sizes_of(nearest)
+    for column, k in enumerate(sorted(order(sizes), key=lambda k: -len(phis[k]))):
+        best = order(means[k])[:10]
+        texts = [text for x, y, text in panels[0].texts if int(x) == column]
+        written = [f"topic {k} · in {len(phis[k])} of 4 runs", *nearest["word"].values[best]]
+        yield texts, [*written, *(f"{means[k][w]:.3f}".lstrip("0") for w in best)]
+        bars = [box[2] - box[0] for box in panels[0].boxes if int(box[0]) == column]
+        yield bars, [0.3 * means[k][w] / longest for w in best]
+        ends = [
+            [x for x, _ in stroke] for stroke in panels[0].strokes if int(stroke[0][0]) == column
+        ]
+        ranges = [[edge(row[w] for row in phis[k]) for edge in (min, max)] for w in best]
+        yield ends, [[column + 0.5 + 0.3 * p / longest for p in both] for both in ranges]
+
+
 def circles(panels, run, about):
     (plane, listed), sizes, phi = panels, sizes_of(run), run["phi"].values
     topics, own = order(sizes), names(run, 5)
     yield plane.areas, [sum(plane.areas) * sizes[k] / sum(sizes) for k in topics]
     for a, b in combinations(range(3), 2):
-        both = list(beside(phi[topics[a]], phi[topics[b]]))
-        shared = sum(p * log2(2 * p / (p + q)) + q * log2(2 * q / (p + q)) for p, q in both) / 2
-        yield np.hypot(*np.subtract(plane.dots[a], plane.dots[b])), sqrt(shared)
+        apart = np.hypot(*np.subtract(plane.dots[a], plane.dots[b]))
+        yield apart, distance(phi[topics[a]], phi[topics[b]])
     yield [text for *_, text in plane.texts], list(map(str, topics))
     shares = [f"{100 * sizes[k] / sum(sizes):.1f} %" for k in topics]
     yield [text for *_, text in listed.texts], [*shares, *(own[k] for k in topics)]
@@ -794,6 +826,21 @@ def small():
     )
 
 
+def agreeing():
+    """Four seeds: two with the same topics in another order, one with other words of a topic, one with other words of all."""
+    first = tiny_run("cgs").load()
+    phi, n_words = first["phi"].values, first.sizes["word"]
+    others = [0.9 * phi[[1, 2, 3, 0]] + 0.1 / n_words, phi.copy(), phi[:, ::-1]]
+    others[1][2] = np.roll(phi[2], n_words // 2)
+    return case([first, *(_seeded(first, seed, rows) for seed, rows in enumerate(others, 7))])
+
+
+def _seeded(run, seed: int, phi):
+    """The run as one of another seed, with these words of its topics."""
+    spec = run.attrs["spec"].replace('"seed": 0', f'"seed": {seed}')
+    return run.assign(phi=(("topic", "word"), phi)).assign_attrs(spec=spec, name=f"seed {seed}")
+
+
 def turned(run):
     """The run with its topics in another order, so that their numbers are not that of their sizes or years."""
     return run.isel(topic=[2, 0, 1]).assign_coords(topic=range(3))
@@ -862,6 +909,7 @@ CHECKED = {
     ),
     "topic-sizes": (compared, vectors),
     "topic-words": (small, words),
+    "consensus": (agreeing, supports),
     "topic-map": (lambda: case([turned(grouped().runs[0])]), circles),
     "topic-correlations": (lambda: case([fit(simulated(20, 15, 30), "sb-ctm", 4)]), correlations),
     "prevalence-by-year": (yearly, prevalence),

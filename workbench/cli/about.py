@@ -98,7 +98,9 @@ def info(
     if not of_file and (vocabulary or read):
         raise wb.CorpusError(f"{name!r} is no file or folder; leave --vocabulary and --read out")
     facts = (
-        _facts_of(load_training_data(name, vocabulary, read)) if of_file else _found(name).facts()
+        _facts_of(load_training_data(name, vocabulary, read))
+        if of_file
+        else _data_set(name).facts()
     )
     if json:
         return print_json(facts)
@@ -131,7 +133,7 @@ def fetch(
     json: Json = False,
 ) -> None:
     """Download a named corpus into the cache ($WORKBENCH_CACHE) and verify it; records are only verified."""
-    entry = _found(name)
+    entry = _data_set(name)
     path = None if entry.whereabouts() == "drawn" else entry.fetch()
     if json:
         print_json(entry.facts())
@@ -153,12 +155,12 @@ def example(
     """Write an example CSV file: simulated news with dates and categories."""
     if out.expanduser().exists() and not force:
         raise wb.CorpusError(f"{out} is there already; --force replaces it, or choose another OUT")
-    written = wb.write_example_csv(out, documents)
+    path = wb.write_example_csv(out, documents)
     if json:
-        return print_json({"path": str(written), "documents": documents})
-    print(f"{written}: {documents:,} simulated news items")
+        return print_json({"path": str(path), "documents": documents})
+    print(f"{path}: {documents:,} simulated news items")
     say(
-        f"now `workbench fit {written} --read time=date --read label=category --read title=id -k 5`, and `workbench serve`"
+        f"now `workbench fit {path} --read time=date --read label=category --read title=id -k 5`, and `workbench serve`"
     )
 
 
@@ -212,13 +214,13 @@ def convert(
         )
     documents = load_documents(corpus, vocabulary, read)
     prepared = files_of(documents.in_memory(), out, format)
-    there = {
+    unchanged = {
         path
         for path, data in prepared.files.items()
         if path.is_file() and path.read_bytes() == data
     }
     files = {
-        path: data for path, data in prepared.files.items() if path == out or path not in there
+        path: data for path, data in prepared.files.items() if path == out or path not in unchanged
     }
     sources = {path.resolve() for path in _sources(corpus, vocabulary)}
     for path in files:
@@ -231,24 +233,24 @@ def convert(
             raise wb.CorpusError(
                 f"{path} is there already; --force replaces it, or choose another OUT"
             )
-    written = put_files(files)
+    paths = put_files(files)
     for sentence in losses(prepared):
         say(sentence)
-    _print_written(documents, written, prepared.lost, json)
+    _print_written(documents, paths, prepared.lost_fields, json)
 
 
-def _print_written(documents, written: list[Path], lost: list[str], json: bool) -> None:
+def _print_written(documents, paths: list[Path], lost_fields: list[str], json: bool) -> None:
     """Print the sizes of a corpus and of the files to which it was written; of a folder the sum of its files."""
     sizes = {
         name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")
     }
     n_bytes = {
         path: sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else [path]))
-        for path in written
+        for path in paths
     }
     if json:
         files = [{"path": str(path), "bytes": size} for path, size in n_bytes.items()]
-        return print_json({"corpus": documents.name, **sizes, "files": files, "lost": lost})
+        return print_json({"corpus": documents.name, **sizes, "files": files, "lost": lost_fields})
     print(repr(documents))
     print_table([*texts("written"), *numbers("bytes")], n_bytes.items())
 
@@ -276,42 +278,42 @@ def _convert_to_shards(
         raise wb.CorpusError(f"{out} is there already{mend}")
     if out.resolve() in {path.resolve() for path in _sources(corpus, vocabulary)}:
         raise wb.CorpusError(f"{out} is what is read and is never overwritten; choose another OUT")
-    place = partial_of(out) if out.exists() else out
+    folder = partial_of(out) if out.exists() else out
     try:
         if is_named(corpus) or is_sharded(Path(corpus).expanduser()):
-            wb.ShardedCorpus.write(load_documents(corpus, vocabulary, read), place)
+            wb.ShardedCorpus.write(load_documents(corpus, vocabulary, read), folder)
         else:
             with saying_warnings(), _shares(not quiet) as progress:
                 options = reading_options(vocabulary, read)
                 read_shards(
                     corpus,
-                    place,
+                    folder,
                     processes or os.cpu_count() or 1,
                     progress,
                     kept_beside(out),
                     **options,
                 )
-        if place != out:
+        if folder != out:
             shutil.rmtree(out)
-            os.rename(place, out)
+            os.rename(folder, out)
     finally:
-        if place != out:
-            shutil.rmtree(place, ignore_errors=True)
+        if folder != out:
+            shutil.rmtree(folder, ignore_errors=True)
     _print_written(wb.ShardedCorpus.open(out), [out], [], json)
 
 
 @contextlib.contextmanager
-def _shares(shown: bool):
+def _shares(is_shown: bool):
     """Yield a callback that moves the progress bar of a read or a write to a share, 0 to 1."""
     from workbench.runs.progress import bar
 
     bars = {}
 
-    def progress(what: str, share: float) -> None:
-        if what not in bars:
+    def progress(stage: str, share: float) -> None:
+        if stage not in bars:
             form = "{desc} {percentage:3.0f}% [{elapsed}, {remaining} left]"
-            bars[what] = stack.enter_context(bar(what, 1000, shown, bar_format=form))
-        bars[what].update(round(1000 * share) - bars[what].n)
+            bars[stage] = stack.enter_context(bar(stage, 1000, is_shown, bar_format=form))
+        bars[stage].update(round(1000 * share) - bars[stage].n)
 
     with contextlib.ExitStack() as stack:
         yield progress
@@ -332,7 +334,7 @@ def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
     )
 
 
-def _found(name: str):
+def _data_set(name: str):
     """Return the named corpus or records; for an unknown name raise an error that suggests the nearest ones."""
     return wb.record_sets().get(name) or find_data_set(name)
 
@@ -342,14 +344,14 @@ def _text(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}={default}" for name, default in value.items())
     if isinstance(value, list):
-        between = ", " if all(isinstance(part, str) for part in value) else "; "
-        return between.join(part if isinstance(part, str) else " + ".join(part) for part in value)
+        separator = ", " if all(isinstance(part, str) for part in value) else "; "
+        return separator.join(part if isinstance(part, str) else " + ".join(part) for part in value)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(is_requested: bool) -> None:
     """Print the version and exit."""
-    if wanted:
+    if is_requested:
         print(f"workbench {wb.__version__}")
         raise typer.Exit
 
@@ -377,27 +379,32 @@ def engines(
 
     for engine_name in name or ():
         get_engine(engine_name)  # an error lists the names
-    chosen = {
+    engine_facts = {
         engine_name: facts
         for engine_name, facts in wb.engines().items()
         if not name or engine_name in name
     }
     if json:
         return print_json(
-            {"engines": [{"name": engine_name, **facts} for engine_name, facts in chosen.items()]}
+            {
+                "engines": [
+                    {"name": engine_name, **facts} for engine_name, facts in engine_facts.items()
+                ]
+            }
         )
     if not name:
         rows = [
-            (engine_name, facts["title"], facts["source"]) for engine_name, facts in chosen.items()
+            (engine_name, facts["title"], facts["source"])
+            for engine_name, facts in engine_facts.items()
         ]
         print_table(texts("", "", ""), rows)
         return say(f"{FIRST_CHOICE} `workbench engines ENGINE` describes one with its options")
     shared: dict[str, list[str]] = {}
-    for name, facts in chosen.items():
+    for name, facts in engine_facts.items():
         print(f"{name}: {facts['title']}. {facts['when']} {facts['source']}")
         of_hyperparameters = ""
-        for option, of in facts["options"].items():
-            line = f"    --option {option}={of['default']}   {of['meaning']}"
+        for option, option_facts in facts["options"].items():
+            line = f"    --option {option}={option_facts['default']}   {option_facts['meaning']}"
             if is_hyperparameter(option):
                 of_hyperparameters += f"\n{line}"
             else:
@@ -456,9 +463,10 @@ def _examine(names: list[str], everything: bool, store, json: bool) -> int:
     ]
     checks, readable = [], {}
     for path in dict.fromkeys(paths):
-        wrong, readable[path.name] = examine(path)
+        damage, readable[path.name] = examine(path)
         checks += [
-            {"check": path.name, "ok": not wrong, "finding": fault} for fault in wrong or ["whole"]
+            {"check": path.name, "ok": not damage, "finding": fault}
+            for fault in damage or ["whole"]
         ]
     return _print_checks(checks, json, readable)
 
@@ -467,15 +475,15 @@ def _print_checks(
     checks: list[dict], json: bool, readable: dict[str, list[str]] | None = None
 ) -> int:
     """Print checks, and what can be read of runs, as JSON or a table (of damaged runs); return 1 if there are faults."""
-    wrong = dict.fromkeys(check["check"] for check in checks if not check["ok"])
+    failed = dict.fromkeys(check["check"] for check in checks if not check["ok"])
     if json:
         print_json({"checks": checks} | ({} if readable is None else {"readable": readable}))
     else:
         rows = [("ok" if one["ok"] else "WRONG", one["check"], one["finding"]) for one in checks]
         if readable is not None:
-            rows += [("reads", run, "; ".join(readable[run]) or "nothing of it") for run in wrong]
+            rows += [("reads", run, "; ".join(readable[run]) or "nothing of it") for run in failed]
         print_table(texts("", "", ""), rows)
-    return 1 if wrong else 0
+    return 1 if failed else 0
 
 
 def _kernels() -> str:
@@ -511,10 +519,12 @@ def _store(store: Path) -> str:
 
 
 def _data_folders() -> str:
-    named = os.environ.get("WORKBENCH_DATA")
-    if not named:
+    setting = os.environ.get("WORKBENCH_DATA")
+    if not setting:
         return "WORKBENCH_DATA is not set; only the bundled corpus is at hand"
-    missing = [folder for folder in named.split(os.pathsep) if folder and not Path(folder).is_dir()]
+    missing = [
+        folder for folder in setting.split(os.pathsep) if folder and not Path(folder).is_dir()
+    ]
     if missing:
         raise FileNotFoundError(
             f"WORKBENCH_DATA names {', '.join(missing)}, which is no folder; create it, or name another"

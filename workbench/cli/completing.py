@@ -69,8 +69,10 @@ def complete_values(app: typer.Typer, command_class: type) -> None:
         command.cls = command_class
         hints = get_type_hints(command.callback, include_extras=True)
         for name, hint in hints.items():
-            for about in getattr(hint, "__metadata__", ()):
-                about.autocompletion = about.autocompletion or VALUES.get(about.metavar or name)
+            for metadata in getattr(hint, "__metadata__", ()):
+                metadata.autocompletion = metadata.autocompletion or VALUES.get(
+                    metadata.metavar or name
+                )
         # typer would read the annotations, which are text, once more
         command.callback.__annotations__ = hints
     for group in app.registered_groups:

@@ -75,20 +75,20 @@ def fit(
             "the workers of a cluster share a run of this process; leave --detach or --scheduler out"
         )
     detach, json, progress = flags["detach"], flags["json"], not flags["quiet"]
-    at_a_time, home = places(1, None, detach), store_path(flags["store"])
-    more = {"name": name, "interventions": parse_turns(turn)}
-    planned = _planned(corpus, [engine], restarts, at_a_time, flags, test, check_restarts, **more)
+    at_a_time, home = n_active(1, None, detach), store_path(flags["store"])
+    extra = {"name": name, "interventions": parse_turns(turn)}
+    plans = _plan_runs(corpus, [engine], restarts, at_a_time, flags, test, check_restarts, **extra)
     if scheduler is not None:
-        check_in_parts(planned[0].train)
+        check_in_parts(plans[0].train)
     with cluster_of(scheduler, home) as client:
-        runs = make_runs(home, planned, at_a_time, here=not detach)
+        runs = make_runs(home, plans, at_a_time, here=not detach)
         if detach:
             return leave_in_background(runs, json)
-        corpora = (planned[0].train, planned[0].test) if scheduler is None else None
+        corpora = (plans[0].train, plans[0].test) if scheduler is None else None
         if restarts == 1:
             with contextlib.suppress(wb.Interrupted):  # `finish` has said how to resume
                 finish(runs[0], progress=progress, corpora=corpora, client=client)
-            status = print_runs(summaries_of(runs, planned), json)
+            status = print_runs(summaries_of(runs, plans), json)
             if not json:
                 print_words(runs[0])
             return status
@@ -98,9 +98,9 @@ def fit(
             )
         except wb.Interrupted as stop:
             best = stop.result
-    status = print_runs(summaries_of(runs, planned), json, best=best.attrs["name"])
-    if not json and (said := restarts_in_words(best)):
-        print(said)
+    status = print_runs(summaries_of(runs, plans), json, best=best.attrs["name"])
+    if not json and (sentence := restarts_in_words(best)):
+        print(sentence)
     return status
 
 
@@ -128,14 +128,14 @@ def compare(
     wb.SpecError.whole("jobs", jobs, 1)
     detach, home = flags["detach"], store_path(flags["store"])
     check_detached(scheduler, detach)
-    with at_work_on(scheduler, home, places(jobs, scheduler, detach)) as workers:
-        planned = _planned(corpus, _engines(engines), seeds, workers.jobs, flags, test)
-        runs = make_runs(home, planned, workers.jobs_here)
+    with at_work_on(scheduler, home, n_active(jobs, scheduler, detach)) as workers:
+        plans = _plan_runs(corpus, _engines(engines), seeds, workers.jobs, flags, test)
+        runs = make_runs(home, plans, workers.jobs_here)
         if detach:
             return leave_in_background(runs, flags["json"], workers.client)
         with resumable():
             run_all(runs, workers.jobs, progress=not flags["quiet"], client=workers.client)
-    return print_runs(summaries_of(runs, planned, up_to_asked=True), flags["json"])
+    return print_runs(summaries_of(runs, plans, up_to_asked=True), flags["json"])
 
 
 @with_settings
@@ -169,36 +169,38 @@ def sweep(
     from workbench.runs.execution.memory_check import predict_memory
     from workbench.runs.execution.run import make_runs
     from workbench.runs.execution.sweep import (
-        cold_rungs,
+        cold_groups,
         failures,
+        groups_by_n_topics,
         lay_out,
-        run_rungs,
-        rungs,
+        run_groups,
     )
 
     wb.SpecError.whole("jobs", jobs, 1)
     axes, detach = _parse_grid(grid), flags["detach"]
     check_detached(scheduler, detach, warm)
     # defaults give way to the grid
-    fixed = {name: value for name, value in settings_of(flags).items() if name not in axes}
+    settings = {name: value for name, value in settings_of(flags).items() if name not in axes}
     documents = load_training_data(corpus, flags["vocabulary"], flags["read"], engine)
     progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
-    computed = []
-    with at_work_on(scheduler, home, places(jobs, scheduler, detach)) as workers:
+    results = []
+    with at_work_on(scheduler, home, n_active(jobs, scheduler, detach)) as workers:
         if detach and warm:
-            cold = cold_rungs(documents, axes, engine, seeds, store=home, **fixed)
-            status = leave_in_background(warm_sweep.begin(home, cold, workers.jobs), json)
+            groups = cold_groups(documents, axes, engine, seeds, store=home, **settings)
+            status = leave_in_background(warm_sweep.begin(home, groups, workers.jobs), json)
             say("those with more topics begin when these have ended")
             return status
         if detach:
-            cells = lay_out(documents, axes, engine, seeds, **fixed)
+            cells = lay_out(documents, axes, engine, seeds, **settings)
             return leave_in_background(
                 list(dict.fromkeys(make_runs(home, cells, workers.jobs_here))), json, workers.client
             )
         with resumable():
-            each = rungs(documents, axes, engine, seeds, home, warm, workers.jobs_here, **fixed)
-            for begun in run_rungs(each, home, workers, progress, repr(documents)):
-                computed.append(begun)  # there in the table even if an interrupt ends the loop
+            all_groups = groups_by_n_topics(
+                documents, axes, engine, seeds, home, warm, workers.jobs_here, **settings
+            )
+            for pair in run_groups(all_groups, home, workers, progress, repr(documents)):
+                results.append(pair)  # there in the table even if an interrupt ends the loop
     status = print_runs(
         [
             summary(run, cell.spec.n_iterations)
@@ -209,13 +211,13 @@ def sweep(
                     for key, value in cell.key_values.items()
                 },  # as JSON can hold it
             }
-            for cell, run in computed
+            for cell, run in results
         ],
         json,
     )
-    broken = failures([run for _, run in computed])
-    for why in broken:
-        say(f"workbench: {why}")
+    broken = failures([run for _, run in results])
+    for failure in broken:
+        say(f"workbench: {failure}")
     return 1 if broken else status
 
 
@@ -230,14 +232,14 @@ def check_detached(scheduler: str | None, detach: bool, warm: bool = False) -> N
         )
 
 
-def places(jobs: int, scheduler: str | None, detach: bool) -> int:
+def n_active(jobs: int, scheduler: str | None, detach: bool) -> int:
     """Return how many runs are active at once: --jobs, or the maximum of the store for runs in the background."""
     from workbench.runs.execution.worker import SLOTS
 
     return SLOTS if detach and scheduler is None else jobs
 
 
-def _planned(
+def _plan_runs(
     corpus: str,
     engines: list,
     seeds: int,
@@ -245,7 +247,7 @@ def _planned(
     flags: dict,
     test: str | None,
     check: Callable = list,
-    **more,
+    **extra,
 ) -> list:
     """Return the `Planned` of each run of a comparison, and print a line about them; ``check`` is called with the specs."""
     from workbench.runs.execution.compare import plan
@@ -255,14 +257,14 @@ def _planned(
     first = engines[0] if engines else None
     first = first[0] if isinstance(first, tuple) else first
     documents = load_training_data(corpus, flags["vocabulary"], flags["read"], first)
-    more["test"] = None if test is None else load_documents(test, None, None, first)
-    specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **more)
+    extra["test"] = None if test is None else load_documents(test, None, None, first)
+    specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **extra)
     check(specs)
-    planned = [Planned(spec, train, test) for spec in specs]
+    plans = [Planned(spec, train, test) for spec in specs]
     if not flags["quiet"]:
-        say(describe(planned, documents, jobs))
+        say(describe(plans, documents, jobs))
         print_cautions(specs)
-    return planned
+    return plans
 
 
 def resume(
@@ -323,7 +325,7 @@ def leave_in_background(runs, json: bool, client=None) -> int:
     return 0
 
 
-def summaries_of(runs, planned, up_to_asked: bool = False) -> list[dict]:
+def summaries_of(runs, plans, up_to_asked: bool = False) -> list[dict]:
     """Return the summaries of runs, each with its predicted memory in bytes.
 
     up_to_asked : whether a run that is longer than what was asked for is summarised at the iteration asked for
@@ -333,7 +335,7 @@ def summaries_of(runs, planned, up_to_asked: bool = False) -> list[dict]:
     return [
         summary(run, plan.spec.n_iterations if up_to_asked else None)
         | {"memory": predict_memory(plan).total}
-        for run, plan in zip(runs, planned, strict=True)
+        for run, plan in zip(runs, plans, strict=True)
     ]
 
 

@@ -26,9 +26,9 @@ from workbench.runs.settings import (
 )
 
 
-def flag_of(about: Field):
+def flag_of(setting: Field):
     """Return the typer flag of a setting from its description."""
-    flags, help, metavar = (about.metadata[name] for name in ("flags", "help", "metavar"))
+    flags, help, metavar = (setting.metadata[name] for name in ("flags", "help", "metavar"))
     return typer.Option(*flags.split(), help=help, metavar=metavar)
 
 
@@ -139,27 +139,33 @@ def with_settings(command: Callable, only: Collection[str] = (*SETTINGS, *SHARED
     """Return the command with ``**flags`` replaced by the run-setting and shared flags in ``only``, by default all."""
     types = get_type_hints(command, include_extras=True)
     parameters = [
-        one.replace(annotation=types[one.name])
-        for one in signature(command).parameters.values()
-        if one.name != "flags"
+        parameter.replace(annotation=types[parameter.name])
+        for parameter in signature(command).parameters.values()
+        if parameter.name != "flags"
     ]
-    for name, about in SETTINGS.items():
+    for name, setting in SETTINGS.items():
         if name not in only:
             continue
-        annotation = Annotated[about.type, flag_of(about)]
-        parameters.append(Parameter(name, KEYWORD, default=about.default, annotation=annotation))
+        annotation = Annotated[setting.type, flag_of(setting)]
+        parameters.append(Parameter(name, KEYWORD, default=setting.default, annotation=annotation))
     shared = {name: SHARED[name] for name in SHARED if name in only}
     parameters += [
         Parameter(name, KEYWORD, default=default, annotation=type)
         for name, (type, default) in shared.items()
     ]
     settings = names(ModelSettings) + names(RunSettings)
-    order = [name for each in settings for name in (each, *FOLLOWING.get(each, ()))]
-    parameters.sort(key=lambda one: order.index(one.name) if one.name in order else -1)
-    command.__signature__ = signature(command).replace(
-        parameters=[one.replace(kind=KEYWORD) for one in parameters]
+    order = [
+        name
+        for setting_name in settings
+        for name in (setting_name, *FOLLOWING.get(setting_name, ()))
+    ]
+    parameters.sort(
+        key=lambda parameter: order.index(parameter.name) if parameter.name in order else -1
     )
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__signature__ = signature(command).replace(
+        parameters=[parameter.replace(kind=KEYWORD) for parameter in parameters]
+    )
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
 
 
@@ -225,13 +231,13 @@ def _scalar(text: str):
 
 
 def split_pairs(
-    pairs: list[str] | None, wanted: str, field: str, is_value: Callable[[str], object] = bool
+    pairs: list[str] | None, message: str, field: str, is_value: Callable[[str], object] = bool
 ) -> Iterator[tuple[str, str]]:
     """Yield the name and value of each ``name=value`` flag; raise InputError for a flag of another form."""
     for pair in pairs or []:
         name, value = (part.strip() for part in pair.partition("=")[::2])
         if not name or not is_value(value):
-            raise InputError(wanted, Got(pair), field=field, value=pair)
+            raise InputError(message, Got(pair), field=field, value=pair)
         yield name, value
 
 
@@ -246,12 +252,14 @@ def parse_options(
 
 def parse_turns(texts: list[str] | None) -> list[tuple[int, dict[str, str]]]:
     """Parse flags such as ``50:r=2,alpha=0.05`` into interventions: (iteration, values by setting)."""
-    wanted, turns = "a setting is turned as iteration:name=value, as in --turn 50:r=2", []
+    message, turns = "a setting is turned as iteration:name=value, as in --turn 50:r=2", []
     for text in texts or []:
         iteration, _, pairs = text.partition(":")
         if not iteration.strip().isdecimal():
-            raise InputError(wanted, Got(text), field="interventions", value=text)
-        turns.append((int(iteration), dict(split_pairs(pairs.split(","), wanted, "interventions"))))
+            raise InputError(message, Got(text), field="interventions", value=text)
+        turns.append(
+            (int(iteration), dict(split_pairs(pairs.split(","), message, "interventions")))
+        )
     return turns
 
 
@@ -287,7 +295,11 @@ class Command(typer.core.TyperCommand):
 
     def worded(self, error: InputError) -> str:
         """Return the message of an error with settings named by their flags."""
-        flags = {each.name: each.opts[0] for each in self.params if each.opts[0].startswith("--")}
+        flags = {
+            parameter.name: parameter.opts[0]
+            for parameter in self.params
+            if parameter.opts[0].startswith("--")
+        }
 
         def named(part) -> str:
             return (
@@ -305,8 +317,8 @@ def unreadable(error: typer.BadParameter) -> str:
     problems = getattr(error.__cause__, "errors", None)
     if problems is None:
         return error.format_message()
-    kind, came, what = problems()[0]["type"], problems()[0]["input"], error.param
-    wanted = {"int": "a whole number", "float": "a number"}.get(
+    kind, value, parameter = problems()[0]["type"], problems()[0]["input"], error.param
+    expected = {"int": "a whole number", "float": "a number"}.get(
         kind.partition("_")[0], "what its help says"
     )
-    return f"{what.opts[0] if what.opts[0].startswith('--') else what.metavar} must be {wanted}; got {came!r}"
+    return f"{parameter.opts[0] if parameter.opts[0].startswith('--') else parameter.metavar} must be {expected}; got {value!r}"

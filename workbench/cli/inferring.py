@@ -71,15 +71,15 @@ def infer(
         raise wb.SpecError(
             f"a cluster infers theta, and --protocol {protocol} is scored here; leave --scheduler out"
         )
-    learnt = wb.open_run(run, store)
-    counted = wb.RunSpec.from_json(learnt.attrs["spec"]).counted
-    documents = load_documents(corpus, vocabulary, read, learnt.attrs.get("engine"), counted)
+    dataset = wb.open_run(run, store)
+    counted = wb.RunSpec.from_json(dataset.attrs["spec"]).counted
+    documents = load_documents(corpus, vocabulary, read, dataset.attrs.get("engine"), counted)
     if isinstance(documents, wb.Records):
         if scheduler is not None:
             raise wb.SpecError("records are inferred by this process; leave --scheduler out")
-        return _infer_records(learnt, documents, protocol, out, threads, json)
+        return _infer_records(dataset, documents, protocol, out, threads, json)
     if protocol != "theta":
-        score = wb.document_completion(learnt, documents, seed, protocol, threads)
+        score = wb.document_completion(dataset, documents, seed, protocol, threads)
         if json:
             return print_json(score)
         return print(
@@ -90,11 +90,11 @@ def infer(
     with saying_warnings():
         if out is not None:
             written = wb.infer_to_file(
-                learnt, documents, out, seed, threads, client=scheduler, progress=not quiet
+                dataset, documents, out, seed, threads, client=scheduler, progress=not quiet
             )
         else:
             inferred = wb.infer(
-                learnt, documents, seed, threads, client=scheduler, progress=not quiet
+                dataset, documents, seed, threads, client=scheduler, progress=not quiet
             )
     if json:
         print_json(
@@ -105,20 +105,20 @@ def infer(
     elif out is not None:
         print(f"{out}: theta of {written['n_documents']:,} documents")
     else:
-        _print_topics(learnt, inferred)
+        _print_topics(dataset, inferred)
 
 
 def _infer_records(
-    learnt, records, protocol: str, out: Path | None, threads: int, json: bool
+    dataset, records, protocol: str, out: Path | None, threads: int, json: bool
 ) -> None:
     """Print or write the posterior of the hidden nodes of records."""
     if protocol != "theta":
         raise wb.SpecError(f"--protocol {protocol} is of documents; of records leave it out")
-    inferred = wb.infer(learnt, records, n_threads=threads)
+    inferred = wb.infer(dataset, records, n_threads=threads)
     of_record = [inferred[name].values.tolist() for name in ("multiplicity", "log_probability")]
     rows = [
-        [record, *about, node, *p]
-        for record, (*about, ps) in enumerate(
+        [record, *record_values, node, *p]
+        for record, (*record_values, ps) in enumerate(
             zip(*of_record, inferred["posterior"].values.tolist(), strict=True)
         )
         for node, p in zip(inferred["node"].values.tolist(), ps, strict=True)
@@ -128,12 +128,12 @@ def _infer_records(
     if out is not None:
         _write_rows([header, *rows], out)
     if json:
-        listed = (
+        content = (
             {"path": str(out)}
             if out
             else {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
         )
-        print_json(dict(inferred.attrs) | listed)
+        print_json(dict(inferred.attrs) | content)
     elif out is not None:
         print(f"{out}: hidden nodes of {inferred.sizes['record']:,} distinct records")
     else:
@@ -167,11 +167,11 @@ def _documents(inferred) -> list[dict]:
     ]
 
 
-def _print_topics(learnt, inferred) -> None:
+def _print_topics(dataset, inferred) -> None:
     """Print the first documents with their largest topics and these topics' top words."""
     from workbench.measures import top_words
 
-    words = [" ".join(row) for row in top_words(learnt, SHOWN_WORDS)["word"].values.astype(str)]
+    words = [" ".join(row) for row in top_words(dataset, SHOWN_WORDS)["word"].values.astype(str)]
     rows = []
     for document in _documents(inferred)[:SHOWN_DOCUMENTS]:
         theta = document["theta"]
@@ -192,9 +192,9 @@ def _print_topics(learnt, inferred) -> None:
         *texts(f"{min(SHOWN_TOPICS, len(words))} largest topics"),
     ]
     print_table(columns, rows)
-    more = inferred.sizes["document"] - len(rows)
-    if more:
-        say(f"and {more:,} documents more; --out FILE.csv writes them all")
+    n_more = inferred.sizes["document"] - len(rows)
+    if n_more:
+        say(f"and {n_more:,} documents more; --out FILE.csv writes them all")
     print(
         f"{inferred.attrs['out_of_vocabulary']:.1%} of the tokens are unknown to {inferred.attrs['run']}; perplexity of the "
         f"others {perplexity(inferred.attrs['perplexity_foldin_same'])} by foldin_same, fitted to the tokens that are scored"
@@ -297,15 +297,15 @@ def audit(
     from workbench.measures import perplexity_audit
     from workbench.runs.store.archive import corpora_of
 
-    audited = find(run, store)
-    learnt, spec = audited.dataset(), audited.spec
-    train, test = corpora_of(audited.path.parent, spec)
+    audited_run = find(run, store)
+    dataset, spec = audited_run.dataset(), audited_run.spec
+    train, test = corpora_of(audited_run.path.parent, spec)
     documents = unseen and load_documents(unseen, vocabulary, read, spec.engine, spec.counted)
     with saying_warnings():
-        table = perplexity_audit(learnt, train, test, documents, particles, seed, threads)
+        table = perplexity_audit(dataset, train, test, documents, particles, seed, threads)
     if json:
         rows = table.astype(object).where(table.notna(), None).reset_index().to_dict("records")
-        return print_json({"name": learnt.attrs["name"], "protocols": rows})
+        return print_json({"name": dataset.attrs["name"], "protocols": rows})
     rows = [
         (
             name,

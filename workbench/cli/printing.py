@@ -67,7 +67,11 @@ def summary(run: Run, last: int | None = None) -> dict:
         "n_iterations": spec.length and int(final.get("iteration", 0)),
         "path": str(run.path),
         **{name: final.get(name) for name in FINAL},
-        **{name: final.get(name) for name, about in run.recorded.variables.items() if about.better},
+        **{
+            name: final.get(name)
+            for name, variable in run.recorded.variables.items()
+            if variable.better
+        },
     }
 
 
@@ -160,16 +164,16 @@ def resumable() -> Iterator[None]:
 @contextlib.contextmanager
 def saying_warnings() -> Iterator[None]:
     """Print each distinct warning of a block once, as a line, when it is raised."""
-    printed: set[str] = set()
+    messages: set[str] = set()
 
-    def once(message, *_, **__) -> None:
-        if str(message) not in printed:
-            printed.add(str(message))
+    def print_once(message, *_, **__) -> None:
+        if str(message) not in messages:
+            messages.add(str(message))
             say(str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = once
+        warnings.showwarning = print_once
         yield
 
 
@@ -180,18 +184,18 @@ def store_path(store: Path | None) -> Path:
     return store if store is not None else default_store()
 
 
-def describe(planned: list[Planned], corpus, jobs: int) -> str:
+def describe(plans: list[Planned], corpus, jobs: int) -> str:
     """Return one line about planned runs: number, duration, size on disk and in memory, with ``jobs`` in parallel."""
     from workbench.runs.execution.memory_check import memory_forecast
     from workbench.runs.store.writer import snapshot_bytes
 
-    specs = [each.spec for each in planned]
+    specs = [plan.spec for plan in plans]
     spec = specs[0]
     snapshots = -(-spec.n_iterations // spec.snapshot_every)
-    n_bytes = len(specs) * snapshots * snapshot_bytes(spec, planned[0].train)
-    labels = ", ".join(dict.fromkeys(each.label() for each in specs))
+    n_bytes = len(specs) * snapshots * snapshot_bytes(spec, plans[0].train)
+    labels = ", ".join(dict.fromkeys(run_spec.label() for run_spec in specs))
     return (
         f"{labels} on {corpus!r}: {len(specs)} run{'s' * (len(specs) > 1)}, {spec.size_text}{spec.size_text and ', '}"
         f"{spec.n_iterations} iterations, up to {snapshots} snapshots each, {format_size(n_bytes)} before compression, "
-        f"{memory_forecast(planned, jobs)}"
+        f"{memory_forecast(plans, jobs)}"
     )

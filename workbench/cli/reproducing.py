@@ -69,11 +69,11 @@ def reproduce(
     from workbench.papers.verdicts import verdict_lines
 
     ledger = ledger or store_path(store) / FILE
-    described, status, failed = [], INTERRUPTED, False
+    descriptions, status, failed = [], INTERRUPTED, False
     extent = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
     with resumable():
         for name in names() if figure == "all" else [figure]:
-            reproduced = wb.reproduce(
+            reproduction = wb.reproduce(
                 name,
                 out,
                 store_path(store),
@@ -85,14 +85,16 @@ def reproduce(
                 **extent,
             )
             if not json:
-                print(*reproduced.files, *verdict_lines(reproduced.verdicts), sep="\n", flush=True)
-            for why in reproduced.failures:
-                say(f"workbench: {why}")
-            failed |= bool(reproduced.failures)
-            described.append(_describe(reproduced))
+                print(
+                    *reproduction.files, *verdict_lines(reproduction.verdicts), sep="\n", flush=True
+                )
+            for failure in reproduction.failures:
+                say(f"workbench: {failure}")
+            failed |= bool(reproduction.failures)
+            descriptions.append(_describe(reproduction))
         status = int(failed)
     if json:
-        print_json({"figures": described})
+        print_json({"figures": descriptions})
     return status
 
 
@@ -196,7 +198,7 @@ def _print_figures(figures: list, json: bool) -> None:
     from workbench.numbers import format_duration
     from workbench.papers.figure import Drawing
 
-    listed = [
+    figure_facts = [
         {name: getattr(entry, name) for name in ("name", "what", "paper")}
         | (
             {}
@@ -205,18 +207,18 @@ def _print_figures(figures: list, json: bool) -> None:
                 "corpus": entry.corpus,
                 **{
                     name: {
-                        "runs": entry.n_runs(of),
-                        "seconds": round(entry.cost(of)),
-                        **asdict(of),
+                        "runs": entry.n_runs(extent_of_runs),
+                        "seconds": round(entry.cost(extent_of_runs)),
+                        **asdict(extent_of_runs),
                     }
-                    for name, of in (("full", entry.full), ("quick", entry.quick))
+                    for name, extent_of_runs in (("full", entry.full), ("quick", entry.quick))
                 },
             }
         )
         for entry in figures
     ]
     if json:
-        return print_json({"figures": listed})
+        return print_json({"figures": figure_facts})
     rows = [
         (
             figure["name"],
@@ -228,8 +230,8 @@ def _print_figures(figures: list, json: bool) -> None:
                 for extent in ("full", "quick")
             ),
         )
-        for figure in listed
+        for figure in figure_facts
     ]
     print_table([*texts("figure", "what"), *numbers("as published", "--quick")], rows)
-    for paper in dict.fromkeys(figure["paper"] for figure in listed):
+    for paper in dict.fromkeys(figure["paper"] for figure in figure_facts):
         say(f"{paper}. Times are rough, for two cores; figures of the same runs share them.")

@@ -204,8 +204,8 @@ def labels_by_topic(run: "wb.Run", notes) -> dict[int, str]:
 
 def _note_rows(notes, labels: dict[int, str]) -> list[tuple[str, str]]:
     """Return table rows of note, tags and labels, each label after the number of its topic."""
-    listed = "; ".join(f"{topic} {label}" for topic, label in labels.items())
-    return [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", listed)]
+    label_text = "; ".join(f"{topic} {label}" for topic, label in labels.items())
+    return [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", label_text)]
 
 
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
@@ -214,30 +214,30 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     from workbench.runs.reading import rows_about
     from workbench.runs.store.status import LOST
 
-    shown = find(run, store)
-    status, spec, notes = shown.status(), shown.spec, _notes(shown)
-    labels = labels_by_topic(shown, notes)
+    stored_run = find(run, store)
+    status, spec, notes = stored_run.status(), stored_run.spec, _notes(stored_run)
+    labels = labels_by_topic(stored_run, notes)
     if json:
         print_json(
-            summary(shown)
+            summary(stored_run)
             | {
                 "note": notes.note,
                 "tags": notes.tags,
                 "labels": labels,
                 "status": status,
                 "spec": spec.settings(),
-                "made_by": shown.provenance(),
+                "made_by": stored_run.provenance(),
             }
         )
         return
-    left = f", {status['time_left']:,.1f} s left" if status["time_left"] else ""
+    time_text = f", {status['time_left']:,.1f} s left" if status["time_left"] else ""
     split = split_in_words(spec.split) if spec.split else "no split recorded"
     print_facts(
         [
-            ("run", shown.name),
+            ("run", stored_run.name),
             (
                 "state",
-                f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}",
+                f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{time_text}",
             ),
             ("corpus", f"{spec.corpus}; {split}"),
             *rows_about(spec.reading),
@@ -245,20 +245,20 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
             *_model_rows(spec),
             ("seed", spec.seed),
             ("hash", spec.hash),
-            ("path", shown.path),
-            ("provenance", shown.describe_provenance()),
+            ("path", stored_run.path),
+            ("provenance", stored_run.describe_provenance()),
             *_note_rows(notes, labels),
             ("message", status["message"]),
             (
                 "next",
-                f"`workbench resume {shown.name}` continues from its last checkpoint"
+                f"`workbench resume {stored_run.name}` continues from its last checkpoint"
                 if status["state"] == LOST
                 else "",
             ),
         ]
     )
-    print_runs([summary(shown)], False)
-    print_words(shown)
+    print_runs([summary(stored_run)], False)
+    print_words(stored_run)
 
 
 def _model_rows(spec: "wb.RunSpec") -> list[tuple[str, str]]:
@@ -291,13 +291,13 @@ def retune(
     json: Json = False,
 ) -> None:
     """Turn priors, r and other live settings of a run while it runs; its chain continues from the same counts."""
-    wanted = "a setting is turned as name=value, as in r=2"
-    found = find(run, store)
-    values = found.retune(**dict(split_pairs(settings, wanted, "settings")))
-    said = ", ".join(f"{name}={value:g}" for name, value in values.items())
-    say(f"asked {found.name} for {said}")
+    message = "a setting is turned as name=value, as in r=2"
+    stored_run = find(run, store)
+    values = stored_run.retune(**dict(split_pairs(settings, message, "settings")))
+    values_text = ", ".join(f"{name}={value:g}" for name, value in values.items())
+    say(f"asked {stored_run.name} for {values_text}")
     if json:
-        print_runs([summary(found)], json)
+        print_runs([summary(stored_run)], json)
 
 
 def branch(
@@ -314,19 +314,21 @@ def branch(
 ) -> None:
     """Start a run that continues from the present counts of a run, with settings turned, topics edited or words left out."""
     edits = [change for change in changes if "=" not in change or change.startswith("omit ")]
-    wanted = "a setting is turned as name=value, as in r=2"
-    values = split_pairs([change for change in changes if change not in edits], wanted, "settings")
-    made = find(run, store).branch(*edits, **dict(values))
-    say(f"started {made.name}")
+    message = "a setting is turned as name=value, as in r=2"
+    values = split_pairs([change for change in changes if change not in edits], message, "settings")
+    new_run = find(run, store).branch(*edits, **dict(values))
+    say(f"started {new_run.name}")
     if json:
-        print_runs([summary(made)], json)
+        print_runs([summary(new_run)], json)
 
 
 def edit(
     run: RunName,
     edits: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[EDIT]…", help="As 'merge 3 7' 'hide 5' 'order 4 2'."),
+        typer.Argument(
+            metavar="[EDIT]…", help="As 'merge 3 7' 'hide 5' 'order 4 2' 'colour 3 #1f77b4'."
+        ),
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Undo the last edit.")] = False,
     redo: Annotated[bool, typer.Option("--redo", help="Redo the edit undone last.")] = False,
@@ -337,28 +339,35 @@ def edit(
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Merge, hide and order the topics of a run wherever they are shown; the run stays as it is. Without an edit, list them."""
-    edited = find(run, store)
-    given = {"--undo": undo, "--redo": redo, "--from": source is not None, "an edit": bool(edits)}
-    if len(chosen := [name for name, is_given in given.items() if is_given]) > 1:
-        raise InputError(f"one change at a time: {chosen[0]} or {chosen[1]}")
+    """Merge, hide, order, colour and describe topics in all that shows them; the run stays. Without an edit, list the edits."""
+    stored_run = find(run, store)
+    request_by_flag = {
+        "--undo": undo,
+        "--redo": redo,
+        "--from": source is not None,
+        "an edit": bool(edits),
+    }
+    if len(names := [name for name, is_given in request_by_flag.items() if is_given]) > 1:
+        raise InputError(f"one change at a time: {names[0]} or {names[1]}")
     if undo:
-        edited.undo_edit()
+        stored_run.undo_edit()
     elif redo:
-        edited.redo_edit()
+        stored_run.redo_edit()
     elif source is not None:
-        edited.import_edition(source)
+        stored_run.import_edition(source)
     elif edits:
-        edited.edit(*edits)
-    edition = edited.edition
+        stored_run.edit(*edits)
+    edition = stored_run.edition
     if json:
-        return print_json({"name": edited.name} | edition.as_json())
+        return print_json({"name": stored_run.name} | edition.as_json())
     print_table(texts("edit", "by", "when"), list(edition.edits))
     if not edition.edits:
-        say(f"no edit of {edited.name}; `workbench edit {edited.name} 'merge 3 7'` makes one")
+        say(
+            f"no edit of {stored_run.name}; `workbench edit {stored_run.name} 'merge 3 7'` makes one"
+        )
 
 
-def _request(runs: list, what: str, json: bool) -> None:
+def _request(runs: list, request: str, json: bool) -> None:
     """Ask active runs to pause or stop."""
     from workbench.runs.execution.run import ENDED
 
@@ -366,11 +375,11 @@ def _request(runs: list, what: str, json: bool) -> None:
         status = run.status()
         if status["state"] in ENDED:
             say(
-                f"{run.name} is {status['state']} at iteration {status['iteration']}; there is nothing to {what}"
+                f"{run.name} is {status['state']} at iteration {status['iteration']}; there is nothing to {request}"
             )
         else:
-            getattr(run, what)()
-            say(f"asked {run.name} to {what}")
+            getattr(run, request)()
+            say(f"asked {run.name} to {request}")
     if json:
         print_runs([summary(run) for run in runs], json)
 
@@ -386,15 +395,15 @@ def remove(
     from workbench.runs.store.writer import remove_run
 
     # a damaged run can be deleted, though not opened
-    removed = [find_run(name, store) for name in run]
-    if not yes and not _confirmed(f"delete {', '.join(path.name for path in removed)}?"):
+    paths = [find_run(name, store) for name in run]
+    if not yes and not _confirmed(f"delete {', '.join(path.name for path in paths)}?"):
         say("nothing was removed; --yes deletes without asking")
         return 1
-    for path in removed:
+    for path in paths:
         remove_run(path)
         say(f"removed {path.name}")
     if json:
-        print_json({"removed": [path.name for path in removed]})
+        print_json({"removed": [path.name for path in paths]})
     return 0
 
 
@@ -441,9 +450,9 @@ def report(
 ) -> None:
     """Write a self-contained HTML report about runs."""
     runs = [find(name, store) for name in run]
-    written = wb.write_tables(runs, out.parent, tables) if tables else []
-    made = wb.write_report(runs, out, audience=audience, progress=True)
-    print_files([made, *written], json)
+    files = wb.write_tables(runs, out.parent, tables) if tables else []
+    report = wb.write_report(runs, out, audience=audience, progress=True)
+    print_files([report, *files], json)
 
 
 def export(
@@ -469,14 +478,14 @@ def export(
     from workbench.runs.execution.run import find_run
 
     paths = [find_run(name, store) for name in run]
-    places = [out if len(paths) == 1 else out / path.name for path in paths]
+    folders = [out if len(paths) == 1 else out / path.name for path in paths]
     with saying_warnings():
-        written = [
+        files = [
             file
-            for path, place in zip(paths, places, strict=True)
-            for file in wb.export_run(path, place, formats)
+            for path, folder in zip(paths, folders, strict=True)
+            for file in wb.export_run(path, folder, formats)
         ]
-    print_files(written, json)
+    print_files(files, json)
 
 
 def import_(
@@ -575,10 +584,10 @@ def import_(
     if words is not None:
         settings["words"] = read_words(words, None, "")
     with saying_warnings():
-        imported = [wb.Run(wb.import_run(source, store_path(store), **settings)) for source in what]
-    for run in imported:
+        new_runs = [wb.Run(wb.import_run(source, store_path(store), **settings)) for source in what]
+    for run in new_runs:
         say(f"{run.path}: {run.state}")
-    print_runs([summary(run) for run in imported], json)
+    print_runs([summary(run) for run in new_runs], json)
 
 
 def note(
@@ -594,32 +603,71 @@ def note(
     json: Json = False,
 ) -> None:
     """Write a note or tags of a run; without either, show them."""
-    noted = find(run, store)
+    stored_run = find(run, store)
     tags = None
     if tag or untag:
-        before, removed = noted.notes.tags, untag or ()
-        if unknown := [name for name in removed if name not in before]:
+        before, removed_tags = stored_run.notes.tags, untag or ()
+        if unknown := [name for name in removed_tags if name not in before]:
             raise InputError(
-                f"{noted.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}"
+                f"{stored_run.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}"
             )
-        tags = [name for name in (*before, *(tag or ())) if name not in removed]
+        tags = [name for name in (*before, *(tag or ())) if name not in removed_tags]
     _print_notes(
-        noted,
-        noted.annotate(text, tags) if text is not None or tags is not None else noted.notes,
+        stored_run,
+        stored_run.annotate(text, tags)
+        if text is not None or tags is not None
+        else stored_run.notes,
         json,
     )
 
 
 def label(
     run: RunName,
-    topic: Annotated[int, typer.Argument(metavar="TOPIC", help="Number of the topic in the run.")],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help='Label; "" removes it.')],
+    topic: Annotated[
+        int | None, typer.Argument(metavar="[TOPIC]", help="Number of the topic in the run.")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help='Label; "" removes it.')
+    ] = None,
+    suggested: Annotated[
+        bool,
+        typer.Option("--suggested", help="Label topics that have none by what is suggested."),
+    ] = False,
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Label a topic of a run."""
+    """Label a topic of a run; without a text, list suggested labels."""
     labelled = find(run, store)
+    if text is None:
+        return _suggest_labels(labelled, topic, suggested, json)
+    if suggested:
+        raise InputError("a topic gets one label; give the text, or --suggested without a text")
     _print_notes(labelled, labelled.label(topic, text), json)
+
+
+def _suggest_labels(run: "wb.Run", topic: int | None, accepts: bool, json: bool) -> None:
+    """Print suggested labels of one topic or of all, or give each topic without a label the first that no other has."""
+    from workbench.measures import suggested_names
+    from workbench.runs.store.notes import label_topic
+
+    dataset = run.edited()
+    found = suggested_names(dataset, run.table, topic=topic)["name"]
+    names = {
+        each: [name for name in found.sel(topic=each).values.tolist() if name]
+        for each in found["topic"].values.tolist()
+    }
+    if accepts:
+        labels = labels_by_topic(run, run.notes)
+        for each in [each for each in names if each not in labels]:
+            free = [name for name in names[each] if name not in labels.values()]
+            if free:
+                label_topic(run.path, dataset, each, free[0])
+                labels[each] = free[0]
+        return _print_notes(run, run.notes, json)
+    if json:
+        return print_json({"name": run.name, "suggested": names})
+    columns = [*numbers("topic"), *texts("suggested labels")]
+    print_table(columns, [(each, "; ".join(some)) for each, some in names.items()])
 
 
 def _print_notes(run: "wb.Run", notes, json: bool) -> None:

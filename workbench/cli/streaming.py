@@ -105,12 +105,18 @@ def fit_stream(
 
     reading = reading_options(None, read)
     with saying_warnings():
-        vocabulary, of_words, used = _vocabulary(words, reading, flags["store"])
+        vocabulary, word_options, used_options = _vocabulary(words, reading, flags["store"])
         if documents == [STDIN]:
-            of_words |= {option: value for option, value in reading.items() if option in OF_WORDS}
+            word_options |= {
+                option: value for option, value in reading.items() if option in OF_WORDS
+            }
             stream = _documents(
                 documents,
-                {option: reading[option] for option in reading if option not in (*OF_WORDS, *used)},
+                {
+                    option: reading[option]
+                    for option in reading
+                    if option not in (*OF_WORDS, *used_options)
+                },
             )
         else:
             stream = _documents(
@@ -118,17 +124,17 @@ def fit_stream(
                 {
                     option: reading[option]
                     for option in reading
-                    if option not in used or option in SAMPLE
+                    if option not in used_options or option in SAMPLE
                 },
             )
-            of_words = {} if stream.corpus is not None else of_words | stream.of_text
+            word_options = {} if stream.corpus is not None else word_options | stream.of_text
             stream, vocabulary = stream.corpus or stream, vocabulary or stream.vocabulary
         if vocabulary is None:
             raise wb.DataError(
                 "a stream needs its vocabulary before the first document; give it with --vocabulary: a text "
                 "file with a word on each line, a run, or a corpus of some of the documents"
             )
-        fitted, stopped = _ended(
+        fitted, exit_status = _run_and_status(
             wb.fit_stream,
             stream,
             vocabulary,
@@ -143,9 +149,9 @@ def fit_stream(
             n_threads=flags["n_threads"],
             store=store_path(flags["store"]),
             progress=not flags["quiet"],
-            **of_words,
+            **word_options,
         )
-    status = print_runs([summary(fitted)], flags["json"]) or stopped
+    status = print_runs([summary(fitted)], flags["json"]) or exit_status
     if not flags["json"]:
         print_words(fitted)
     return status
@@ -177,27 +183,29 @@ def update(
     json: Json = False,
 ) -> int:
     """Continue a run of online-vb with further documents, visited once and not kept, as a new run."""
-    before, skip = find(run, store), wb.SpecError.whole("skip", skip, 0)
+    old_run, skip = find(run, store), wb.SpecError.whole("skip", skip, 0)
     with saying_warnings():
-        stream, of_words = _documents(documents, reading_options(vocabulary, read)), {}
+        stream, word_options = _documents(documents, reading_options(vocabulary, read)), {}
         if documents != [STDIN]:
-            of_words = {} if stream.corpus is not None else stream.of_text
+            word_options = {} if stream.corpus is not None else stream.of_text
             stream = stream.corpus if stream.corpus is not None and not skip else stream
-        updated, stopped = _ended(
+        new_run, exit_status = _run_and_status(
             wb.update,
-            before,
+            old_run,
             islice(stream, skip, None) if skip else stream,
             total_documents=total_documents,
             name=name,
             n_threads=threads,
             store=store,
             progress=not quiet,
-            **of_words,
+            **word_options,
         )
-    return print_runs([summary(updated)], json) or stopped
+    return print_runs([summary(new_run)], json) or exit_status
 
 
-def _ended(function: Callable[..., "wb.Run"], *arguments, **settings) -> tuple["wb.Run", int]:
+def _run_and_status(
+    function: Callable[..., "wb.Run"], *arguments, **settings
+) -> tuple["wb.Run", int]:
     """Call `fit_stream` or `update`; return the run, and the exit status: that of Ctrl-C if it stopped the stream."""
     try:
         return function(*arguments, **settings), 0
@@ -232,11 +240,11 @@ def _vocabulary(
         return None, {}, ()
     path, in_store = path_of(file), store_path(store) / file
     if is_run(path):
-        return *_of_run(path), ()
+        return *_run_vocabulary(path), ()
     if is_named(file) or is_sharded(path):
         corpus = wb.load_corpus(file)
         table = getattr(corpus, "table", None)
-        return corpus.vocabulary, _of_words(table and dict(table.counted)), ()
+        return corpus.vocabulary, _word_options(table and dict(table.counted)), ()
     if has_known_format(path):
         reading = {name: options[name] for name in (*SAMPLE, *TEXT_OPTIONS) if name in options}
         has_texts = wb.FileDocuments(
@@ -247,14 +255,14 @@ def _vocabulary(
     if path.exists():
         return read_words(path, None, ""), {}, ()
     if is_run(in_store):
-        return *_of_run(in_store), ()
+        return *_run_vocabulary(in_store), ()
     raise wb.SpecError(
         f"there is no vocabulary {file!r}; wanted is a text file with a word on each line, a run in "
         f"{store_path(store)}, or a corpus: a file or folder, or a name of `workbench data list`"
     )
 
 
-def _of_run(path: Path) -> tuple[Iterable[str], dict]:
+def _run_vocabulary(path: Path) -> tuple[Iterable[str], dict]:
     """Return the vocabulary of a run, and how its texts were counted."""
     from workbench.runs.store.archive import get_corpus
 
@@ -264,10 +272,10 @@ def _of_run(path: Path) -> tuple[Iterable[str], dict]:
         raise wb.SpecError(
             f"{path.name} is a run of records, which have no words; give a run of documents"
         )
-    return corpus.vocabulary, _of_words(spec.counted)
+    return corpus.vocabulary, _word_options(spec.counted)
 
 
-def _of_words(counted: dict | None) -> dict:
+def _word_options(counted: dict | None) -> dict:
     """Return those options of counting texts that determine which words are found in a text."""
     from workbench.corpus.texts.words import OF_WORDS
 

@@ -84,8 +84,8 @@ class AnyCorpus:
     def check_input(self, name: str) -> None:
         """Raise DataError unless the corpus has an input (numeric covariate of documents) of this name."""
         if name not in self.input_names:
-            there = ", ".join(map(repr, self.input_names)) or "none"
-            raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
+            input_list = ", ".join(map(repr, self.input_names)) or "none"
+            raise DataError(f"{self.name!r} has no input {name!r}; there are {input_list}")
 
 
 BLOCK = 1 << 14
@@ -310,11 +310,15 @@ class Corpus(SavedByHash, AnyCorpus):
             vocabulary = tuple(f"w{w}" for w in range(n_words))
         elif len(vocabulary) != n_words:
             raise DataError(f"the vocabulary must have {n_words} words; it has {len(vocabulary)}")
-        used = counts > 0
-        if not used.any():
+        is_positive = counts > 0
+        if not is_positive.any():
             raise DataError("a corpus needs at least one token; none came")
-        if not used.all():
-            documents, words, counts = documents[used], words[used], counts[used]
+        if not is_positive.all():
+            documents, words, counts = (
+                documents[is_positive],
+                words[is_positive],
+                counts[is_positive],
+            )
         cells = documents * np.int64(n_words)
         cells += words
         # sorted and merged as files mostly are: nothing to be sorted or added up
@@ -373,22 +377,22 @@ class Corpus(SavedByHash, AnyCorpus):
         """
         documents = np.asarray(documents, dtype=np.int64)
         indptr, pairs = self.pairs_of(documents)
-        about = {
+        document_fields = {
             field: tuple(values[d] for d in documents)
             for field in ROWWISE
             if (values := getattr(self, field)) is not None
         }
         if self.inputs is not None:
-            about["inputs"] = self.inputs[documents]
+            document_fields["inputs"] = self.inputs[documents]
         if self.table is not None:
-            about["table"] = self.table.of_documents(documents.tolist())
-        return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
+            document_fields["table"] = self.table.of_documents(documents.tolist())
+        return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **document_fields)
 
     def rows(self, first: int, last: int) -> Corpus:
         """Return the corpus of documents ``first`` to ``last`` - 1, renumbered from 0; its arrays are views, not copies."""
         indptr = self.indptr[first : last + 1]
         pairs = slice(int(indptr[0]), int(indptr[-1]))
-        about = {
+        document_fields = {
             field: values[first:last]
             for field in (*ROWWISE, "inputs")
             if (values := getattr(self, field)) is not None
@@ -401,7 +405,7 @@ class Corpus(SavedByHash, AnyCorpus):
             name=self.name,
             input_names=self.input_names,
             held_out_rows=self.held_out_rows,
-            **about,
+            **document_fields,
         )
 
     def pairs_of(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -439,9 +443,10 @@ class Corpus(SavedByHash, AnyCorpus):
         }
         columns |= {name: self.inputs[:, column] for column, name in enumerate(self.input_names)}
         columns |= {"n_tokens": self.document_tokens}
-        beside = {} if self.table is None else self.table.columns
+        table_columns = {} if self.table is None else self.table.columns
         return pd.DataFrame(
-            columns | {name: values for name, values in beside.items() if name not in columns}
+            columns
+            | {name: values for name, values in table_columns.items() if name not in columns}
         )
 
     def _repr_html_(self) -> str:
@@ -642,14 +647,14 @@ def corpus_of(
         pairs = pairs_of(data, columns, vocabulary, name, counted, text_options)
     reading = pairs.get("reading", {})
     left_out = notes["left_out"] | reading.get("left_out", {})
-    about = {"found": {"format": kind_of(data)} | notes["found"], "left_out": left_out}
-    return Corpus.from_pairs(**pairs | {"reading": reading | about})
+    details = {"found": {"format": kind_of(data)} | notes["found"], "left_out": left_out}
+    return Corpus.from_pairs(**pairs | {"reading": reading | details})
 
 
 def _integers(values, what: str) -> np.ndarray:
     """Return the values (row,) as integers: unchanged if their dtype is a signed integer, else as int64."""
-    of_integers = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
-    return values if of_integers else whole_numbers(values, what)
+    is_integer = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
+    return values if is_integer else whole_numbers(values, what)
 
 
 def check_unnamed(n_documents: int, n_words: int, n_counts: int, has_vocabulary: bool) -> None:

@@ -75,11 +75,11 @@ def _column(values, name: str, n_documents: int) -> np.ndarray:
         raise DataError(f"the input {name!r} must be numbers; got values of type {values.dtype}")
     # which makes 0.0 of -0.0: equal contents, equal hashes
     values = values.astype(np.float64) + 0.0
-    wrong = np.flatnonzero(~np.isfinite(values))
-    if len(wrong):
+    bad_documents = np.flatnonzero(~np.isfinite(values))
+    if len(bad_documents):
         raise DataError(
-            f"the input {name!r} must be a finite number; document {wrong[0]} (counted from 0) has "
-            f"{values[wrong[0]]}; give it a value or leave the document out"
+            f"the input {name!r} must be a finite number; document {bad_documents[0]} (counted from 0) has "
+            f"{values[bad_documents[0]]}; give it a value or leave the document out"
         )
     return values
 

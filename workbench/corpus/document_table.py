@@ -90,8 +90,8 @@ class DocumentTable:
 
     @cached_property
     def _content(self) -> bytes:
-        about = {"text": self.text, "counted": dict(self.counted), "columns": self.columns}
-        return json.dumps(about, ensure_ascii=True, allow_nan=False).encode()
+        content = {"text": self.text, "counted": dict(self.counted), "columns": self.columns}
+        return json.dumps(content, ensure_ascii=True, allow_nan=False).encode()
 
     @property
     def memory_bytes(self) -> int:

@@ -18,12 +18,12 @@ from workbench.corpus.corpus import INT32_MAX, MOST_TOKENS, Corpus, CorpusError
 from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.splits import (
     ROWS,
-    asked_rows,
     hold_out_ends,
     hold_out_halves,
     hold_out_rows,
     hold_out_tokens,
     known_words,
+    parse_rows,
     with_counts,
 )
 from workbench.corpus.texts.words import stop_list
@@ -122,28 +122,34 @@ def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
 
     Raise an error for a label that no document has, and for no labels.
     """
-    chosen = (labels,) if isinstance(labels, str) else tuple(labels)
-    if not chosen:
+    wanted_labels = (labels,) if isinstance(labels, str) else tuple(labels)
+    if not wanted_labels:
         raise CorpusError("documents are kept by their labels; no label came")
-    known = set(corpus.labels or ())
-    for label in chosen:
-        if label not in known:
-            near = get_close_matches(str(label), known, 3, 0.5)
+    known_labels = set(corpus.labels or ())
+    for label in wanted_labels:
+        if label not in known_labels:
+            close_labels = get_close_matches(str(label), known_labels, 3, 0.5)
             hint = (
-                f"perhaps {' or '.join(map(repr, near))}" if near else f"it has {len(known)} labels"
+                f"perhaps {' or '.join(map(repr, close_labels))}"
+                if close_labels
+                else f"it has {len(known_labels)} labels"
             )
             raise CorpusError(f"no document of {corpus.name!r} has the label {label!r}; {hint}")
-    return corpus.of_documents([d for d, label in enumerate(corpus.labels) if label in chosen])
+    return corpus.of_documents(
+        [d for d, label in enumerate(corpus.labels) if label in wanted_labels]
+    )
 
 
 def keep_words(corpus: Corpus, mask: np.ndarray) -> Corpus:
     """Return the corpus reduced to the words of the mask (word,); documents may become empty but remain."""
-    left = with_counts(corpus, np.where(mask[corpus.words], corpus.counts, 0))
-    if left.n_tokens == 0:
+    reduced = with_counts(corpus, np.where(mask[corpus.words], corpus.counts, 0))
+    if reduced.n_tokens == 0:
         raise CorpusError(f"no token of {corpus.name!r} would be left; keep more of its words")
     renumbered = np.cumsum(mask) - 1
-    vocabulary = [word for word, stays in zip(corpus.vocabulary, mask, strict=True) if stays]
-    return left.with_pairs(left.indptr, renumbered[left.words], left.counts, vocabulary=vocabulary)
+    vocabulary = [word for word, is_kept in zip(corpus.vocabulary, mask, strict=True) if is_kept]
+    return reduced.with_pairs(
+        reduced.indptr, renumbered[reduced.words], reduced.counts, vocabulary=vocabulary
+    )
 
 
 def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
@@ -225,11 +231,13 @@ def drop_singletons(
         raise CorpusError(
             "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
         )
-    training = _without(train.counts == 1, train, "training", "keep them, or give longer documents")
+    training = _drop_pairs(
+        train.counts == 1, train, "training", "keep them, or give longer documents"
+    )
     if test is None or where == "train":
         return training, test
     full = test.counts if rule == "own" else test.counts + _counts_at(train, test)
-    return training, _without(
+    return training, _drop_pairs(
         full == 1, test, "test", "hold out more, or drop them in training alone"
     )
 
@@ -289,7 +297,7 @@ def prepare(
         corpus = corpus.require_memory("its words and counts do not change")
     rows = rows or (corpus.held_out_rows if holdout else None)
     if isinstance(rows, str):
-        rows = None if rows.strip() == "none" else asked_rows(rows, corpus)
+        rows = None if rows.strip() == "none" else parse_rows(rows, corpus)
     if rows and not isinstance(rows, dict):
         raise CorpusError.must_be(
             ROWS, "a text such as 'year>=2010' or 'last 2', or arguments of hold_out_rows", rows
@@ -305,12 +313,12 @@ def prepare(
         corpus = change(corpus, value)
         if value != 1:
             changes[name] = int(value)
-    train, test, of_halves = corpus, None, {}
+    train, test, half_record = corpus, None, {}
     if rows:
         hold_out = hold_out_ends if "n_rows" in rows else hold_out_rows
         train, test = hold_out(corpus, **rows)
     elif per == "half" and holdout:
-        train, test, of_halves["left_out"] = hold_out_halves(corpus, holdout, seed)
+        train, test, half_record["left_out"] = hold_out_halves(corpus, holdout, seed)
     elif holdout:
         train, test = hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per)
     split = (
@@ -318,17 +326,17 @@ def prepare(
         if rows
         else {"fraction": holdout, "seed": int(seed), "per": per}
     )
-    split |= of_halves | changes
+    split |= half_record | changes
     if singletons != "keep":
         split["singletons"] = singletons
         where, _, rule = singletons.partition("-")
         train, test = drop_singletons(train, test, where, rule or "own")
         if "left_out" in split:
-            test, before = known_words(test, train), test.n_tokens
-            split["left_out"] += before - test.n_tokens
+            test, n_before = known_words(test, train), test.n_tokens
+            split["left_out"] += n_before - test.n_tokens
             if test.n_tokens == 0:
                 raise CorpusError(
-                    f"no word of the {before} scored token(s) of {corpus.name!r} has a training token once "
+                    f"no word of the {n_before} scored token(s) of {corpus.name!r} has a training token once "
                     "singletons are out; keep them, or hold out fewer documents"
                 )
     is_split = test is not None or changes or singletons != "keep"
@@ -363,14 +371,14 @@ def share_in_words(split: dict, held_out: str = "") -> str:
         split.get("per", "corpus"),
         split.get("left_out", 0),
     )
-    whose = {
+    whole = {
         "corpus": "the tokens of the corpus",
         "document": "the tokens of each document",
         "half": "the documents",
         "cell": "the known cells",
         "record": "the records",
     }[per]
-    text = f"{'half of the tokens of ' * (per == 'half')}{share} of {whose}"
+    text = f"{'half of the tokens of ' * (per == 'half')}{share} of {whole}"
     text += f"{held_out}, split seed {split.get('seed', 'unknown')}"
     return text + (
         f", but for {left_out} tokens whose word has no training token" if left_out else ""
@@ -389,24 +397,26 @@ def rows_in_words(rows: dict) -> str:
     if "n_rows" in rows:
         return f"the last {rows['n_rows']} documents of each sequence held out"
     values = rows.get("values")
-    listed = ", ".join(map(str, values)) if isinstance(values, list | tuple) else values
-    which = f"from {rows['at_least']} on" if values is None else listed
-    return f"whole documents held out by {rows['by']}: {which}"
+    value_list = ", ".join(map(str, values)) if isinstance(values, list | tuple) else values
+    condition = f"from {rows['at_least']} on" if values is None else value_list
+    return f"whole documents held out by {rows['by']}: {condition}"
 
 
-def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Corpus:
+def _drop_pairs(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Corpus:
     """Return the corpus without the pairs that ``singletons`` (pair,) bool marks; raise an error if no pair is left."""
-    left = with_counts(corpus, np.where(singletons, 0, corpus.counts))
-    if left.n_tokens == 0:
+    reduced = with_counts(corpus, np.where(singletons, 0, corpus.counts))
+    if reduced.n_tokens == 0:
         raise CorpusError(
             f"all {corpus.n_pairs} {what} pairs of {corpus.name!r} are singletons; {mend}"
         )
-    return left
+    return reduced
 
 
 def _counts_at(corpus: Corpus, pairs: Corpus) -> np.ndarray:
     """Return the count (pair,) in ``corpus`` of each document-word pair of the corpus ``pairs``; 0 if absent."""
-    keys, other = (part.documents * np.int64(part.n_words) + part.words for part in (corpus, pairs))
-    place = np.searchsorted(keys, other)
-    place[place == len(keys)] = 0
-    return np.where(keys[place] == other, corpus.counts[place], 0)
+    pair_keys, wanted_keys = (
+        part.documents * np.int64(part.n_words) + part.words for part in (corpus, pairs)
+    )
+    positions = np.searchsorted(pair_keys, wanted_keys)
+    positions[positions == len(pair_keys)] = 0
+    return np.where(pair_keys[positions] == wanted_keys, corpus.counts[positions], 0)

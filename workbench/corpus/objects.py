@@ -31,14 +31,16 @@ def pairs_of(data, columns: dict, vocabulary, name: str, counted, text_options: 
     if hasattr(data, "iloc"):
         refuse_vocabulary(vocabulary, data)
         if is_frame(data):
-            return _of_frame(data, columns, name, counted, text_options)
-        return _of_values(list(data), counted, text_options, titles=_titles(data.index), name=name)
+            return _frame_pairs(data, columns, name, counted, text_options)
+        return _value_pairs(
+            list(data), counted, text_options, titles=_titles(data.index), name=name
+        )
     if hasattr(data, "tocoo") or (isinstance(data, np.ndarray) and data.ndim == 2):
         refuse_options(text_options, "a matrix of counts")
-        return _of_matrix(data, vocabulary, name)
+        return _matrix_pairs(data, vocabulary, name)
     if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
         raise DataError(f"{WANTED}; got {kind_of(data)}; one text is written [text]")
-    return _of_list(list(data), vocabulary, name, counted, text_options)
+    return _list_pairs(list(data), vocabulary, name, counted, text_options)
 
 
 def is_frame(data: object) -> bool:
@@ -46,7 +48,7 @@ def is_frame(data: object) -> bool:
     return hasattr(data, "columns") and hasattr(data, "iloc")
 
 
-def _of_list(data: list, vocabulary, name: str, counted, text_options: dict) -> dict:
+def _list_pairs(data: list, vocabulary, name: str, counted, text_options: dict) -> dict:
     """Return arguments of `Corpus.from_pairs` for a list of texts, of lists of tokens, or of bags of words."""
     if not data or any(isinstance(element, str) for element in data):
         refuse_vocabulary(vocabulary, data)
@@ -106,11 +108,11 @@ def pairs_of_tokens(documents: Iterable[Iterable[str]], **about) -> dict:
     if odd := [token for token in tokens if not isinstance(token, str)]:
         raise DataError(f"every token must be a string; got {shown(repr(odd[0]))}")
     vocabulary = sorted(set(tokens))
-    place = {word: number for number, word in enumerate(vocabulary)}
-    of = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    words = np.array([place[token] for token in tokens], np.int64)
+    index_of = {word: number for number, word in enumerate(vocabulary)}
+    row_of_token = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    words = np.array([index_of[token] for token in tokens], np.int64)
     return {
-        "documents": of,
+        "documents": row_of_token,
         "words": words,
         "counts": np.ones(len(words), np.int64),
         "vocabulary": vocabulary or None,
@@ -119,7 +121,7 @@ def pairs_of_tokens(documents: Iterable[Iterable[str]], **about) -> dict:
     }
 
 
-def _of_matrix(matrix, vocabulary, name: str) -> dict:
+def _matrix_pairs(matrix, vocabulary, name: str) -> dict:
     """Return the arguments of `Corpus.from_pairs` for a matrix of counts (document, word)."""
     n_documents, n_words = matrix.shape
     if hasattr(matrix, "tocoo"):
@@ -163,25 +165,25 @@ def words_by_id(vocabulary, n_words: int) -> list[str] | None:
     return list(vocabulary)
 
 
-def _of_values(values: list, counted, text_options: dict, **about) -> dict:
+def _value_pairs(values: list, counted, text_options: dict, **about) -> dict:
     """Return arguments of `Corpus.from_pairs` for texts or token lists from pandas; warn about missing ones."""
     tokens, missing = (
         _are_tokens(values),
         [row for row, value in enumerate(values) if _is_missing(value)],
     )
     if missing and len(missing) < len(values):
-        called = about.get("titles") or [f"document {row}" for row in range(len(values))]
-        more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
-        named = ", ".join(repr(called[row]) for row in missing[:MOST_NAMED]) + more
+        titles = about.get("titles") or [f"document {row}" for row in range(len(values))]
+        rest = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
+        title_list = ", ".join(repr(titles[row]) for row in missing[:MOST_NAMED]) + rest
         sentence = (
             "is missing and is an empty document"
             if len(missing) == 1
             else "are missing and are empty documents"
         )
         warnings.warn(
-            f"{len(missing):,} of {len(values):,} texts {sentence}: {named}", stacklevel=4
+            f"{len(missing):,} of {len(values):,} texts {sentence}: {title_list}", stacklevel=4
         )
-        values = _filled(values, [] if tokens else "")
+        values = _fill(values, [] if tokens else "")
     if tokens:
         refuse_options(
             {name: value for name, value in text_options.items() if name != "keep_text"},
@@ -191,44 +193,44 @@ def _of_values(values: list, counted, text_options: dict, **about) -> dict:
     return count_words(values, **about, **as_counted(counted, text_options))
 
 
-def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> dict:
+def _frame_pairs(frame, columns: dict, name: str, counted, text_options: dict) -> dict:
     """Return arguments of `Corpus.from_pairs` for a DataFrame with one document per row."""
-    there = list(map(str, frame.columns))
+    column_names = list(map(str, frame.columns))
     columns = {
-        key: column if column in frame.columns else spelled(str(column), there)
+        key: column if column in frame.columns else spelled(str(column), column_names)
         for key, column in columns.items()
     }
     for key, column in columns.items():
         if column not in frame.columns:
             raise DataError(
-                f"the table has no column {column!r} for {key}=; {nearest_or_all(str(column), there)}"
+                f"the table has no column {column!r} for {key}=; {nearest_or_all(str(column), column_names)}"
             )
-    about = {}
+    fields = {}
     if "label" in columns:
-        about["labels"] = tuple(
+        fields["labels"] = tuple(
             "" if _is_missing(label) else str(label) for label in frame[columns["label"]]
         )
     if "time" in columns:
-        about["times"] = times_of(
+        fields["times"] = times_of(
             frame[columns["time"]], columns["time"], "row {} (counted from 0)".format
         )
     titles = _titles(frame[columns["id"]] if "id" in columns else frame.index)
     text = columns.get("text") or _text_column(frame)
-    used = columns | {"text": text}
-    about["reading"] = {
-        "options": {"title" if key == "id" else key: str(used[key]) for key in used}
+    used_columns = columns | {"text": text}
+    fields["reading"] = {
+        "options": {"title" if key == "id" else key: str(used_columns[key]) for key in used_columns}
     }
     values, table = (
         list(frame[text]),
         {str(column): list(frame[column]) for column in frame.columns},
     )
     if not _are_tokens(values):
-        about["table"] = DocumentTable(table | {str(text): _filled(values, "")}, str(text))
+        fields["table"] = DocumentTable(table | {str(text): _fill(values, "")}, str(text))
     elif text_options.get("keep_text", True) and (
         others := {name: table[name] for name in table if name != str(text)}
     ):
-        about["table"] = DocumentTable(others)
-    return _of_values(values, counted, text_options, titles=titles, name=name, **about)
+        fields["table"] = DocumentTable(others)
+    return _value_pairs(values, counted, text_options, titles=titles, name=name, **fields)
 
 
 def _text_column(frame):
@@ -239,9 +241,9 @@ def _text_column(frame):
         column for column in frame.columns if isinstance(_first(frame[column]), str | list | tuple)
     ]
     if len(columns) != 1:
-        there = ", ".join(map(repr, map(str, columns or frame.columns)))
+        column_list = ", ".join(map(repr, map(str, columns or frame.columns)))
         raise DataError(
-            f"which column has the texts? say text=; {'columns of texts' if columns else 'columns'} are {there}"
+            f"which column has the texts? say text=; {'columns of texts' if columns else 'columns'} are {column_list}"
         )
     return columns[0]
 
@@ -256,7 +258,7 @@ def _is_missing(value: object) -> bool:
     return np.ndim(value) == 0 and plain_value(value) is None
 
 
-def _filled(values: list, empty) -> list:
+def _fill(values: list, empty) -> list:
     """Return the values with missing ones replaced by ``empty``."""
     return [empty if _is_missing(value) else value for value in values]
 

@@ -50,16 +50,16 @@ def quality_of(corpus: AnyCorpus) -> Quality | None:
     if corpus.n_parts > 1:
         return None
     (corpus,) = corpus.parts()
-    as_ids = _repeated(corpus)
+    as_ids = _duplicates(corpus)
     others = np.setdiff1d(np.flatnonzero(np.diff(corpus.indptr)), as_ids[0])
     return Quality(
         np.flatnonzero(np.diff(corpus.indptr) == 0),
         *as_ids,
-        *_near(corpus.of_documents(others), others),
+        *_near_duplicates(corpus.of_documents(others), others),
     )
 
 
-def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _near_duplicates(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of near-duplicates, and the id of the earlier document that each resembles.
 
     The documents of ``corpus`` are distinct and not empty; ``ids`` has the id of each.
@@ -72,12 +72,12 @@ def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     counts, n_tokens, near_pairs = corpus.to_scipy(), corpus.document_tokens, []
     for begin in range(0, len(pairs), COMPARED):
         earlier, later = pairs[begin : begin + COMPARED].T
-        shared = counts[earlier].minimum(counts[later]).sum(axis=1)
-        alike = shared >= NEAR * (n_tokens[earlier] + n_tokens[later] - shared)
-        near_pairs.append(pairs[begin : begin + COMPARED][alike])
+        n_shared = counts[earlier].minimum(counts[later]).sum(axis=1)
+        is_near = n_shared >= NEAR * (n_tokens[earlier] + n_tokens[later] - n_shared)
+        near_pairs.append(pairs[begin : begin + COMPARED][is_near])
     earlier, later = np.concatenate([none.reshape(0, 2), *near_pairs]).T
-    near, first = np.unique(later, return_index=True)  # the earliest comes first
-    return ids[near], ids[earlier[first]]
+    near_documents, first = np.unique(later, return_index=True)  # the earliest comes first
+    return ids[near_documents], ids[earlier[first]]
 
 
 def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
@@ -97,7 +97,7 @@ def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
         index.insert(later, sketch)
 
 
-def _repeated(corpus: Corpus) -> list[np.ndarray]:
+def _duplicates(corpus: Corpus) -> list[np.ndarray]:
     """Return the indices of non-empty documents that have the counts of an earlier one, and those of the earlier ones."""
     first, repeated, originals = {}, [], []
     words, counts, bounds = corpus.words, corpus.counts, corpus.indptr.tolist()
@@ -115,13 +115,13 @@ def _repeated(corpus: Corpus) -> list[np.ndarray]:
 
 def without_repeated(corpus: Corpus) -> Corpus:
     """Return the corpus without duplicates of earlier documents; its ``reading`` says how many were left out."""
-    repeated = _repeated(corpus)[0]
+    repeated = _duplicates(corpus)[0]
     if not len(repeated):
         return corpus
-    kept = corpus.of_documents(np.setdiff1d(np.arange(corpus.n_documents), repeated))
-    reading = dict(corpus.reading or {}) | {"content": kept.content_hash}
+    reduced = corpus.of_documents(np.setdiff1d(np.arange(corpus.n_documents), repeated))
+    reading = dict(corpus.reading or {}) | {"content": reduced.content_hash}
     left_out = reading.get("left_out", {}) | {"repeated_documents": len(repeated)}
-    return replace(kept, reading=reading | {"left_out": left_out})
+    return replace(reduced, reading=reading | {"left_out": left_out})
 
 
 def describe_quality(corpus: AnyCorpus, quality: Quality | None = None) -> list[str]:
@@ -132,8 +132,8 @@ def describe_quality(corpus: AnyCorpus, quality: Quality | None = None) -> list[
     quality, sentences = quality or quality_of(corpus), []
     if quality is None:
         return [f"{corpus.name!r} is in shards; empty and repeated documents were not looked for"]
-    of = f"of {corpus.n_documents:,} documents of {corpus.name!r}"
-    for documents, originals, what in (
+    of_corpus = f"of {corpus.n_documents:,} documents of {corpus.name!r}"
+    for documents, originals, reason in (
         (quality.empty, None, "no word that is counted"),
         (quality.repeated, quality.originals, "the same words as an earlier one"),
         (
@@ -143,8 +143,10 @@ def describe_quality(corpus: AnyCorpus, quality: Quality | None = None) -> list[
         ),
     ):
         if n := len(documents):
-            have = "has" if n == 1 else "have"
-            sentences.append(f"{n:,} {of} {have} {what}: {_named(corpus, documents, originals)}")
+            verb = "has" if n == 1 else "have"
+            sentences.append(
+                f"{n:,} {of_corpus} {verb} {reason}: {_title_list(corpus, documents, originals)}"
+            )
     if corpus.n_tokens > MOST_TOKENS:
         sentences.append(
             f"{corpus.name!r} has more than {MOST_TOKENS:,} tokens; nearly repeated documents were not looked for"
@@ -152,7 +154,7 @@ def describe_quality(corpus: AnyCorpus, quality: Quality | None = None) -> list[
     return sentences
 
 
-def _named(corpus: Corpus, documents: np.ndarray, originals: np.ndarray | None) -> str:
+def _title_list(corpus: Corpus, documents: np.ndarray, originals: np.ndarray | None) -> str:
     """Return the titles of the first documents as text, each with its original's title if ``originals`` are given."""
     names = [repr(corpus.titles[document]) for document in documents[:MOST_NAMED]]
     if originals is not None:

@@ -75,12 +75,12 @@ def hold_out_tokens(
             f"a folder is where parts of a ShardedCorpus are written, and {corpus.name!r} is in memory; leave "
             "folder out"
         )
-    lengths, n_held_out = _wanted(corpus, fraction, seed, per)
+    lengths, n_held_out = _split_sizes(corpus, fraction, seed, per)
     if isinstance(corpus, ShardedCorpus):
         split = {"fraction": float(fraction), "seed": int(seed), "per": per}
-        drawn = drawn_blocks(lengths, n_held_out, int(seed), TOKENS)
-        return split_shards(corpus, split, drawn, folder)
-    test_counts = _drawn(corpus, lengths, n_held_out, seed, TOKENS)
+        masks = drawn_blocks(lengths, n_held_out, int(seed), TOKENS)
+        return split_shards(corpus, split, masks, folder)
+    test_counts = _draw_counts(corpus, lengths, n_held_out, seed, TOKENS)
     return with_counts(corpus, corpus.counts - test_counts), with_counts(corpus, test_counts)
 
 
@@ -104,10 +104,10 @@ def hold_out_documents(
         corpus.of_documents(np.flatnonzero(~unseen)),
         corpus.of_documents(np.flatnonzero(unseen)),
     )
-    for part, what in zip(parts, ("training", "held-out"), strict=True):
+    for part, part_name in zip(parts, ("training", "held-out"), strict=True):
         if part.n_tokens == 0:
             raise CorpusError(
-                f"all {part.n_documents} {what} document(s) are empty; ask for another fraction or seed"
+                f"all {part.n_documents} {part_name} document(s) are empty; ask for another fraction or seed"
             )
     return parts
 
@@ -128,9 +128,9 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
         raise CorpusError(
             f"no document of {corpus.name!r} has two tokens to be split into halves; give longer documents"
         )
-    scored = _drawn(corpus, lengths, lengths // 2, seed, HALVES)
-    observed = np.where(lengths[corpus.documents] < 2, 0, corpus.counts - scored)
-    return with_counts(corpus, observed), with_counts(corpus, scored)
+    scored_counts = _draw_counts(corpus, lengths, lengths // 2, seed, HALVES)
+    observed_counts = np.where(lengths[corpus.documents] < 2, 0, corpus.counts - scored_counts)
+    return with_counts(corpus, observed_counts), with_counts(corpus, scored_counts)
 
 
 def hold_out_halves(
@@ -150,24 +150,24 @@ def hold_out_halves(
     Source: specification of stick-breaking, B.8 (document completion).
     """
     _check_corpus(corpus)
-    chosen = draw_share(
+    is_split = draw_share(
         corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}"
     )
-    lengths = np.where(chosen, corpus.document_tokens, 0)
+    lengths = np.where(is_split, corpus.document_tokens, 0)
     if lengths.max() < 2:
         raise CorpusError(
-            f"none of the {chosen.sum()} documents drawn from {corpus.name!r} has two tokens to be split into "
+            f"none of the {is_split.sum()} documents drawn from {corpus.name!r} has two tokens to be split into "
             "halves; ask for another fraction or seed, or give longer documents"
         )
-    scored = _drawn(corpus, corpus.document_tokens, lengths // 2, seed, HALVES)
-    train = with_counts(corpus, corpus.counts - scored)
-    test = known_words(with_counts(corpus, scored), train)
+    scored_counts = _draw_counts(corpus, corpus.document_tokens, lengths // 2, seed, HALVES)
+    train = with_counts(corpus, corpus.counts - scored_counts)
+    test = known_words(with_counts(corpus, scored_counts), train)
     if test.n_tokens == 0:
         raise CorpusError(
-            f"no word of the {scored.sum()} scored token(s) of {corpus.name!r} has a training token; ask for "
+            f"no word of the {scored_counts.sum()} scored token(s) of {corpus.name!r} has a training token; ask for "
             "another fraction or seed"
         )
-    return train, test, int(scored.sum()) - test.n_tokens
+    return train, test, int(scored_counts.sum()) - test.n_tokens
 
 
 def known_words(documents: Corpus, train: Corpus) -> Corpus:
@@ -200,29 +200,29 @@ def hold_out_rows(
         No field of that name, a value that no document has, or a part without tokens.
     """
     _check_corpus(corpus)
-    known = _known(corpus, by)
+    row_values = _row_values(corpus, by)
     if (values is None) == (at_least is None):
         raise CorpusError(
             "rows are held out by their values or from a value on; give one of values=… and at_least=…"
         )
     if values is not None:
-        chosen = (
+        wanted_values = (
             [values]
             if isinstance(values, str) or not isinstance(values, Iterable)
             else list(values)
         )
-        there = set(known)
-        if missing := [value for value in chosen if value not in there] or (
-            [] if chosen else [values]
+        distinct_values = set(row_values)
+        if missing := [value for value in wanted_values if value not in distinct_values] or (
+            [] if wanted_values else [values]
         ):
             raise CorpusError(
-                f"no document of {corpus.name!r} has {missing[0]!r} as its {by!r}; it has {len(there)} values, "
-                f"as {next(iter(there))!r}"
+                f"no document of {corpus.name!r} has {missing[0]!r} as its {by!r}; it has {len(distinct_values)} values, "
+                f"as {next(iter(distinct_values))!r}"
             )
-        chosen = set(chosen)
-        return _whole_rows(corpus, np.array([value in chosen for value in known]))
+        wanted_values = set(wanted_values)
+        return _whole_rows(corpus, np.array([value in wanted_values for value in row_values]))
     try:
-        held_out = np.array([bool(value >= at_least) for value in known])
+        held_out = np.array([bool(value >= at_least) for value in row_values])
     except TypeError:
         raise CorpusError(
             f"{by!r} of {corpus.name!r} cannot be compared with {at_least!r}; give values=… instead"
@@ -230,7 +230,7 @@ def hold_out_rows(
     return _whole_rows(corpus, held_out)
 
 
-def asked_rows(text: str, corpus: Corpus) -> dict:
+def parse_rows(text: str, corpus: Corpus) -> dict:
     """Parse a choice of test documents, as "last 10" or "year>=2012", to arguments of `hold_out_ends` or `hold_out_rows`.
 
     A value after ``>=`` is a number if it looks like one; a value after ``=`` if the corpus has that number, too.
@@ -242,19 +242,21 @@ def asked_rows(text: str, corpus: Corpus) -> dict:
         raise CorpusError(
             ROWS, " are written 'last 10', 'year>=2012' or 'year=2012,2013'", Got(text), value=text
         )
-    by, how, value = condition.groups()
-    if how == ">=":
+    by, comparison, value = condition.groups()
+    if comparison == ">=":
         return {"by": by, "at_least": parse_number(value)}
-    known = set(_known(corpus, by))
+    distinct_values = set(_row_values(corpus, by))
     values = [part.strip() for part in value.split(",")]
     return {
         "by": by,
-        "values": [parse_number(part) if parse_number(part) in known else part for part in values],
+        "values": [
+            parse_number(part) if parse_number(part) in distinct_values else part for part in values
+        ],
     }
 
 
-def rows_as_asked(rows: dict) -> str:
-    """Return arguments of `hold_out_ends` or `hold_out_rows` as a text that `asked_rows` parses, such as "last 10"."""
+def format_rows(rows: dict) -> str:
+    """Return arguments of `hold_out_ends` or `hold_out_rows` as a text that `parse_rows` parses, such as "last 10"."""
     if "n_rows" in rows:
         return f"last {rows['n_rows']}"
     if rows.get("values") is None:
@@ -292,7 +294,7 @@ def _check_corpus(corpus: object) -> None:
     corpus.require_memory("of these only tokens are held out, with hold_out_tokens")
 
 
-def _known(corpus: Corpus, by: str) -> list:
+def _row_values(corpus: Corpus, by: str) -> list:
     """Return the values (document,) of the input or field ``by``; for "sequence" return the names of sequences."""
     if by in corpus.input_names:
         return corpus.input(by).tolist()
@@ -300,9 +302,9 @@ def _known(corpus: Corpus, by: str) -> list:
         field for field in ("labels", "times", "sequence") if getattr(corpus, field) is not None
     ]
     if by not in fields:
-        there = ", ".join(map(repr, (*corpus.input_names, *fields))) or "nothing"
+        field_list = ", ".join(map(repr, (*corpus.input_names, *fields))) or "nothing"
         raise CorpusError(
-            f"{corpus.name!r} has no input and no field {by!r} to hold out rows by; there is {there}"
+            f"{corpus.name!r} has no input and no field {by!r} to hold out rows by; there is {field_list}"
         )
     return [name for name, _ in corpus.sequence] if by == "sequence" else list(getattr(corpus, by))
 
@@ -313,17 +315,17 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
     parts = tuple(
         with_counts(corpus, np.where(mask, corpus.counts, 0)) for mask in (~in_test, in_test)
     )
-    for part, n_documents, what in zip(
+    for part, n_documents, part_name in zip(
         parts, (np.sum(~held_out), np.sum(held_out)), ("training", "held-out"), strict=True
     ):
         if part.n_tokens == 0:
             raise CorpusError(
-                f"the {n_documents} {what} document(s) of {corpus.name!r} have no token; hold out others"
+                f"the {n_documents} {part_name} document(s) of {corpus.name!r} have no token; hold out others"
             )
     return parts
 
 
-def _wanted(
+def _split_sizes(
     corpus: AnyCorpus, fraction: float, seed: int, per: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of tokens of each document, or of the corpus, and how many to hold out, both (group,) int64.
@@ -353,33 +355,33 @@ def _check_sizes(corpus: AnyCorpus, fraction: float, per: str, lengths: np.ndarr
             f"a corpus needs at least one token to be split; {corpus.name!r} has none"
         )
     if n_test == 0 and fraction > 0 and per == "corpus":
-        wrong = (
+        problem = (
             f"of {corpus.n_tokens} tokens is no token at all; ask for a larger ",
             SHARE,
             ", or for 0 to have no test set",
         )
     elif n_test == 0 and fraction > 0:
-        least = math.ceil(1e4 / lengths.max()) / 1e4
-        wrong = (
-            f"per document is no token at all, the longest document has {lengths.max()}; ask for at least {least:g}, or "
+        smallest = math.ceil(1e4 / lengths.max()) / 1e4
+        problem = (
+            f"per document is no token at all, the longest document has {lengths.max()}; ask for at least {smallest:g}, or "
             "use per='corpus'",
         )
     elif n_test == corpus.n_tokens:
-        wrong = f"of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller ", SHARE
+        problem = f"of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller ", SHARE
     else:
         return
-    raise CorpusError(SHARE, f" {fraction:g} ", *wrong, value=fraction)
+    raise CorpusError(SHARE, f" {fraction:g} ", *problem, value=fraction)
 
 
-def _drawn(
+def _draw_counts(
     corpus: Corpus, lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> np.ndarray:
     """Draw tokens as `draw_subsets` does; return how many tokens of each document-word pair were drawn (pair,) int32."""
     parts = (corpus.counts[first : first + PAIRS] for first in range(0, corpus.n_pairs, PAIRS))
-    drawn, end = np.empty(corpus.n_pairs, np.int32), 0
+    drawn_counts, end = np.empty(corpus.n_pairs, np.int32), 0
     for part in counts_drawn(parts, drawn_blocks(lengths, sizes, int(seed), stream)):
-        drawn[end : (end := end + len(part))] = part
-    return drawn
+        drawn_counts[end : (end := end + len(part))] = part
+    return drawn_counts
 
 
 def with_counts(corpus: Corpus, counts: np.ndarray) -> Corpus:
@@ -423,7 +425,7 @@ def split_shards(
         corpus.folder.with_name(f"{corpus.folder.name}.{name}") if folder is None else Path(folder)
     )
     if folder.exists():
-        return _there(folder, identity)
+        return _open_split(folder, identity)
     with new_folder(folder) as partial, ExitStack() as stack:
         writers = []
         for part in PARTS:
@@ -432,42 +434,44 @@ def split_shards(
                 stack.enter_context(closing(ShardWriter(partial / part, corpus.n_words)))
             )
             writers[-1].take(corpus.folder, corpus.fields, list(corpus.input_names))
-        held: list[Documents] = []
+        queue: list[Documents] = []
 
         def counts() -> Iterator[np.ndarray]:
             for documents in corpus.blocks():
-                held.append(documents)
+                queue.append(documents)
                 yield documents.counts
 
-        for drawn in counts_drawn(counts(), blocks):
-            documents = held.pop()
-            for writer, counts in zip(writers, (documents.counts - drawn, drawn), strict=True):
+        for test_counts in counts_drawn(counts(), blocks):
+            documents = queue.pop()
+            for writer, counts in zip(
+                writers, (documents.counts - test_counts, test_counts), strict=True
+            ):
                 writer.add(*_with_counts(documents, counts))
         for writer in writers:
             finish(writer, corpus.name, corpus.held_out_rows, corpus.reading)
         (partial / SPLIT).write_text(json.dumps(identity))
-    return _there(folder, identity)
+    return _open_split(folder, identity)
 
 
 def _with_counts(
     documents: Documents, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return indptr, words and counts of documents with other counts (pair,); pairs whose count is 0 are removed."""
-    used = counts > 0
-    before = np.zeros(len(used) + 1, np.int64)
-    np.cumsum(used, out=before[1:])
-    indptr = before[documents.indptr]
-    del before  # eight bytes a pair
-    return indptr, documents.words[used], counts[used]
+    is_positive = counts > 0
+    bounds = np.zeros(len(is_positive) + 1, np.int64)
+    np.cumsum(is_positive, out=bounds[1:])
+    indptr = bounds[documents.indptr]
+    del bounds  # eight bytes a pair
+    return indptr, documents.words[is_positive], counts[is_positive]
 
 
-def _there(folder: Path, identity: dict) -> tuple[ShardedCorpus, ShardedCorpus]:
+def _open_split(folder: Path, identity: dict) -> tuple[ShardedCorpus, ShardedCorpus]:
     """Open the training and test corpus in a folder; raise an error if they belong to another split."""
     try:
-        known = json.loads((folder / SPLIT).read_bytes())
+        stored_identity = json.loads((folder / SPLIT).read_bytes())
     except (OSError, ValueError):
-        known = None
-    if known != identity:
+        stored_identity = None
+    if stored_identity != identity:
         raise CorpusError(
             f"{folder} is there and is not this split; give another folder, or delete it"
         )

@@ -53,55 +53,55 @@ class Vocabulary:
         words_of: Callable[[str], list[str]],
         ids: Iterable[str] | None = None,
     ):
-        self._place = {word: number for number, word in reversed(list(enumerate(words)))}
+        self._index = {word: number for number, word in reversed(list(enumerate(words)))}
         self._words_of = words_of
-        self._of_ids = None if ids is None else self._places(ids)
+        self._numbers_by_id = None if ids is None else self._numbers_of(ids)
 
-    def _places(self, words: Iterable[str]) -> np.ndarray:
-        return np.fromiter((self._place.get(word, -1) for word in words), np.int64)
+    def _numbers_of(self, words: Iterable[str]) -> np.ndarray:
+        return np.fromiter((self._index.get(word, -1) for word in words), np.int64)
 
     def count(self, documents: Iterable) -> Iterator[Counted]:
         """Yield the word counts of each document; the DataError for an invalid document gives its position."""
         for number, document in enumerate(documents):
             try:
-                yield self._counted(document)
+                yield self._count_document(document)
             except DataError as error:
                 raise DataError(f"document {number} (counted from 0): {error}") from None
 
     def count_corpus(self, corpus: Corpus) -> Iterator[Counted]:
         """Yield the counts of each document of a corpus over this vocabulary."""
-        place = self._places(corpus.vocabulary)
+        own_numbers = self._numbers_of(corpus.vocabulary)
         for first, last in zip(corpus.indptr[:-1], corpus.indptr[1:], strict=True):
-            yield _summed(place[corpus.words[first:last]], corpus.counts[first:last])
+            yield _sum_counts(own_numbers[corpus.words[first:last]], corpus.counts[first:last])
 
-    def _counted(self, document) -> Counted:
+    def _count_document(self, document) -> Counted:
         if isinstance(document, str):
             document = self._words_of(document)
         if isinstance(document, Mapping):
             words, counts = list(document), list(document.values())
             if odd := [word for word in words if not isinstance(word, str)]:
                 raise DataError(f"the words of a mapping are strings; got {shown(repr(odd[0]))}")
-            return _summed(self._places(words), _checked_counts(counts))
+            return _sum_counts(self._numbers_of(words), _checked_counts(counts))
         if isinstance(document, bytes) or not isinstance(document, Iterable):
             raise DataError(f"{WANTED}; got {shown(repr(document))}")
         items = list(document)
         if all(isinstance(item, str) for item in items):
-            return _summed(self._places(items), np.ones(len(items), np.int64))
+            return _sum_counts(self._numbers_of(items), np.ones(len(items), np.int64))
         if not all(map(is_pair, items)):
             raise DataError(f"{WANTED}; got {shown(repr(items))}")
         return self._pairs(items)
 
     def _pairs(self, pairs: list) -> Counted:
-        if self._of_ids is None:
+        if self._numbers_by_id is None:
             raise DataError(
                 "counts by word id need the words of the ids; give them with vocabulary=, or words in place of ids"
             )
         ids = as_array([word for word, _ in pairs], "word ids")
-        if ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= len(self._of_ids):
+        if ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= len(self._numbers_by_id):
             raise DataError(
-                f"word ids must be whole numbers in 0..{len(self._of_ids) - 1}; got {shown(repr(ids.tolist()))}"
+                f"word ids must be whole numbers in 0..{len(self._numbers_by_id) - 1}; got {shown(repr(ids.tolist()))}"
             )
-        return _summed(self._of_ids[ids], _checked_counts([count for _, count in pairs]))
+        return _sum_counts(self._numbers_by_id[ids], _checked_counts([count for _, count in pairs]))
 
 
 def _checked_counts(counts: list) -> np.ndarray:
@@ -117,26 +117,26 @@ def _checked_counts(counts: list) -> np.ndarray:
     return values.astype(np.int64)
 
 
-def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
-    """Return a document's word counts from word numbers ``places`` (-1: an unknown word) and counts, summed by word."""
-    known = (places >= 0) & (counts > 0)
-    words, inverse = np.unique(places[known], return_inverse=True)
-    totals = np.bincount(inverse, counts[known], len(words))
+def _sum_counts(numbers: np.ndarray, counts: np.ndarray) -> Counted:
+    """Return a document's word counts from word ``numbers`` (-1: an unknown word) and counts, summed by word."""
+    is_known = (numbers >= 0) & (counts > 0)
+    words, inverse = np.unique(numbers[is_known], return_inverse=True)
+    totals = np.bincount(inverse, counts[is_known], len(words))
     if totals.max(initial=0) > INT32_MAX:
         raise DataError(f"a count may not exceed {INT32_MAX}; the largest is {int(totals.max())}")
-    return Counted(words.astype(np.int32), totals.astype(np.int32), int(counts[places < 0].sum()))
+    return Counted(words.astype(np.int32), totals.astype(np.int32), int(counts[numbers < 0].sum()))
 
 
 def in_batches(documents: Iterable, size: int) -> Iterator[list]:
     """Yield lists of ``size`` documents; the last two share the rest equally, so that none is tiny."""
-    waiting: list = []
+    batch: list = []
     for document in documents:
-        waiting.append(document)
-        if len(waiting) == 2 * size:
-            yield waiting[:size]
-            waiting = waiting[size:]
-    half = -(-len(waiting) // 2) if len(waiting) > size else len(waiting)
-    yield from filter(None, (waiting[:half], waiting[half:]))
+        batch.append(document)
+        if len(batch) == 2 * size:
+            yield batch[:size]
+            batch = batch[size:]
+    half = -(-len(batch) // 2) if len(batch) > size else len(batch)
+    yield from filter(None, (batch[:half], batch[half:]))
 
 
 def as_arrays(documents: list[Counted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -194,7 +194,11 @@ class FileDocuments:
 
     def __iter__(self) -> Iterator[Document]:
         for source in self.sources:
-            yield from (_of_corpus(source) if isinstance(source, AnyCorpus) else _of_file(source))
+            yield from (
+                _corpus_documents(source)
+                if isinstance(source, AnyCorpus)
+                else _file_documents(source)
+            )
 
     def count(self) -> int:
         """Read all files once and return the number of documents, empty ones included."""
@@ -202,7 +206,7 @@ class FileDocuments:
             self._n = sum(
                 source.n_documents
                 if isinstance(source, AnyCorpus)
-                else sum(1 for _ in _of_file(source))
+                else sum(1 for _ in _file_documents(source))
                 for source in self.sources
             )
         return self._n
@@ -268,7 +272,7 @@ def _stream(request: Request) -> Stream | None:
     return trait(request.format, "stream")(request.path, request.read_options, lambda share: None)
 
 
-def _of_file(request: Request) -> Iterator[Document]:
+def _file_documents(request: Request) -> Iterator[Document]:
     """Yield the documents of a file; error messages name its path."""
     try:
         stream = _stream(request)
@@ -278,7 +282,7 @@ def _of_file(request: Request) -> Iterator[Document]:
             yield from (
                 corpus["texts"]
                 if "texts" in corpus
-                else _of_corpus(Corpus.from_pairs(**corpus, name=request.name))
+                else _corpus_documents(Corpus.from_pairs(**corpus, name=request.name))
             )
             return
         request.check(stream.words == TEXTS)
@@ -286,16 +290,16 @@ def _of_file(request: Request) -> Iterator[Document]:
             for batch in stream.batches:
                 yield from batch.documents
         else:
-            yield from _of_rows(request, stream)
+            yield from _row_documents(request, stream)
     except CorpusError as error:
         raise (
             error.within(f"{request.path}: ") if str(request.path) not in str(error) else error
         ) from None
 
 
-def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
+def _row_documents(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
     """Yield each document of a file of rows (document, word, count), as a dict from words to counts."""
-    names, known = (
+    names, fixed_words = (
         stream.names(),
         frozenset(() if stream.words == IDS else known_words(request.path, request.read_options)),
     )
@@ -312,10 +316,14 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
             )
         if stream.words == IDS:
             words = [f"w{word}" if names is None else names[word] for word in words.tolist()]
-        if known and (odd := next((word for word in words if word not in known), None)) is not None:
-            raise unknown_word(request.path, odd)
-        begins = np.flatnonzero(np.diff(documents)) + 1
-        for begin, end in pairwise([0, *begins.tolist(), len(documents)]):
+        if (
+            fixed_words
+            and (unknown := next((word for word in words if word not in fixed_words), None))
+            is not None
+        ):
+            raise unknown_word(request.path, unknown)
+        starts = np.flatnonzero(np.diff(documents)) + 1
+        for begin, end in pairwise([0, *starts.tolist(), len(documents)]):
             if begin < end and documents[begin] > document:
                 yield bag
                 # documents without a row
@@ -328,6 +336,6 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
     yield from ({} for _ in range(n_documents - document - 1))
 
 
-def _of_corpus(corpus: AnyCorpus) -> Iterator[dict[str, int]]:
+def _corpus_documents(corpus: AnyCorpus) -> Iterator[dict[str, int]]:
     """Yield each document of a corpus as a dict from words to counts, part by part."""
     return chain.from_iterable(map(named_counts, corpus.parts()))

@@ -46,24 +46,24 @@ def times_of(
     import pandas as pd
 
     values = list(values)
-    there = [row for row, value in enumerate(values) if not _is_missing(value)]
-    texts = [_as_text(values[row]) for row in there]
-    found = [
+    rows = [row for row, value in enumerate(values) if not _is_missing(value)]
+    texts = [_as_text(values[row]) for row in rows]
+    parsed = [
         int(text.partition(".")[0]) if isinstance(text, str) and WHOLE.fullmatch(text) else None
         for text in texts
     ]
-    if None in found:
-        found = min(found, _dates(pd, texts), key=lambda read: read.count(None))
-    times = dict(zip(there, found, strict=True))
+    if None in parsed:
+        parsed = min(parsed, _dates(pd, texts), key=lambda candidate: candidate.count(None))
+    times = dict(zip(rows, parsed, strict=True))
     if bad := [row for row, time in times.items() if time is None]:
         sentence = (
             f"{where(bad[0])}: {name!r} must be a date, as 2024-07-31, or a whole number, as 2024; it is "
-            f"{shown(repr(texts[there.index(bad[0])]))}"
+            f"{shown(repr(texts[rows.index(bad[0])]))}"
         )
-        if on_bad == REFUSE or len(bad) == len(there):
+        if on_bad == REFUSE or len(bad) == len(rows):
             raise DataError(sentence)
         left_out = (
-            f"{len(bad):,} of {len(there):,} values of {name!r} are no dates and were left out: "
+            f"{len(bad):,} of {len(rows):,} values of {name!r} are no dates and were left out: "
             f"{listed(bad, values, where)}"
         )
         note("left_out", bad_dates=len(bad))
@@ -96,21 +96,21 @@ def _as_text(value: object):
 
 def _dates(pd, texts: list) -> list[str | None]:
     """Return texts and dates as ISO dates without a time zone; None for an entry that is no date."""
-    moments, written = _of_one_form(pd, texts), range(len(texts))
+    moments, positions = _parse_dates(pd, texts), range(len(texts))
     if moments is None:
         one_by_one = {"utc": True, "errors": "coerce", "format": "mixed"}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = pd.to_datetime(pd.Series(texts, dtype=object), **one_by_one)
-        found = found.dropna().dt.tz_localize(None)
-        written = found.index
-        moments = _of_one_form(pd, [texts[index] for index in written])
-        moments = found if moments is None else moments
-    dates = dict(zip(written, map(iso, moments), strict=True))
+            dates_found = pd.to_datetime(pd.Series(texts, dtype=object), **one_by_one)
+        dates_found = dates_found.dropna().dt.tz_localize(None)
+        positions = dates_found.index
+        moments = _parse_dates(pd, [texts[index] for index in positions])
+        moments = dates_found if moments is None else moments
+    dates = dict(zip(positions, map(iso, moments), strict=True))
     return [dates.get(index) for index in range(len(texts))]
 
 
-def _of_one_form(pd, texts: list):
+def _parse_dates(pd, texts: list):
     """Parse texts and dates by the first date format that fits all; return timestamps without time zone, or None."""
     forms = [{}, {"format": "ISO8601"}, {"dayfirst": True}, {"format": "mixed"}]
     if all(isinstance(text, str) and COMPACT.fullmatch(text) for text in texts):
@@ -162,7 +162,7 @@ def years_of(corpus: Corpus) -> Years:
             f"topics over time need the year of each document, and {corpus.name!r} has none; "
             "give times, as the corpus nips has"
         )
-    years = np.array([_whole(corpus, d) for d in range(corpus.n_documents)], np.int64)
+    years = np.array([_whole_year(corpus, d) for d in range(corpus.n_documents)], np.int64)
     first, n = int(years.min()), int(years.max()) - int(years.min()) + 1
     if n > MOST_YEARS:
         raise DataError(
@@ -177,11 +177,11 @@ def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
     years = np.full(corpus.n_documents, n - 1, np.int64)
     for d, time in enumerate(corpus.times or ()):
         if time is not None:
-            years[d] = min(max(_whole(corpus, d) - first, 0), n - 1)
+            years[d] = min(max(_whole_year(corpus, d) - first, 0), n - 1)
     return years
 
 
-def _whole(corpus: Corpus, d: int) -> int:
+def _whole_year(corpus: Corpus, d: int) -> int:
     """Return the year of document ``d`` as a whole number; raise an error if its time is no year or date."""
     time = corpus.times[d]
     if isinstance(time, str) and DATE.match(time):

@@ -34,25 +34,25 @@ def available_memory() -> AvailableMemory:
     limits = [_shared_memory()]
     process = psutil.Process()
     # only Linux has it
-    most = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(psutil, "RLIMIT_AS") else -1
-    if most != -1:
-        left = max(most - process.memory_info().vms, 0)
-        limits.append(AvailableMemory(left, "the process may still take"))
+    limit = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(psutil, "RLIMIT_AS") else -1
+    if limit != -1:
+        remainder = max(limit - process.memory_info().vms, 0)
+        limits.append(AvailableMemory(remainder, "the process may still take"))
     return min(limits)
 
 
-def check_fits(n_bytes: float, what: str, mend: str) -> None:
-    """Raise an error if ``what`` needs more than the available memory; its message ends with the advice ``mend``."""
-    there = available_memory()
-    if not n_bytes <= there.n_bytes:  # NaN too
+def check_fits(n_bytes: float, purpose: str, mend: str) -> None:
+    """Raise an error if ``purpose`` needs more than the available memory; its message ends with the advice ``mend``."""
+    memory = available_memory()
+    if not n_bytes <= memory.n_bytes:  # NaN too
         size = f"about {format_size(n_bytes)}" if n_bytes < UNITS["P"] else "more than a petabyte"
-        raise DataError(f"{what} would take {size} of memory and {there.describe()}; {mend}")
+        raise DataError(f"{purpose} would take {size} of memory and {memory.describe()}; {mend}")
 
 
 def _shared_memory() -> AvailableMemory:
     """Return WORKBENCH_MEMORY if it is set, else the memory that the machine or its container has free."""
-    if by_hand := os.environ.get("WORKBENCH_MEMORY"):
-        return AvailableMemory(parse_size(by_hand), "WORKBENCH_MEMORY allows")
+    if setting := os.environ.get("WORKBENCH_MEMORY"):
+        return AvailableMemory(parse_size(setting), "WORKBENCH_MEMORY allows")
     machine, container = psutil.virtual_memory().available, container_memory()
     if container is not None and container < machine:
         return AvailableMemory(container, "the container has left")
@@ -74,7 +74,7 @@ def container_memory(
     groups: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")
 ) -> int | None:
     """Return the bytes that this process's control groups leave, with file cache as free; None without a limit."""
-    left = []
+    free_bytes = []
     for line in _lines(membership):
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
@@ -86,24 +86,24 @@ def container_memory(
             else ("max", "current", "inactive_file")
         )
         home = groups / "memory" if first else groups
-        inside = home / path.strip("/")
+        group_path = home / path.strip("/")
         for group in (
-            inside,
-            *(parent for parent in inside.parents if parent.is_relative_to(home)),
+            group_path,
+            *(parent for parent in group_path.parents if parent.is_relative_to(home)),
         ):
-            left += _left_in(group, *names)
-    return min(left, default=None)
+            free_bytes += _free_bytes_in(group, *names)
+    return min(free_bytes, default=None)
 
 
-def _left_in(group: Path, limit: str, usage: str, cache: str) -> list[int]:
+def _free_bytes_in(group: Path, limit: str, usage: str, cache: str) -> list[int]:
     """Return a list of the bytes still free in one control group; [] if the group has no limit."""
-    most, used = ("".join(_lines(group / f"memory.{name}")).strip() for name in (limit, usage))
-    if not most.isdigit() or not used.isdigit() or int(most) >= psutil.virtual_memory().total:
+    maximum, used = ("".join(_lines(group / f"memory.{name}")).strip() for name in (limit, usage))
+    if not maximum.isdigit() or not used.isdigit() or int(maximum) >= psutil.virtual_memory().total:
         return []
     cached = sum(
         int(line.split()[1]) for line in _lines(group / "memory.stat") if line.split()[0] == cache
     )
-    return [max(int(most) - int(used) + cached, 0)]
+    return [max(int(maximum) - int(used) + cached, 0)]
 
 
 def _lines(path: Path) -> list[str]:

@@ -55,8 +55,10 @@ def rows_at_once(values) -> int:
 
     values : an xarray.DataArray, or an array in memory
     """
-    known = getattr(values, "encoding", {}).get(CHUNKS, {})
-    return max(known.get(values.dims[0], 1) if known else 1, rows_per_block(values.shape[1]))
+    chunk_sizes = getattr(values, "encoding", {}).get(CHUNKS, {})
+    return max(
+        chunk_sizes.get(values.dims[0], 1) if chunk_sizes else 1, rows_per_block(values.shape[1])
+    )
 
 
 def sum_groups(values: np.ndarray, group: np.ndarray, n_groups: int, axis: int = 0) -> np.ndarray:
@@ -64,9 +66,9 @@ def sum_groups(values: np.ndarray, group: np.ndarray, n_groups: int, axis: int =
 
     group : the number of each entry's group, -1 for entries that are left out
     """
-    values, kept = np.moveaxis(values, axis, 0), group >= 0
+    values, is_member = np.moveaxis(values, axis, 0), group >= 0
     sums = np.zeros((n_groups, *values.shape[1:]), values.dtype)
-    np.add.at(sums, group[kept], values[kept])
+    np.add.at(sums, group[is_member], values[is_member])
     return np.moveaxis(sums, 0, axis)
 
 

@@ -12,11 +12,11 @@ def cached_once(maxsize: int) -> Callable:
         cached, lock = lru_cache(maxsize)(function), RLock()
 
         @wraps(function)
-        def once(*arguments):
+        def compute_once(*arguments):
             with lock:
                 return cached(*arguments)
 
-        once.cache_clear = cached.cache_clear
-        return once
+        compute_once.cache_clear = cached.cache_clear
+        return compute_once
 
     return decorate

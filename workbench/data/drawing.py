@@ -22,10 +22,10 @@ SHARE = Named("holdout", text="fraction")
 """The name of the held-out share in errors."""
 
 
-def check_fraction(fraction: object, what: Named | str = SHARE) -> None:
+def check_fraction(fraction: object, argument: Named | str = SHARE) -> None:
     """Raise an error unless the share is at least 0 and below 1."""
     if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 <= fraction < 1:
-        raise DataError.must_be(what, "a number of at least 0 and below 1", fraction)
+        raise DataError.must_be(argument, "a number of at least 0 and below 1", fraction)
 
 
 def check_seed(seed: object) -> int:
@@ -43,7 +43,7 @@ def check_type(data: object, kind: type, name: str) -> None:
 
 
 def draw_share(
-    n: int, fraction: float, seed: int, stream: int, what: str, none: bool = False
+    n: int, fraction: float, seed: int, stream: int, items: str, none: bool = False
 ) -> np.ndarray:
     """Draw ``round(fraction * n)`` of n items at random; return which were drawn (item,) bool.
 
@@ -54,7 +54,7 @@ def draw_share(
     n_drawn = round(fraction * n)
     if n_drawn == n or (n_drawn == 0 and not (none and fraction == 0)):
         raise DataError(
-            f"fraction {fraction:g} of {n} {what} is {n_drawn}; at least one to hold out and one to train on were "
+            f"fraction {fraction:g} of {n} {items} is {n_drawn}; at least one to hold out and one to train on were "
             "wanted; ask for another fraction"
         )
     return draw_subsets(np.array([n]), np.array([n_drawn]), int(seed), stream)
@@ -71,11 +71,11 @@ def draw_subsets(lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int)
         f"a subset of {n_tokens:,}",
         "hold out nothing, or take fewer documents or records",
     )
-    chosen = np.empty(n_tokens, bool)
+    is_drawn = np.empty(n_tokens, bool)
     end = 0
     for block in drawn_blocks(lengths, sizes, seed, stream):
-        chosen[end : (end := end + len(block))] = block
-    return chosen
+        is_drawn[end : (end := end + len(block))] = block
+    return is_drawn
 
 
 def drawn_blocks(
@@ -90,10 +90,10 @@ def drawn_blocks(
         begin = int(ends[first - 1]) if first else 0
         last = max(int(np.searchsorted(ends, begin + BLOCK, "right")), first + 1)
         if ends[last - 1] - begin > BLOCK:
-            yield from _of_long_group(keys, begin, int(lengths[first]), int(sizes[first]))
+            yield from _draw_from_long_group(keys, begin, int(lengths[first]), int(sizes[first]))
         else:
-            drawn = keys.of(begin, int(ends[last - 1] - begin))
-            yield _of_groups(drawn, lengths[first:last], sizes[first:last], group_bits)
+            random_keys = keys.of(begin, int(ends[last - 1] - begin))
+            yield _draw_from_groups(random_keys, lengths[first:last], sizes[first:last], group_bits)
         first = last
 
 
@@ -106,18 +106,18 @@ def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> I
     for counts in parts:
         ends = np.cumsum(counts, dtype=np.int64)
         n_chosen = np.zeros(len(counts) + 1, np.int64)  # up to the end of each pair
-        done = pair = total = 0
-        while done < (ends[-1] if len(ends) else 0):
+        n_done = pair = total = 0
+        while n_done < (ends[-1] if len(ends) else 0):
             while not len(rest):  # as of groups without items
                 rest = next(blocks)
-            here = np.cumsum(rest[: ends[-1] - done], dtype=np.int32)
-            last = int(np.searchsorted(ends, done + len(here), "right"))
-            n_chosen[pair + 1 : last + 1] = total + here[ends[pair:last] - done - 1]
-            total, done, pair, rest = (
-                total + int(here[-1]),
-                done + len(here),
+            running_sums = np.cumsum(rest[: ends[-1] - n_done], dtype=np.int32)
+            last = int(np.searchsorted(ends, n_done + len(running_sums), "right"))
+            n_chosen[pair + 1 : last + 1] = total + running_sums[ends[pair:last] - n_done - 1]
+            total, n_done, pair, rest = (
+                total + int(running_sums[-1]),
+                n_done + len(running_sums),
                 last,
-                rest[len(here) :],
+                rest[len(running_sums) :],
             )
         yield np.diff(n_chosen).astype(np.int32)
 
@@ -127,7 +127,7 @@ class _Keys:
 
     def __init__(self, seed: int, stream: int, group_bits: int):
         bits = np.random.PCG64(seed)
-        self._bits, self._at, self.group_bits = (
+        self._bits, self._position, self.group_bits = (
             bits.jumped(stream) if stream else bits,
             0,
             group_bits,
@@ -135,17 +135,17 @@ class _Keys:
 
     def of(self, first: int, n: int) -> np.ndarray:
         """Return the keys (token,) uint64 of n tokens from ``first`` on."""
-        if first != self._at:
+        if first != self._position:
             # backwards too: as many steps come round
-            self._bits.advance((first - self._at) % 2**128)
-        self._at = first + n
+            self._bits.advance((first - self._position) % 2**128)
+        self._position = first + n
         keys = self._bits.random_raw(n)
         if self.group_bits:
             keys >>= np.uint64(self.group_bits)
         return keys
 
 
-def _of_groups(
+def _draw_from_groups(
     keys: np.ndarray, lengths: np.ndarray, sizes: np.ndarray, group_bits: int
 ) -> np.ndarray:
     """Return which tokens (token,) bool of several groups are drawn: per group the ``sizes`` tokens of smallest keys."""
@@ -156,41 +156,41 @@ def _of_groups(
     drawing = np.flatnonzero(sizes)
     largest_chosen = np.zeros(len(lengths), dtype=np.uint64)
     largest_chosen[drawing] = np.sort(keys)[starts[drawing] + sizes[drawing] - 1]
-    chosen = keys <= largest_chosen[groups]
-    chosen &= (sizes > 0)[groups]
-    surplus = np.bincount(groups[chosen], minlength=len(lengths)) - sizes
+    is_drawn = keys <= largest_chosen[groups]
+    is_drawn &= (sizes > 0)[groups]
+    surplus = np.bincount(groups[is_drawn], minlength=len(lengths)) - sizes
     for group in np.flatnonzero(surplus):  # two equal keys at the edge: the later tokens give way
         tokens = slice(starts[group], starts[group] + lengths[group])
-        tied = np.flatnonzero(keys[tokens] == largest_chosen[group])
-        chosen[starts[group] + tied[-surplus[group] :]] = False
-    return chosen
+        ties = np.flatnonzero(keys[tokens] == largest_chosen[group])
+        is_drawn[starts[group] + ties[-surplus[group] :]] = False
+    return is_drawn
 
 
-def _of_long_group(keys: _Keys, first: int, n: int, n_chosen: int) -> Iterator[np.ndarray]:
+def _draw_from_long_group(keys: _Keys, first: int, n: int, n_chosen: int) -> Iterator[np.ndarray]:
     """Yield by block which tokens (token,) bool of a long group are drawn: those with the smallest random keys."""
     blocks = [(start, min(BLOCK, first + n - start)) for start in range(first, first + n, BLOCK)]
     if n_chosen == 0:
         yield from (np.zeros(size, bool) for _, size in blocks)
         return
-    counts, below = np.zeros(1 << BIN_BITS, np.int64), np.uint64(64 - keys.group_bits - BIN_BITS)
+    counts, shift = np.zeros(1 << BIN_BITS, np.int64), np.uint64(64 - keys.group_bits - BIN_BITS)
     for block in blocks:
-        counts += np.bincount((keys.of(*block) >> below).astype(np.int64), minlength=len(counts))
+        counts += np.bincount((keys.of(*block) >> shift).astype(np.int64), minlength=len(counts))
     smaller = np.cumsum(counts)
     # the first bin at whose end at least n_chosen keys are counted
     edge_bin = int(np.searchsorted(smaller, n_chosen))
-    in_bin = [
-        keys_of_block[keys_of_block >> below == edge_bin]
+    bin_keys = [
+        keys_of_block[keys_of_block >> shift == edge_bin]
         for keys_of_block in (keys.of(*block) for block in blocks)
     ]
-    in_bin = np.sort(np.concatenate(in_bin))
+    bin_keys = np.sort(np.concatenate(bin_keys))
     n_before = int(smaller[edge_bin - 1]) if edge_bin else 0
-    edge = in_bin[n_chosen - n_before - 1]
+    edge = bin_keys[n_chosen - n_before - 1]
     # number of keys equal to the edge that are chosen
-    n_tied = n_chosen - n_before - int(np.searchsorted(in_bin, edge))
+    n_tied = n_chosen - n_before - int(np.searchsorted(bin_keys, edge))
     for block in blocks:
         keys_of_block = keys.of(*block)
-        chosen = keys_of_block < edge
-        tied = np.flatnonzero(keys_of_block == edge)[:n_tied]
-        chosen[tied] = True
-        n_tied -= len(tied)
-        yield chosen
+        is_drawn = keys_of_block < edge
+        ties = np.flatnonzero(keys_of_block == edge)[:n_tied]
+        is_drawn[ties] = True
+        n_tied -= len(ties)
+        yield is_drawn

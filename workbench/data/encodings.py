@@ -74,7 +74,7 @@ def decoded(data: bytes, path: Path, encoding: str = STRICT) -> str:
     DataError
         An unknown encoding; a byte that is invalid in the encoding, with its line.
     """
-    name = _wanted(data, encoding)
+    name = _expected_encoding(data, encoding)
     try:
         text = data.decode(name)
     except UnicodeError:
@@ -93,10 +93,10 @@ def named_encoding(
     DataError
         As `decoded`.
     """
-    name = _wanted(next(filter(None, blocks()), b""), encoding)
+    name = _expected_encoding(next(filter(None, blocks()), b""), encoding)
     if (error := _error(blocks(), name)) is None:
         return name
-    if encoding == DETECT and name == STRICT and (detected := _detected(blocks)):
+    if encoding == DETECT and name == STRICT and (detected := _detect(blocks)):
         warnings.warn(
             f"{path} is not UTF-8 and was read as {detected}; say encoding=… if that is wrong",
             stacklevel=3,
@@ -112,11 +112,13 @@ def named_encoding(
     raise DataError(f"{path}, line {line}: byte 0x{byte:02x} is not {expected}; {mend}")
 
 
-def _wanted(start: bytes, encoding: str) -> str:
+def _expected_encoding(start: bytes, encoding: str) -> str:
     """Return the encoding given as option, else the one of a byte order mark, else UTF-8."""
     if encoding not in (STRICT, DETECT):
-        return _known(encoding)
-    return next((known for mark, known in MARKS.items() if start.startswith(mark)), STRICT)
+        return _python_name(encoding)
+    return next(
+        (encoding_name for mark, encoding_name in MARKS.items() if start.startswith(mark)), STRICT
+    )
 
 
 def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
@@ -128,12 +130,14 @@ def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
             n_lines += block.count(b"\n")
         decoder.decode(b"", final=True)
     except UnicodeError as error:
-        place, data = getattr(error, "start", 0), getattr(error, "object", block)
-        return n_lines + data.count(b"\n", 0, place) + 1, data[place] if place < len(data) else 0
+        position, data = getattr(error, "start", 0), getattr(error, "object", block)
+        return n_lines + data.count(b"\n", 0, position) + 1, data[position] if position < len(
+            data
+        ) else 0
     return None
 
 
-def _known(encoding: object) -> str:
+def _python_name(encoding: object) -> str:
     """Return Python's name of a text encoding; raise an error if Python has no such encoding."""
     try:
         codec = codecs.lookup(encoding)
@@ -146,17 +150,17 @@ def _known(encoding: object) -> str:
     return "utf-8-sig" if codec.name == STRICT else codec.name
 
 
-def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
+def _detect(blocks: Callable[[], Iterable[bytes]]) -> str | None:
     """Return the encoding detected in bytes that are not valid UTF-8; None if they are damaged UTF-8 or no text."""
     if any(b"\0" in block for block in blocks()) or _has_utf8(blocks()):
         return None
     sample = start_of(blocks(), SAMPLE)[:SAMPLE]
-    beyond = Counter(byte for byte in sample if byte > 127)
-    encoding = _best(sample) if beyond.total() >= LEAST else None
+    high_bytes = Counter(byte for byte in sample if byte > 127)
+    encoding = _best_guess(sample) if high_bytes.total() >= LEAST else None
     return next(
         (
             name
-            for name in (encoding or _of_latin(beyond), WESTERN)
+            for name in (encoding or _latin_encoding(high_bytes), WESTERN)
             if _error(blocks(), name) is None
         ),
         None,
@@ -165,39 +169,39 @@ def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
 
 def _has_utf8(blocks: Iterable[bytes]) -> bool:
     """Return whether most bytes beyond ASCII form valid UTF-8 characters."""
-    beyond = wrong = 0
+    n_high = n_invalid = 0
     for text in codecs.iterdecode(blocks, "utf-8", "replace"):
-        wrong += text.count("\ufffd")
-        beyond += sum(character > "\x7f" for character in text) if not text.isascii() else 0
-    return beyond - wrong >= wrong
+        n_invalid += text.count("\ufffd")
+        n_high += sum(character > "\x7f" for character in text) if not text.isascii() else 0
+    return n_high - n_invalid >= n_invalid
 
 
-def _best(data: bytes) -> str | None:
+def _best_guess(data: bytes) -> str | None:
     """Return the encoding that charset-normalizer detects; None if the letters beyond ASCII are mostly Latin."""
     from charset_normalizer import from_bytes
 
     match = from_bytes(data).best()
-    beyond = [sign for sign in str(match or "") if sign > "\x7f"]
+    signs = [sign for sign in str(match or "") if sign > "\x7f"]
     n_other = sum(
         sign.isalpha() and not unicodedata.name(sign, LATIN).startswith((LATIN, "MODIFIER"))
-        for sign in beyond
+        for sign in signs
     )
-    return match.encoding if 2 * n_other > len(beyond) else None
+    return match.encoding if 2 * n_other > len(signs) else None
 
 
-def _of_latin(beyond: Counter[int]) -> str:
+def _latin_encoding(high_bytes: Counter[int]) -> str:
     """Return the Latin encoding that turns most bytes beyond ASCII into letters of one language; else Western European."""
 
     def n_known(name: str, letters: str) -> int:
         return sum(
             n
-            for byte, n in beyond.items()
+            for byte, n in high_bytes.items()
             if (sign := bytes([byte]).decode(name, "replace").lower()) in letters or sign in SIGNS
         )
 
-    fits = {
+    scores = {
         name: max(n_known(name, letters) for letters in languages)
         for name, languages in LETTERS.items()
     }
-    best = max(fits, key=fits.get)
-    return best if fits[best] >= FITTING * beyond.total() else WESTERN
+    best = max(scores, key=scores.get)
+    return best if scores[best] >= FITTING * high_bytes.total() else WESTERN

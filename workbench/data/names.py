@@ -8,7 +8,7 @@ from workbench.errors import DataError
 
 def spelled(name: str | None, names: Iterable[str]) -> str | None:
     """Return the entry of ``names`` that equals ``name`` apart from case; ``name`` itself if several or none do."""
-    alike = [one for one in names if name and one.casefold() == name.casefold()]
+    alike = [entry for entry in names if name and entry.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else name
 
 
@@ -21,8 +21,8 @@ def with_options(name: str, options: Mapping) -> str:
     return ":".join([name, *(f"{key}={value}" for key, value in values.items())])
 
 
-def options_in(name: str, keywords: Mapping, known: Mapping) -> dict:
-    """Return the options in a data set's name, merged with ``keywords``; raise an error for one that is not ``known``."""
+def options_in(name: str, keywords: Mapping, valid_options: Mapping) -> dict:
+    """Return the options in a data set's name, merged with ``keywords``; raise an error for one not in ``valid_options``."""
     name, *pairs = name.split(":")
     options = dict(keywords)
     for pair in pairs:
@@ -34,14 +34,14 @@ def options_in(name: str, keywords: Mapping, known: Mapping) -> dict:
                 f"the option {option!r} of {name!r} is given twice; leave one of them out"
             )
         options[option] = _scalar(value)
-    unknown = [option for option in options if option not in known]
-    if unknown and not known:
+    unknown = [option for option in options if option not in valid_options]
+    if unknown and not valid_options:
         raise DataError(
             f"the data set {name!r} is read as published, without {', '.join(unknown)}; leave the options out"
         )
     if unknown:
         raise DataError(
-            f"the data set {name!r} has no option {unknown[0]!r}; there are {', '.join(known)}"
+            f"the data set {name!r} has no option {unknown[0]!r}; there are {', '.join(valid_options)}"
         )
     return options
 

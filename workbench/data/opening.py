@@ -61,7 +61,7 @@ def read_bytes(path: Path) -> bytes:
     """
     data = b"".join(bounded(byte_blocks(path), path))
     if not data.removeprefix(BYTE_ORDER_MARK).strip():
-        raise _empty(path)
+        raise _empty_error(path)
     return data
 
 
@@ -90,14 +90,14 @@ def first_bytes(path: Path, n_bytes: int = FIRST) -> bytes:
 
 def bounded(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
     """Yield the blocks of a file; raise an error if the file, or its content unpacked, exceeds half the available memory."""
-    there, n_bytes = available_memory(), 0
-    on_disk = os.path.getsize(path) if os.path.isfile(path) else 0
+    memory, n_bytes = available_memory(), 0
+    file_size = os.path.getsize(path) if os.path.isfile(path) else 0
     for block in blocks:
         n_bytes += len(block)
-        if max(n_bytes, on_disk) > there.n_bytes // 2:
+        if max(n_bytes, file_size) > memory.n_bytes // 2:
             raise DataError(
-                f"{path} has {format_size(max(n_bytes, on_disk))} or more, of which twice as much is needed to read it, and "
-                f"{there.describe()}; give a part of it, or more memory"
+                f"{path} has {format_size(max(n_bytes, file_size))} or more, of which twice as much is needed to read it, and "
+                f"{memory.describe()}; give a part of it, or more memory"
             )
         yield block
 
@@ -109,7 +109,7 @@ def byte_blocks(path: Path, progress: Callable[[float], None] | None = None) -> 
         size = path.stat().st_size
         with open(path, "rb") as file:
             packed = file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
-            for block in _unpacked(file, path) if packed else iter(partial(file.read, BLOCK), b""):
+            for block in _unpack(file, path) if packed else iter(partial(file.read, BLOCK), b""):
                 if progress is not None:
                     progress(file.tell() / size)
                 yield block
@@ -125,12 +125,12 @@ def line_blocks(path: Path, progress: Callable[[float], None] | None = None) -> 
     for block in byte_blocks(path, progress):
         end = block.rfind(b"\n") + 1
         if end:
-            yield (whole := b"".join((*rest, block[:end])))
-            n_lines += whole.count(b"\n")
+            yield (lines := b"".join((*rest, block[:end])))
+            n_lines += lines.count(b"\n")
             rest = []
         rest.append(block[end:])
         if sum(map(len, rest)) > LONGEST_LINE:
-            raise _too_long(path, n_lines + 1)
+            raise _long_line_error(path, n_lines + 1)
     if any(rest):
         yield b"".join(rest)
 
@@ -139,7 +139,7 @@ def with_head(blocks: Iterator[bytes], path: Path) -> tuple[bytes, Iterator[byte
     """Return the beginning of a file, long enough for its header, and its other blocks; raise an error for an empty file."""
     head = start_of(blocks, HEAD)
     if not head.removeprefix(BYTE_ORDER_MARK).strip():
-        raise _empty(path)
+        raise _empty_error(path)
     return head, blocks
 
 
@@ -151,7 +151,9 @@ def text_of(
     ``newline``: "\\n" if only that ends a line, "" for Python's csv module.
     """
     return io.TextIOWrapper(
-        io.BufferedReader(_Unpacked(byte_blocks(path, progress)), BLOCK), encoding, newline=newline
+        io.BufferedReader(_UnpackedFile(byte_blocks(path, progress)), BLOCK),
+        encoding,
+        newline=newline,
     )
 
 
@@ -161,18 +163,18 @@ def text_lines(file: io.TextIOBase, path: Path) -> Iterator[str]:
     while line := file.readline(LONGEST_LINE + 1):
         n_lines += 1
         if len(line) > LONGEST_LINE:
-            raise _too_long(path, n_lines)
+            raise _long_line_error(path, n_lines)
         yield line
 
 
-def _too_long(path: Path, line: int) -> DataError:
+def _long_line_error(path: Path, line: int) -> DataError:
     return DataError(
         f"{path}, line {line}: a line of at most {LONGEST_LINE:,} characters was wanted and a longer one came; "
         "check that documents are separated by the ends of lines"
     )
 
 
-class _Unpacked(io.RawIOBase):
+class _UnpackedFile(io.RawIOBase):
     """A file object that reads from an iterator of blocks of bytes."""
 
     def __init__(self, blocks: Iterator[bytes]):
@@ -191,7 +193,7 @@ class _Unpacked(io.RawIOBase):
         return n
 
 
-def _unpacked(file: BinaryIO, path: Path) -> Iterator[bytes]:
+def _unpack(file: BinaryIO, path: Path) -> Iterator[bytes]:
     """Yield the decompressed content of a gzip file, block by block."""
     n_lines = 0
     try:
@@ -208,7 +210,7 @@ def _unpacked(file: BinaryIO, path: Path) -> Iterator[bytes]:
         ) from None
 
 
-def _empty(path: Path) -> DataError:
+def _empty_error(path: Path) -> DataError:
     return DataError(f"{path} is empty; a file with data was wanted")
 
 
@@ -216,7 +218,7 @@ def read_text(path: Path, encoding: str = STRICT) -> str:
     """Return the file as text; see `workbench.data.encodings.decoded`."""
     text = decoded(read_bytes(path), path, encoding)
     if not text.strip():  # of more kinds of blanks than bytes have
-        raise _empty(path)
+        raise _empty_error(path)
     return text
 
 
@@ -226,22 +228,22 @@ def encoding_of(path: Path, encoding: str = STRICT) -> str:
     Raise the errors of `read_text`: for an empty file, or a byte that is invalid in the encoding.
     """
     if not any(block.removeprefix(BYTE_ORDER_MARK).strip() for block in byte_blocks(path)):
-        raise _empty(path)
+        raise _empty_error(path)
     name = named_encoding(lambda: byte_blocks(path), path, encoding)
     note("found", encoding=name)
     return name
 
 
-def read_lines(path: Path, n_lines: int | None, what: str, mend: str = "") -> list[str]:
+def read_lines(path: Path, n_lines: int | None, items: str, mend: str = "") -> list[str]:
     """Return the lines of a file; raise an error for an empty line, or if there are not ``n_lines`` (None: any number).
 
-    ``what`` names the lines in an error ("words"), ``mend`` ends its sentence.
+    ``items`` names the lines in an error ("words"), ``mend`` ends its sentence.
     """
     lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
     if n_lines is not None and len(lines) != n_lines:
-        raise DataError(f"{path} has {len(lines)} {what} where {n_lines} were wanted; {mend}")
+        raise DataError(f"{path} has {len(lines)} {items} where {n_lines} were wanted; {mend}")
     if "" in lines:
         raise DataError(
-            f"{path}, line {lines.index('') + 1}: the line is empty; one of {len(lines)} {what} was wanted"
+            f"{path}, line {lines.index('') + 1}: the line is empty; one of {len(lines)} {items} was wanted"
         )
     return lines

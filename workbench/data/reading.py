@@ -20,12 +20,12 @@ ORIGINS = ("data_set", "shards", "path")
 
 
 @contextmanager
-def noting(*more: str) -> Iterator[dict[str, dict]]:
+def noting(*parts: str) -> Iterator[dict[str, dict]]:
     """Yield a dict of notes on how data are read (``found``, ``left_out``), which `note` fills if called in the block.
 
-    ``more`` : further parts, which are noted only if asked for, such as `workbench.corpus.texts.counting.DROPPED`
+    ``parts`` : further parts, which are noted only if asked for, such as `workbench.corpus.texts.counting.DROPPED`
     """
-    token = _NOTES.set(notes := {part: {} for part in ("found", "left_out", *more)})
+    token = _NOTES.set(notes := {part: {} for part in ("found", "left_out", *parts)})
     try:
         yield notes
     finally:
@@ -46,11 +46,11 @@ def note(part: str, **values) -> None:
 def hash_of(file: Path) -> str:
     """Return the sha256 (hex) of a file, or of the names and hashes of all files in a folder."""
     if file.is_dir():
-        inside = sorted(path for path in file.rglob("*") if path.is_file())
-        names = [f"{hash_of(path)}  {path.relative_to(file)}\n" for path in inside]
+        paths = sorted(path for path in file.rglob("*") if path.is_file())
+        names = [f"{hash_of(path)}  {path.relative_to(file)}\n" for path in paths]
         return hashlib.sha256("".join(names).encode("utf-8", "surrogateescape")).hexdigest()
-    with open(file, "rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def of_file(path: Path, options: dict, notes: dict) -> dict:
@@ -67,7 +67,9 @@ def _plain(value: object):
         return str(value.resolve())
     if isinstance(value, Iterable) and not isinstance(value, str | dict):
         value = list(value)
-        return value if len(value) < MOST and all(isinstance(one, str) for one in value) else GIVEN
+        return (
+            value if len(value) < MOST and all(isinstance(entry, str) for entry in value) else GIVEN
+        )
     return value if isinstance(value, str | int | float | None) else GIVEN
 
 
@@ -87,8 +89,8 @@ def current(data) -> dict | None:
 
 def of_changed(reading: dict, content: str) -> dict:
     """Return the record of data changed since they were read: without path or data set name, with the new content hash."""
-    kept = {name: value for name, value in reading.items() if name not in ORIGINS}
-    return kept | {"changed": True, "content": content}
+    settings = {name: value for name, value in reading.items() if name not in ORIGINS}
+    return settings | {"changed": True, "content": content}
 
 
 def with_current(data):

@@ -49,10 +49,10 @@ class Dialect(NamedTuple):
                 not isinstance(value, str) or len(value) != 1 or value in "\r\n"
             ):
                 raise DataError.must_be(name, "one character, tab, space or none", value)
-        named = {name: value for name, value in options.items() if value is not None}
-        if len(set(named.values())) < len(named):
+        characters = {name: value for name, value in options.items() if value is not None}
+        if len(set(characters.values())) < len(characters):
             raise DataError(
-                f"the characters of a CSV file must differ; {', '.join(f'{n}={v!r}' for n, v in named.items())}"
+                f"the characters of a CSV file must differ; {', '.join(f'{n}={v!r}' for n, v in characters.items())}"
             )
         return Dialect(**options)
 

@@ -36,12 +36,12 @@ def encoded(text: str, path: Path) -> bytes:
 
 def not_a_line(strings: Iterable[str]) -> int | None:
     """Return the index of the first string that is empty or has outer blanks or a line break; None if there is none."""
-    wrong = (
+    positions = (
         number
         for number, text in enumerate(strings)
         if text != text.strip() or not text or "\n" in text or text[0] == "\ufeff"
     )
-    return next(wrong, None)
+    return next(positions, None)
 
 
 def partial_of(path: Path) -> Path:
@@ -181,8 +181,8 @@ class SavedByHash:
         """Return the data unchanged: they are in memory already."""
         return self
 
-    def require_memory(self, what: str) -> Self:
-        """Return the data unchanged; on sharded data this method raises an error, for which ``what`` gives the reason."""
+    def require_memory(self, reason: str) -> Self:
+        """Return the data unchanged; on sharded data this method raises an error, which says the ``reason``."""
         return self
 
     def check(self) -> None:
@@ -194,7 +194,7 @@ class SavedByHash:
         return len(self.weights)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {', '.join(f'{n:,} {what}' for what, n in self.describe().items())})"
+        return f"{type(self).__name__}({self.name!r}, {', '.join(f'{n:,} {unit}' for unit, n in self.describe().items())})"
 
 
 def refused_by_system(error: Exception) -> bool:

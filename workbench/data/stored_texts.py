@@ -75,8 +75,12 @@ class StoredTexts(Sequence):
         """Open the two files that `TextsWriter` wrote, mapped into memory."""
         content, offsets = text_files(stem)
         n_bytes = content.stat().st_size
-        mapped = np.asarray(np.memmap(content, np.uint8, "r")) if n_bytes else np.empty(0, np.uint8)
-        return cls(mapped, np.asarray(np.load(offsets, mmap_mode="r", allow_pickle=False)), as_json)
+        content_bytes = (
+            np.asarray(np.memmap(content, np.uint8, "r")) if n_bytes else np.empty(0, np.uint8)
+        )
+        return cls(
+            content_bytes, np.asarray(np.load(offsets, mmap_mode="r", allow_pickle=False)), as_json
+        )
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -103,13 +107,13 @@ class StoredTexts(Sequence):
         if not isinstance(other, tuple | StoredTexts):
             return NotImplemented
         if isinstance(other, StoredTexts) and not self._as_json and not other._as_json:
-            mine, its = (
+            own_blocks, other_blocks = (
                 (np.diff(texts._offsets), texts._content[texts._offsets[0] : texts._offsets[-1]])
                 for texts in (self, other)
             )
-            return all(map(np.array_equal, mine, its))
+            return all(map(np.array_equal, own_blocks, other_blocks))
         return len(self) == len(other) and all(
-            mine == its for mine, its in zip(self, other, strict=True)
+            own_blocks == other_blocks for own_blocks, other_blocks in zip(self, other, strict=True)
         )
 
     def __repr__(self) -> str:
@@ -158,9 +162,9 @@ class TextsWriter:
 
     def add(self, values: Iterable) -> None:
         """Append the values; raise TypeError for one that JSON cannot hold."""
-        written, entries = json.dumps if self._as_json else str, iter(values)
+        to_text, entries = json.dumps if self._as_json else str, iter(values)
         while block := list(islice(entries, BLOCK)):
-            parts = [written(value).encode("utf-8", SURROGATES) for value in block]
+            parts = [to_text(value).encode("utf-8", SURROGATES) for value in block]
             ends = self._end + np.cumsum([len(part) for part in parts], dtype=np.int64)
             self._file.write(b"".join(parts))
             self._offsets.add(ends)

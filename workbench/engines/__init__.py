@@ -202,18 +202,18 @@ def __getattr__(name: str) -> Callable[..., tuple[str, dict]]:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from workbench.engines.options import options_of, split_options
 
-    def chosen(**options: object) -> tuple[str, dict]:
+    def pair(**options: object) -> tuple[str, dict]:
         split_options(get_engine(engine), options)
         return engine, options
 
-    chosen.__name__, chosen.__doc__ = name, get_engine(engine).title
-    chosen.__signature__ = Signature(
+    pair.__name__, pair.__doc__ = name, get_engine(engine).title
+    pair.__signature__ = Signature(
         [
             Parameter(option, Parameter.KEYWORD_ONLY, default=field.default)
             for option, field in options_of(get_engine(engine)).items()
         ]
     )
-    return chosen
+    return pair
 
 
 def __dir__() -> list[str]:

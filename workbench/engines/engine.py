@@ -274,10 +274,10 @@ def cached_by_corpus(function: Callable) -> Callable:
 
     @wraps(function)
     def cached(corpus, *arguments):
-        of_corpus = results.setdefault(corpus, {})
-        if arguments not in of_corpus:
-            of_corpus[arguments] = function(corpus, *arguments)
-        return of_corpus[arguments]
+        corpus_results = results.setdefault(corpus, {})
+        if arguments not in corpus_results:
+            corpus_results[arguments] = function(corpus, *arguments)
+        return corpus_results[arguments]
 
     return cached
 
@@ -314,8 +314,8 @@ def over_parts(work: Callable[..., Generator]) -> Callable:
     """Convert a generator function of one phase to an ordinary function for a corpus in one part."""
 
     @wraps(work)
-    def function(*arguments, **named):
-        return alone(work(*arguments, **named))
+    def function(*arguments, **keywords):
+        return alone(work(*arguments, **keywords))
 
     function.phases = (Phase(work),)
     return function
@@ -340,17 +340,21 @@ def step_of(*phases: Phase) -> Callable:
     def step(corpus, model, options, state: NamedTuple, context) -> tuple[NamedTuple, dict]:
         diagnostics: dict = {}
         for phase in phases:
-            state, more = alone(phase.work(corpus, model, options, state, context))
-            diagnostics = sum_diagnostics(diagnostics, more)
+            state, phase_diagnostics = alone(phase.work(corpus, model, options, state, context))
+            diagnostics = sum_diagnostics(diagnostics, phase_diagnostics)
         return state, diagnostics
 
     step.phases = phases
     return step
 
 
-def sum_diagnostics(diagnostics: dict, more: dict) -> dict:
+def sum_diagnostics(diagnostics: dict, later_diagnostics: dict) -> dict:
     """Merge the diagnostics of two phases of a step, adding their numbers of updates."""
-    return diagnostics | more | {"updates": diagnostics.get("updates", 0) + more.get("updates", 0)}
+    return (
+        diagnostics
+        | later_diagnostics
+        | {"updates": diagnostics.get("updates", 0) + later_diagnostics.get("updates", 0)}
+    )
 
 
 def alone(work: Generator):

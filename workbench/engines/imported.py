@@ -112,10 +112,12 @@ def state_of(train: Corpus, theta: np.ndarray, phi: np.ndarray) -> State:
     unknown = total <= sys.float_info.min
     weights = train.counts / np.where(unknown, 1.0, total)
     n_dk, n_kw = np.empty((train.n_documents, n_topics)), np.empty((n_topics, train.n_words))
-    of_unknown = train.counts / np.maximum(theta.sum(axis=1), sys.float_info.min)[documents]
+    unit_counts = train.counts / np.maximum(theta.sum(axis=1), sys.float_info.min)[documents]
     for k in range(n_topics):
         q = np.where(
-            unknown, theta[documents, k] * of_unknown, theta[documents, k] * phi[k, words] * weights
+            unknown,
+            theta[documents, k] * unit_counts,
+            theta[documents, k] * phi[k, words] * weights,
         )
         n_dk[:, k] = np.bincount(documents, q, train.n_documents)
         n_kw[k] = np.bincount(words, q, train.n_words)
@@ -177,21 +179,21 @@ def learnt(model: Imported, last: Mapping, topics: LearntTopics) -> Learnt:
 
 
 def fold_in(
-    learnt: Learnt, options: NoOptions, documents: Corpus, context: StepContext
+    parameters: Learnt, options: NoOptions, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta of unseen documents by CVB0, given phi and the prior of the other program."""
-    if learnt.alphas is None:
+    if parameters.alphas is None:
         raise ModelError(
-            f"theta of other documents needs the Dirichlet prior of the topics, which {learnt.program} does not "
+            f"theta of other documents needs the Dirichlet prior of the topics, which {parameters.program} does not "
             "say; import the model again with alpha"
         )
-    phi = np.maximum(learnt.phi, sys.float_info.min)
-    return theta_under(collapsed_theta, phi, learnt.alphas, documents, context)
+    phi = np.maximum(parameters.phi, sys.float_info.min)
+    return theta_under(collapsed_theta, phi, parameters.alphas, documents, context)
 
 
-def unseen(learnt: Learnt, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
+def unseen(parameters: Learnt, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
     """Return p(w | d) (pair,) of unseen documents."""
-    return mixture_probability(theta, learnt.phi, pairs)
+    return mixture_probability(theta, parameters.phi, pairs)
 
 
 def engine(name: str) -> Engine:

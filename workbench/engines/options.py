@@ -18,8 +18,8 @@ def options_of(engine) -> dict:
 
 def named_options(engine) -> dict:
     """Return option name → dataclass field as `options_of` does, and the former names of renamed options too."""
-    known = options_of(engine)
-    return known | {f.metadata["former"]: f for f in known.values() if f.metadata["former"]}
+    declared = options_of(engine)
+    return declared | {f.metadata["former"]: f for f in declared.values() if f.metadata["former"]}
 
 
 def split_options(engine, values_given: dict) -> tuple[dict, object]:
@@ -30,26 +30,26 @@ def split_options(engine, values_given: dict) -> tuple[dict, object]:
     OptionError
         For a name that neither has (the nearest is named) or a value out of range.
     """
-    known, values = named_options(engine), {}
+    declared, values = named_options(engine), {}
     for name, value in values_given.items():
-        if name not in known:
+        if name not in declared:
             raise no_option([engine], name)
-        about = known[name]
+        about = declared[name]
         if about.name in values:
             raise OptionError(
                 f"option '{about.name}' of {engine.name} was '{name}' before; give one of them, not both"
             )
         values[about.name] = checked_option(engine.name, about, value)
-    of_engine = {f.name for f in fields(engine.options)}
+    engine_options = {f.name for f in fields(engine.options)}
     beliefs = {
         name: values.get(name, f.default)
         for name, f in options_of(engine).items()
-        if name not in of_engine
+        if name not in engine_options
     }
     if beliefs:
         engine.model(**beliefs)  # raises where some of them contradict others
     return beliefs, engine.options(
-        **{name: value for name, value in values.items() if name in of_engine}
+        **{name: value for name, value in values.items() if name in engine_options}
     )
 
 
@@ -59,18 +59,23 @@ MOST_NAMED = 6
 
 def no_option(engines: list, name: object) -> OptionError:
     """Return the error for an option that none of the engines has; its text names engines that do, or options alike."""
-    known = {text: field for engine in engines for text, field in named_options(engine).items()}
-    having = [other for other in ENGINES if name in named_options(get_engine(other))]
-    near = nearest(name, known, 0.6 if having else 0.4)
+    declared = {text: field for engine in engines for text, field in named_options(engine).items()}
+    having = [
+        engine_name for engine_name in ENGINES if name in named_options(get_engine(engine_name))
+    ]
+    nearest_name = nearest(name, declared, 0.6 if having else 0.4)
     hints = [
         f"it is an option of {', '.join(having[:MOST_NAMED])}{', …' * (len(having) > MOST_NAMED)}"
     ]
-    hints = hints * bool(having) + ([] if near is None else [f"did you mean '{known[near].name}'?"])
-    there = ", ".join(dict.fromkeys(field.name for field in known.values()))
-    whose, verb = ", ".join(engine.name for engine in engines), "have" if engines[1:] else "has"
-    sentence = (
-        f"{whose} {verb} no option '{shown(name)}'; {'; '.join(hints) or f'there are {there}'}"
+    hints = hints * bool(having) + (
+        [] if nearest_name is None else [f"did you mean '{declared[nearest_name].name}'?"]
     )
+    names = ", ".join(dict.fromkeys(field.name for field in declared.values()))
+    engine_names, verb = (
+        ", ".join(engine.name for engine in engines),
+        "have" if engines[1:] else "has",
+    )
+    sentence = f"{engine_names} {verb} no option '{shown(name)}'; {'; '.join(hints) or f'there are {names}'}"
     return OptionError(sentence, field=str(name))
 
 
@@ -112,8 +117,8 @@ def shared_options() -> dict[str, tuple[Field, tuple[str, ...]]]:
                 if name not in ("help", "label", "late", "before", "live")
             ]
             alike.setdefault((field.name, field.default, *values), (field, []))[1].append(engine)
-    made: dict[str, tuple[Field, tuple[str, ...]]] = {}
+    options_by_name: dict[str, tuple[Field, tuple[str, ...]]] = {}
     for field, having in alike.values():
-        key = f"{having[0]}.{field.name}" if field.name in made else field.name
-        made[key] = field, tuple(having)
-    return made
+        key = f"{having[0]}.{field.name}" if field.name in options_by_name else field.name
+        options_by_name[key] = field, tuple(having)
+    return options_by_name

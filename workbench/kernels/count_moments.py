@@ -43,7 +43,7 @@ NEARLY_CERTAIN = 1.0 - 1e-16
 
 
 @inlined
-def given_positive(mean, variance, zero):
+def moments_if_positive(mean, variance, zero):
     """Return P+ = p(n > 0) of a count n, and the conditional mean E+ and variance V+ given n > 0 (eq. 14).
 
     P+ >= 1 - exp(-E) >= E - E^2 / 2 is enforced where P0 is rounded to 1, as for 10^9 tokens of probability 1e-16.
@@ -51,11 +51,11 @@ def given_positive(mean, variance, zero):
     positive = max(1.0 - zero, mean - 0.5 * mean * mean)
     mean_positive = max(mean / positive, 1.0)
     variance_positive = max(variance / positive - zero * mean_positive * mean_positive, 0.0)
-    few, nothing = mean < NEARLY_NONE, mean - mean
+    is_tiny, nil = mean < NEARLY_NONE, mean - mean
     return (
-        choose(few, mean, positive),
-        choose(few, nothing + 1.0, mean_positive),
-        choose(few, nothing, variance_positive),
+        choose(is_tiny, mean, positive),
+        choose(is_tiny, nil + 1.0, mean_positive),
+        choose(is_tiny, nil, variance_positive),
     )
 
 
@@ -126,8 +126,8 @@ def count_word(
     """Compute mean E, variance V and P0 = p(n = 0) (topic padded,) of one word's counts from the responsibilities gamma."""
     clear(0, n_topics, mean, variance, zero)
     for i in range(word_indptr[w], word_indptr[w + 1]):
-        soon = pairs[min(i + AHEAD, len(pairs) - 1)] * gamma.shape[1]
-        for k in range(soon, soon + n_topics, LINE):
+        next_row = pairs[min(i + AHEAD, len(pairs) - 1)] * gamma.shape[1]
+        for k in range(next_row, next_row + n_topics, LINE):
             fetch(gamma, k)
         add_pair(counts[pairs[i]], gamma, pairs[i], n_topics, mean, variance, zero, 0)
 
@@ -138,10 +138,10 @@ def tables(mean, variance, zero, prior, digamma_above):
 
     prior is a; digamma_above = psi(a + 1) is used in place of psi(a), which overflows for tiny a.
     """
-    positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
+    positive, mean_positive, variance_positive = moments_if_positive(mean, variance, zero)
     digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
-    above = 1.0 + prior * (digamma - digamma_above + 0.5 * variance_positive * tetragamma)
-    return positive * choose(mean < NEARLY_NONE, mean - mean + 1.0, above)
+    n_tables = 1.0 + prior * (digamma - digamma_above + 0.5 * variance_positive * tetragamma)
+    return positive * choose(mean < NEARLY_NONE, mean - mean + 1.0, n_tables)
 
 
 def tables_of_documents(
@@ -230,7 +230,7 @@ def expected_log_beta(mean, variance, zero, prior):
 
     log xi is 0 where n = 0.
     """
-    positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
+    positive, mean_positive, variance_positive = moments_if_positive(mean, variance, zero)
     digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
     return positive * (
         digamma_tetragamma(prior)[0] - digamma - 0.5 * variance_positive * tetragamma
@@ -243,20 +243,27 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 
     log_gamma_above = log Gamma(a + 1) is used in place of log Gamma(a), for accuracy at tiny a.
     """
-    positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
+    positive, mean_positive, variance_positive = moments_if_positive(mean, variance, zero)
     log_gamma, trigamma = log_gamma_trigamma(prior + mean_positive)
-    above = log_prior + (log_gamma - log_gamma_above) + 0.5 * variance_positive * trigamma
-    return positive * choose(mean < NEARLY_NONE, log_prior, above)
+    log_rise = log_prior + (log_gamma - log_gamma_above) + 0.5 * variance_positive * trigamma
+    return positive * choose(mean < NEARLY_NONE, log_prior, log_rise)
 
 
 @lean
 def bound_of_documents(
-    indptr: np.ndarray, counts: np.ndarray, gamma, priors, alpha_sum, n_topics: int, row, of_topics
+    indptr: np.ndarray,
+    counts: np.ndarray,
+    gamma,
+    priors,
+    alpha_sum,
+    n_topics: int,
+    row,
+    topic_moments,
 ):
-    """Return the documents' part of the evidence lower bound; add up in of_topics the moments of topic sizes.
+    """Return the documents' part of the evidence lower bound; add up in topic_moments the moments of topic sizes.
 
     priors : (3, topic padded) alpha, log alpha and log Gamma(alpha + 1)
-    of_topics : (3, topic padded) E, V and P0 of each topic size; row (3, topic padded) : scratch array
+    topic_moments : (3, topic padded) E, V and P0 of each topic size; row (3, topic padded) : scratch array
     """
     n_padded, sizes, result = gamma.shape[1], 0.0, spread(0.0)
     for d in range(len(indptr) - 1):
@@ -281,9 +288,9 @@ def bound_of_documents(
                 load(priors, n_padded + k),
                 load(priors, 2 * n_padded + k),
             )
-            store(of_topics, k, load(of_topics, k) + mean)
-            store(of_topics, n_padded + k, load(of_topics, n_padded + k) + variance)
-            store(of_topics, 2 * n_padded + k, load(of_topics, 2 * n_padded + k) * zero)
+            store(topic_moments, k, load(topic_moments, k) + mean)
+            store(topic_moments, n_padded + k, load(topic_moments, n_padded + k) + variance)
+            store(topic_moments, 2 * n_padded + k, load(topic_moments, 2 * n_padded + k) * zero)
     return sizes + total(result)
 
 
@@ -362,7 +369,7 @@ def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_s
     """Return the topic sizes' part of the evidence lower bound: sum_k E[log(Gamma(B) / Gamma(B + n_k))] to second order."""
     result = 0.0
     for k in range(len(mean_k)):
-        positive, mean, variance = given_positive(mean_k[k], var_k[k], zero_k[k])
+        positive, mean, variance = moments_if_positive(mean_k[k], var_k[k], zero_k[k])
         log_gamma, trigamma = log_gamma_trigamma(beta_sum + mean)
         result += positive * (math.lgamma(beta_sum) - log_gamma - 0.5 * variance * trigamma)
     return result
@@ -377,20 +384,20 @@ def expected_log_joint(corpus, gamma, alpha, alpha_sum, beta, beta_sum: float) -
     gamma : (pair, topic) responsibilities of every pair; alpha : (topic,); beta : (word,); alpha_sum, beta_sum : A, B,
     which are more than the sums of alpha and of beta where these are geometric means.
     """
-    n_topics, by_word = len(alpha), corpus.by_word
-    of_documents, of_topics = expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum)
+    n_topics, word_order = len(alpha), corpus.by_word
+    document_part, topic_moments = expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum)
     row = aligned_zeros((3, padded(n_topics)), np.float64)
-    of_words = bound_of_words(
-        by_word.indptr, by_word.pairs, corpus.counts, gamma, beta, n_topics, row
+    word_part = bound_of_words(
+        word_order.indptr, word_order.pairs, corpus.counts, gamma, beta, n_topics, row
     )
-    return of_documents + of_words + bound_of_topics(*of_topics[:, :n_topics], beta_sum)
+    return document_part + word_part + bound_of_topics(*topic_moments[:, :n_topics], beta_sum)
 
 
 def expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum) -> tuple[float, np.ndarray]:
     """Return the documents' part of `expected_log_joint`, and mean, variance, p(n = 0) of topic sizes (3, topic padded)."""
     n_topics = len(alpha)
-    row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
-    of_topics[2] = 1.0
+    row, topic_moments = aligned_zeros((2, 3, padded(n_topics)), np.float64)
+    topic_moments[2] = 1.0
     priors = np.stack(
         [
             pad_topics(of, 1.0)
@@ -398,9 +405,9 @@ def expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum) -> tuple[fl
         ]
     )
     result = bound_of_documents(
-        corpus.indptr, corpus.counts, gamma, priors, alpha_sum, n_topics, row, of_topics
+        corpus.indptr, corpus.counts, gamma, priors, alpha_sum, n_topics, row, topic_moments
     )
-    return result, of_topics
+    return result, topic_moments
 
 
 def expected_log_joint_of_counts(
@@ -410,6 +417,8 @@ def expected_log_joint_of_counts(
 
     beta : one number for all words
     """
-    of_words = bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics)
-    of_topics = mean_wk.sum(axis=0), var_wk.sum(axis=0), zero_wk.prod(axis=0)
-    return of_words + bound_of_topics(*(part[:n_topics] for part in of_topics), len(mean_wk) * beta)
+    word_part = bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics)
+    topic_moments = mean_wk.sum(axis=0), var_wk.sum(axis=0), zero_wk.prod(axis=0)
+    return word_part + bound_of_topics(
+        *(part[:n_topics] for part in topic_moments), len(mean_wk) * beta
+    )

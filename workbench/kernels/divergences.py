@@ -34,10 +34,10 @@ def _entropies_of_means(rows, divergences) -> None:
     n_words = rows.shape[1]
     for first in range(0, n_words, TOGETHER):
         last = min(first + TOGETHER, n_words)
-        for one in range(len(rows)):
-            for other in range(one + 1):
+        for i in range(len(rows)):
+            for j in range(i + 1):
                 entropy = spread(0.0)
                 for w in range(first, last, LANES):
-                    mean = 0.5 * (load(rows, one * n_words + w) + load(rows, other * n_words + w))
+                    mean = 0.5 * (load(rows, i * n_words + w) + load(rows, j * n_words + w))
                     entropy = entropy - mean * fast_log(max(mean, SMALLEST))
-                divergences[one, other] += total(entropy)
+                divergences[i, j] += total(entropy)

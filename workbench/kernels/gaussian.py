@@ -264,9 +264,9 @@ def invert_factor(u, inverse) -> None:
                 row[j] = row[j] - f0 * r0[j] - f1 * r1[j] - f2 * r2[j] - f3 * r3[j]
             k += 4
         while k < i:
-            factor_k, other = u[k, i], inverse[k]
+            factor_k, row_k = u[k, i], inverse[k]
             for j in range(k + 1):
-                row[j] -= factor_k * other[j]
+                row[j] -= factor_k * row_k[j]
             k += 1
         scale = 1.0 / u[i, i]
         for j in range(i):

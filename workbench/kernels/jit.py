@@ -48,9 +48,9 @@ def _point_cache_at_sources() -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-        for other in home.iterdir():
-            if other.stat().st_mtime < time.time() - MONTH:
-                shutil.rmtree(other, ignore_errors=True)
+        for version in home.iterdir():
+            if version.stat().st_mtime < time.time() - MONTH:
+                shutil.rmtree(version, ignore_errors=True)
     except OSError:  # a read-only home: numba compiles again in each process
         return
     numba.config.CACHE_DIR = str(folder)

@@ -25,19 +25,19 @@ class Sum(NamedTuple):
 
 
 @inlined
-def with_power(known, c, p):
-    """Return the partial sums `known` plus c log p of sixteen pairs."""
+def with_power(partial, c, p):
+    """Return the partial sums `partial` plus c log p of sixteen pairs."""
     power = p * choose(c > 1, p, spread(1.0)) * choose(c > 2, p, spread(1.0))
-    product = known.product * power
+    product = partial.product * power
     if count(c <= LARGEST_POWER) == LANES and count(product < SMALLEST_PRODUCT) == 0:
-        return Sum(product, known.before)
-    return Sum(spread(1.0), known.before + (logs(known.product) + doubles(c) * logs(p)))
+        return Sum(product, partial.before)
+    return Sum(spread(1.0), partial.before + (logs(partial.product) + doubles(c) * logs(p)))
 
 
 @inlined
-def total_of(known):
+def total_of(partial):
     """Return the total of the sixteen partial sums of logarithms."""
-    return total(known.before + logs(known.product))
+    return total(partial.before + logs(partial.product))
 
 
 def last_block(values, filling) -> np.ndarray:
@@ -54,12 +54,12 @@ def log_likelihood(counts: np.ndarray, probability: np.ndarray) -> float:
 
 @lean
 def _log_likelihood(counts: np.ndarray, probability: np.ndarray, last_counts, last_probability):
-    known = Sum(spread(1.0), spread(0.0))
+    partial = Sum(spread(1.0), spread(0.0))
     for _ in range(2):
         for i in range(0, len(counts) - LANES + 1, LANES):
-            known = with_power(known, load(counts, i), load(probability, i))
+            partial = with_power(partial, load(counts, i), load(probability, i))
         counts, probability = last_counts, last_probability
-    return total_of(known)
+    return total_of(partial)
 
 
 def take_in(
@@ -95,12 +95,12 @@ def _take_in(
     last_probability,
     last_mean,
 ):
-    alone, of_mean = Sum(spread(1.0), spread(0.0)), Sum(spread(1.0), spread(0.0))
+    state_sum, mean_sum = Sum(spread(1.0), spread(0.0)), Sum(spread(1.0), spread(0.0))
     for _ in range(2):
         for i in range(0, len(counts) - LANES + 1, LANES):
             c, p, m = load(counts, i), load(probability, i), load(mean, i)
             m += (p - m) * share
             store(new_mean, i, m)
-            alone, of_mean = with_power(alone, c, p), with_power(of_mean, c, m)
+            state_sum, mean_sum = with_power(state_sum, c, p), with_power(mean_sum, c, m)
         counts, probability, mean, new_mean = last_counts, last_probability, last_mean, last_mean
-    return total_of(alone), total_of(of_mean)
+    return total_of(state_sum), total_of(mean_sum)

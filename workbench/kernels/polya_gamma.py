@@ -37,10 +37,10 @@ def tail_share(z):
     """Return the probability that the proposal for 4 PG(1, 2z) exceeds t = `SPLIT` (Polson, Scott & Windle)."""
     z = np.asarray(z, dtype=float)
     rate = np.pi**2 / 8 + z * z / 2
-    below = np.logaddexp(
+    log_below = np.logaddexp(
         log_ndtr((SPLIT * z - 1) / SPLIT**0.5) - z, log_ndtr(-(SPLIT * z + 1) / SPLIT**0.5) + z
     )
-    return 1.0 / (1.0 + np.exp(math.log(4.0 / np.pi) + np.log(rate) + rate * SPLIT + below))
+    return 1.0 / (1.0 + np.exp(math.log(4.0 / np.pi) + np.log(rate) + rate * SPLIT + log_below))
 
 
 TAIL_SHARES = tail_share(np.arange(-1, STEPS * TABLE_END + 3) / STEPS)
@@ -107,14 +107,14 @@ def _sum_of_gammas(stream: np.uint64, b, c):
     n_terms = terms_drawn(b, c)
     shift, shape, scale = remainder(b, c, n_terms)
     d = shape - 1.0 / 3.0
-    stream, drawn = gamma_above(stream, d, 1.0 / math.sqrt(9.0 * d))
-    drawn = shift + scale * drawn
+    stream, draw = gamma_above(stream, d, 1.0 / math.sqrt(9.0 * d))
+    draw = shift + scale * draw
     d = b - 1.0 / 3.0
     step, square = 1.0 / math.sqrt(9.0 * d), c * c
     for j in range(n_terms):
         stream, term = gamma_above(stream, d, step)
-        drawn += term * (2.0 / (((2 * j + 1) * math.pi) ** 2 + square))
-    return stream, drawn
+        draw += term * (2.0 / (((2 * j + 1) * math.pi) ** 2 + square))
+    return stream, draw
 
 
 @aside
@@ -167,7 +167,7 @@ def _series_accepts(y, x):
 def _sum_of_exact(stream: np.uint64, b, c):
     """Return (the advanced stream, an exact draw of PG(b, c)) for small b >= 1 and c >= 0."""
     z = 0.5 * c
-    rate, above = math.pi**2 / 8.0 + 0.5 * z * z, 0.0
+    rate, tail = math.pi**2 / 8.0 + 0.5 * z * z, 0.0
     ranges = z * STEPS
     if ranges < STEPS * TABLE_END:
         i = np.int64(ranges)
@@ -178,16 +178,16 @@ def _sum_of_exact(stream: np.uint64, b, c):
             TAIL_SHARES[i + 2],
             TAIL_SHARES[i + 3],
         )
-        outer = (f + 1.0) * (f - 2.0) * 0.5
+        product = (f + 1.0) * (f - 2.0) * 0.5
         inner = f * (f - 1.0) / 6.0
-        above = ((f - 1.0) * second - f * third) * outer + (
+        tail = ((f - 1.0) * second - f * third) * product + (
             (f + 1.0) * fourth - (f - 2.0) * first
         ) * inner
-    drawn = 0.0
+    draw = 0.0
     for _ in range(b):
         while True:
             stream, u = next_uniform(stream)
-            if u < above:
+            if u < tail:
                 stream, x = exponential(stream)
                 x = SPLIT + x / rate
             else:
@@ -195,8 +195,8 @@ def _sum_of_exact(stream: np.uint64, b, c):
             stream, y = next_uniform(stream)
             if y <= SURELY or _series_accepts(y, x):
                 break
-        drawn += x
-    return stream, 0.25 * drawn
+        draw += x
+    return stream, 0.25 * draw
 
 
 @aside
@@ -216,9 +216,9 @@ def polya_gamma(stream: np.uint64, b, c):
 
 
 @kernel
-def _draw_each(b, c, key: np.uint64, drawn) -> None:
+def _draw_each(b, c, key: np.uint64, draws) -> None:
     for i in range(len(b)):
-        _, drawn[i] = polya_gamma(stream_of(key, i), b[i], c[i])
+        _, draws[i] = polya_gamma(stream_of(key, i), b[i], c[i])
 
 
 def polya_gammas(b, c, key: int) -> np.ndarray:
@@ -228,13 +228,13 @@ def polya_gammas(b, c, key: int) -> np.ndarray:
     or a c is NaN.
     """
     b, c = np.broadcast_arrays(b, np.asarray(c, dtype=float))
-    whole = b.astype(np.int64)
-    if (whole != b).any() or (whole < 0).any():
+    integers = b.astype(np.int64)
+    if (integers != b).any() or (integers < 0).any():
         raise InputError(
             "b of a Polya-gamma number must be a whole number of at least 0", field="b", value=b
         )
     if np.isnan(c).any():
         raise InputError("c of a Polya-gamma number must be a number; got NaN", field="c", value=c)
-    drawn = np.empty(b.size)
-    _draw_each(whole.ravel(), c.ravel(), np.uint64(key), drawn)
-    return drawn.reshape(b.shape)
+    draws = np.empty(b.size)
+    _draw_each(integers.ravel(), c.ravel(), np.uint64(key), draws)
+    return draws.reshape(b.shape)

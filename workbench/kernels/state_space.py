@@ -42,11 +42,11 @@ def draw_walk(stream: np.uint64, precision: np.ndarray, h, mean, variance, step,
         precision[t], h[t] = J, weighted
     stream, z = normal(stream)
     walk[last] = weighted / J + z / math.sqrt(J)
-    squares, per_step = 0.0, 1.0 / step
+    squares, step_precision = 0.0, 1.0 / step
     for t in range(last - 1, -1, -1):
-        J = precision[t] + per_step
+        J = precision[t] + step_precision
         stream, z = normal(stream)
-        walk[t] = (h[t] + walk[t + 1] * per_step) / J + z / math.sqrt(J)
+        walk[t] = (h[t] + walk[t + 1] * step_precision) / J + z / math.sqrt(J)
         change = walk[t + 1] - walk[t]
         squares += change * change
     return stream, squares
@@ -55,8 +55,8 @@ def draw_walk(stream: np.uint64, precision: np.ndarray, h, mean, variance, step,
 @kernel
 def draw_inverse_gamma(shape, scale, key: np.uint64):
     """Draw a variance from the inverse gamma distribution with mean scale / (shape - 1)."""
-    _, drawn = gamma(stream_of(key, 0), shape)
-    return scale / drawn
+    _, draw = gamma(stream_of(key, 0), shape)
+    return scale / draw
 
 
 @kernel
@@ -78,18 +78,18 @@ def factor_states(
     W is (time - 1, dim, dim); the log normaliser is the log of the integral of the potentials under the prior.
     """
     n_times, n = h.shape
-    below, both, root = np.zeros((n, n)), np.zeros((n, n)), np.empty(n)  # E, A'Q^-1 A
-    weighted, back = np.zeros(n), np.zeros(n)  # Q^-1 b, A'Q^-1 b
+    cross_block, both, root = np.zeros((n, n)), np.zeros((n, n)), np.empty(n)  # E, A'Q^-1 A
+    weighted, back_term = np.zeros(n), np.zeros(n)  # Q^-1 b, A'Q^-1 b
     for i in range(n):
         for j in range(n):
             weighted[i] += noise_precision[i, j] * offset[j]
             for k in range(n):
-                below[i, j] -= noise_precision[i, k] * system[k, j]
+                cross_block[i, j] -= noise_precision[i, k] * system[k, j]
     for i in range(n):
         for j in range(n):
-            back[i] += system[j, i] * weighted[j]
+            back_term[i] += system[j, i] * weighted[j]
             for k in range(n):
-                both[i, j] -= system[k, i] * below[k, j]
+                both[i, j] -= system[k, i] * cross_block[k, j]
     first_weighted = np.zeros(n)
     for i in range(n):
         for j in range(n):
@@ -99,16 +99,16 @@ def factor_states(
         log_normaliser += (n_times - 1) * (
             0.5 * log_determinant(noise_precision) - 0.5 * _dot(offset, weighted)
         )
-    between = np.empty((n_times - 1, n, n))
+    off_diagonal = np.empty((n_times - 1, n, n))
     for t in range(n_times):
         D, y = precision[t], h[t]
         D += first_precision if t == 0 else noise_precision
         y += first_weighted if t == 0 else weighted
         if t < n_times - 1:
             D += both
-            y -= back
+            y -= back_term
         if t > 0:
-            W = between[t - 1]
+            W = off_diagonal[t - 1]
             for i in range(n):
                 y[i] -= _dot(W[i], h[t - 1])
                 for j in range(i, n):
@@ -117,13 +117,13 @@ def factor_states(
         solve_transposed(D, y)
         if t < n_times - 1:
             for i in range(n):
-                root[:] = below[i]
+                root[:] = cross_block[i]
                 solve_transposed(D, root)
-                between[t, i] = root
+                off_diagonal[t, i] = root
         log_normaliser += 0.5 * _dot(y, y)
         for i in range(n):
             log_normaliser -= math.log(D[i, i])
-    return between, log_normaliser
+    return off_diagonal, log_normaliser
 
 
 @kernel
@@ -138,16 +138,16 @@ def draw_states(
     key: np.uint64,
 ):
     """Draw the states (time, dim) of a linear system given potentials; for the arguments see `factor_states`."""
-    between, _ = factor_states(
+    off_diagonal, _ = factor_states(
         precision, h, first_precision, first_mean, system, offset, noise_precision
     )
-    draw_factored(between, precision, h, key)
+    draw_factored(off_diagonal, precision, h, key)
     return h
 
 
 @kernel
-def draw_factored(between, precision: np.ndarray, h, key: np.uint64) -> None:
-    """Replace h by a draw of the states (time, dim), given all that `factor_states` computed; `between` is its W."""
+def draw_factored(off_diagonal, precision: np.ndarray, h, key: np.uint64) -> None:
+    """Replace h by a draw of the states (time, dim), given all that `factor_states` computed; `off_diagonal` is its W."""
     stream, (n_times, n) = stream_of(key, 0), h.shape
     for t in range(n_times - 1, -1, -1):
         x = h[t]
@@ -157,7 +157,7 @@ def draw_factored(between, precision: np.ndarray, h, key: np.uint64) -> None:
         if t < n_times - 1:
             for i in range(n):
                 for j in range(n):
-                    x[j] -= between[t, i, j] * h[t + 1, i]
+                    x[j] -= off_diagonal[t, i, j] * h[t + 1, i]
         solve(precision[t], x)
 
 
@@ -205,9 +205,9 @@ def draw_mniw(mean, precision: np.ndarray, nu, scale, key: np.uint64):
     """Draw (M, Q, Q^-1) from a matrix-normal-inverse-Wishart: M = mean + L_Q Z L_K^-1, L_K L_K' = precision, Z normal."""
     n, n_inputs = mean.shape
     _, noise, noise_precision = draw_niw(np.zeros(n), 1.0, nu, scale, absorb(key, 1))
-    root, of_noise, drawn, row = precision.copy(), noise.copy(), mean.copy(), np.empty(n_inputs)
+    root, noise_root, matrix, row = precision.copy(), noise.copy(), mean.copy(), np.empty(n_inputs)
     factor(root)
-    factor(of_noise)
+    factor(noise_root)
     stream = stream_of(key, 0)
     for k in range(n):
         for j in range(n_inputs):
@@ -215,8 +215,8 @@ def draw_mniw(mean, precision: np.ndarray, nu, scale, key: np.uint64):
         solve(root, row)  # U^-1 z has covariance K^-1
         for i in range(k, n):
             for j in range(n_inputs):
-                drawn[i, j] += of_noise[k, i] * row[j]
-    return drawn, noise, noise_precision
+                matrix[i, j] += noise_root[k, i] * row[j]
+    return matrix, noise, noise_precision
 
 
 @aside

@@ -54,16 +54,16 @@ def each_slice(
     n_threads: int,
     interrupt: Callable[[], None],
     *arguments,
-    **named,
+    **keywords,
 ) -> list:
-    """Return [work(first, last, *arguments, **named) for each range in bounds], computed on threads.
+    """Return [work(first, last, *arguments, **keywords) for each range in bounds], computed on threads.
 
     ``interrupt`` is called between ranges.
     """
 
     def task(first: int, last: int, interrupt):
         interrupt()
-        return work(first, last, *arguments, **named)
+        return work(first, last, *arguments, **keywords)
 
     return each_task([partial(task, first, last) for first, last in bounds], n_threads, interrupt)
 
@@ -78,7 +78,7 @@ def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], Non
     n_threads = min(n_threads, len(tasks))
     if n_threads <= 1:
         return [task(interrupt) for task in tasks]
-    results, left, lock, errors = [None] * len(tasks), iter(enumerate(tasks)), Lock(), []
+    results, queue, lock, errors = [None] * len(tasks), iter(enumerate(tasks)), Lock(), []
 
     def look(interrupt=None) -> None:
         with lock:
@@ -91,7 +91,7 @@ def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], Non
         try:
             while True:
                 with lock:
-                    number, task = next(left, (None, None))
+                    number, task = next(queue, (None, None))
                 if task is None:
                     return
                 results[number] = task(interrupt)
@@ -99,15 +99,15 @@ def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], Non
             errors.append(error)
 
     helpers = [_pool().submit(work_off, look) for _ in range(n_threads - 1)]
-    of_task = partial(look, interrupt)
+    run_task = partial(look, interrupt)
     try:
-        of_task()
-        work_off(of_task)
-        while not errors and wait(_begun(helpers), LOOK_EVERY).not_done:
-            of_task()
+        run_task()
+        work_off(run_task)
+        while not errors and wait(_start(helpers), LOOK_EVERY).not_done:
+            run_task()
     except BaseException as error:
         errors.append(error)
-    wait(_begun(helpers))
+    wait(_start(helpers))
     if errors:
         raise errors[0]
     return results
@@ -127,30 +127,30 @@ def each_wave(
     shared arrays happen in the order of the rows, for any number of threads. With ``n_ordered`` this holds for that many first
     steps; later steps, which share nothing, wait for no other row.
     """
-    taken, moved = [0] * n_rows, Condition()
+    n_steps_done, progress = [0] * n_rows, Condition()
     n_ordered = n_steps if n_ordered is None else n_ordered
 
     def is_ahead(row, step):
-        return taken[row] > step
+        return n_steps_done[row] > step
 
     def follow(row, interrupt):
         results = []
         for step in range(n_steps):
             interrupt()
             while row > 0 and step < n_ordered and not is_ahead(row - 1, step):
-                with moved:
-                    moved.wait_for(partial(is_ahead, row - 1, step), LOOK_EVERY)
+                with progress:
+                    progress.wait_for(partial(is_ahead, row - 1, step), LOOK_EVERY)
                 interrupt()
             results.append(work(row, step))
-            with moved:
-                taken[row] += 1
-                moved.notify_all()
+            with progress:
+                n_steps_done[row] += 1
+                progress.notify_all()
         return results
 
     return each_task([partial(follow, row) for row in range(n_rows)], n_threads, interrupt)
 
 
-def _begun(helpers) -> list:
+def _start(helpers) -> list:
     """Cancel the futures that have not begun; return the futures that have begun."""
     return [helper for helper in helpers if not helper.cancel()]
 

@@ -115,9 +115,9 @@ def key_from(key: np.uint64, first: int) -> np.uint64:
 
 def permutation(key: np.uint64, n: int) -> np.ndarray:
     """Return the integers 0, …, n - 1 in a random order."""
-    drawn = np.empty(n)
-    fill_uniform(key, drawn)
-    return np.argsort(drawn, kind="stable")
+    keys = np.empty(n)
+    fill_uniform(key, keys)
+    return np.argsort(keys, kind="stable")
 
 
 LAYERS = 256
@@ -175,20 +175,20 @@ def next_uniform(stream: np.uint64):
 @aside
 def _exponential_outside(stream: np.uint64, layer, x):
     """Finish a draw of `exponential` that was not accepted at once: return (the advanced stream, the draw)."""
-    beyond = 0.0
+    offset = 0.0
     while True:
         if layer == 0:  # the tail is the same exponential, shifted
-            beyond += EXPONENTIAL_EDGE
+            offset += EXPONENTIAL_EDGE
         else:
             stream, u = next_uniform(stream)
             low, high = EXPONENTIAL_HEIGHTS[layer], EXPONENTIAL_HEIGHTS[layer + 1]
             if low + u * (high - low) < math.exp(-x):
-                return stream, beyond + x
+                return stream, offset + x
         stream, bits = next_bits(stream)
         layer = np.int64(bits & np.uint64(LAYERS - 1))
         x = unit_of(bits) * EXPONENTIAL_EDGES[layer]
         if x < EXPONENTIAL_EDGES[layer + 1]:
-            return stream, beyond + x
+            return stream, offset + x
 
 
 @inlined
@@ -255,22 +255,22 @@ def gamma_above(stream: np.uint64, d, step):
 def gamma(stream: np.uint64, shape):
     """Return (the advanced stream, a gamma draw of scale 1); a shape below 1 by Gamma(shape + 1) U^(1 / shape)."""
     d = shape + (2.0 / 3.0 if shape < 1.0 else -1.0 / 3.0)
-    stream, drawn = gamma_above(stream, d, 1.0 / math.sqrt(9.0 * d))
+    stream, draw = gamma_above(stream, d, 1.0 / math.sqrt(9.0 * d))
     if shape < 1.0:
         stream, u = next_uniform(stream)
-        drawn *= math.exp(math.log(u) / shape)
-    return stream, drawn
+        draw *= math.exp(math.log(u) / shape)
+    return stream, draw
 
 
 @aside
 def log_of_gamma(stream: np.uint64, shape):
     """Return (the advanced stream, log of a gamma draw of scale 1), finite even where the draw underflows."""
     if shape >= 1.0:
-        stream, drawn = gamma(stream, shape)
-        return stream, math.log(drawn)
-    stream, drawn = gamma(stream, shape + 1.0)
+        stream, draw = gamma(stream, shape)
+        return stream, math.log(draw)
+    stream, draw = gamma(stream, shape + 1.0)
     stream, u = next_uniform(stream)
-    return stream, math.log(drawn) + math.log(u) / shape
+    return stream, math.log(draw) + math.log(u) / shape
 
 
 @kernel
@@ -280,17 +280,17 @@ def draw_dirichlets(counts: np.ndarray, prior, key: np.uint64):
     counts (row, column or more), prior (column,). Each row has a stream of its own, so that it does not depend on other rows.
     """
     n_rows, n_columns = len(counts), len(prior)
-    drawn = np.empty((n_rows, n_columns))
+    draws = np.empty((n_rows, n_columns))
     for row in range(n_rows):
         stream, largest, total = stream_of(key, row), -np.inf, 0.0
         for k in range(n_columns):
-            stream, drawn[row, k] = log_of_gamma(stream, prior[k] + counts[row, k])
-            largest = max(largest, drawn[row, k])
+            stream, draws[row, k] = log_of_gamma(stream, prior[k] + counts[row, k])
+            largest = max(largest, draws[row, k])
         for k in range(n_columns):
-            drawn[row, k] = math.exp(drawn[row, k] - largest)
-            total += drawn[row, k]
-        drawn[row] /= total
-    return drawn
+            draws[row, k] = math.exp(draws[row, k] - largest)
+            total += draws[row, k]
+        draws[row] /= total
+    return draws
 
 
 @aside
@@ -312,7 +312,7 @@ def draw_log_dirichlets(counts: np.ndarray, prior, key: np.uint64):
 
     The random numbers are those of `draw_dirichlets`; prior is one number for all columns.
     """
-    drawn = np.empty(counts.shape)
+    draws = np.empty(counts.shape)
     for row in range(len(counts)):
-        draw_log_dirichlet(stream_of(key, row), prior + counts[row], drawn[row])
-    return drawn
+        draw_log_dirichlet(stream_of(key, row), prior + counts[row], draws[row])
+    return draws

@@ -71,6 +71,7 @@ from workbench.measures.matching import (
     topic_map,
 )
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
+from workbench.measures.names import suggested_names
 from workbench.measures.perplexity_audit import perplexity_audit
 from workbench.measures.selection import (
     MeasureError,
@@ -90,6 +91,8 @@ from workbench.measures.topics import (
     saliency,
     salient_words,
     top_words,
+    topic_descriptions,
+    topic_labels,
     topic_sizes,
     topic_words,
     topics_by_size,
@@ -162,14 +165,17 @@ __all__ = [
     "settings_of",
     "spec_of",
     "stationary",
+    "suggested_names",
     "summary",
     "time_to",
     "token_topics",
     "top_words",
     "topic_correlations",
     "topic_counts",
+    "topic_descriptions",
     "topic_distances",
     "topic_flow",
+    "topic_labels",
     "topic_map",
     "topic_similarity",
     "topic_sizes",

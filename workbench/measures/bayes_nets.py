@@ -122,6 +122,6 @@ def information(run: xr.Dataset, table: str, snapshot: int = -1) -> Information:
         columns = factorize(np.array(states, object))[0]
         pair = np.zeros((columns.max() + 1, joint.shape[1]))
         np.add.at(pair, columns, joint)
-        outer = pair.sum(axis=1, keepdims=True) * marginal
-        mutual.append(max(0.0, float(rel_entr(pair, outer).sum())))
+        product = pair.sum(axis=1, keepdims=True) * marginal
+        mutual.append(max(0.0, float(rel_entr(pair, product).sum())))
     return Information(float(entr(marginal).sum()), math.log(max(len(marginal), 2)), tuple(mutual))

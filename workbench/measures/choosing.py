@@ -127,40 +127,42 @@ def topic_similarity(a: xr.Dataset, b: xr.Dataset) -> float:
     1 means the same topics in any order, 0 no common words. Topics without a match count as 0. See `match_topics`.
     """
     distance = match_topics(a, b)["distance"].values
-    most = max(used_topics(run).sizes["topic"] for run in (a, b))
-    return float(np.nansum(1 - distance) / most)
+    n_topics = max(used_topics(run).sizes["topic"] for run in (a, b))
+    return float(np.nansum(1 - distance) / n_topics)
 
 
 def table_by_k(
     rows: list[RunNumbers], similarities: Mapping[tuple[int, int], float], label: str = ""
 ) -> xr.Dataset:
     """Return the table of `numbers_by_k`, given the scores of runs and the topic similarity of pairs of ``rows``."""
-    places_by_k = {
-        k: [place for place, row in enumerate(rows) if row.n_topics == k]
+    positions_by_k = {
+        k: [position for position, row in enumerate(rows) if row.n_topics == k]
         for k in sorted({row.n_topics for row in rows})
     }
-    for k, places in places_by_k.items():
-        if len({rows[place].replicate for place in places}) < len(places):
+    for k, positions in positions_by_k.items():
+        if len({rows[position].replicate for position in positions}) < len(positions):
             raise MeasureError(f"two of the runs have K={k} and the same seed; give one of them")
     data = {
         name: [
             mean_and_error(
                 [
-                    rows[place].numbers[name]
-                    for place in places
-                    if np.isfinite(rows[place].numbers[name])
+                    rows[position].numbers[name]
+                    for position in positions
+                    if np.isfinite(rows[position].numbers[name])
                 ]
             )
-            for places in places_by_k.values()
+            for positions in positions_by_k.values()
         ]
         for name in MEANINGS
     }
-    data["stability"] = [_jackknife(places, similarities) for places in places_by_k.values()]
+    data["stability"] = [
+        _jackknife(positions, similarities) for positions in positions_by_k.values()
+    ]
     means = np.array([mean for mean, _ in data["log_likelihood"]])
-    best = list(places_by_k)[int(np.nanargmax(means))] if np.isfinite(means).any() else None
+    best = list(positions_by_k)[int(np.nanargmax(means))] if np.isfinite(means).any() else None
     differences = [
-        _differences(rows, places, places_by_k[best]) if best else np.array([])
-        for places in places_by_k.values()
+        _differences(rows, positions, positions_by_k[best]) if best else np.array([])
+        for positions in positions_by_k.values()
     ]
     data["difference"] = [mean_and_error(values) for values in differences]
     meanings = MEANINGS | {
@@ -172,9 +174,12 @@ def table_by_k(
         columns |= with_errors("n_topics", name, data[name], attributes(*meaning))
     counts = {
         "n_pairs": (list(map(len, differences)), "pairs: same split, same seed"),
-        "n_runs": (list(map(len, places_by_k.values())), "runs: seeds and splits"),
+        "n_runs": (list(map(len, positions_by_k.values())), "runs: seeds and splits"),
         "n_finished": (
-            [sum(rows[place].finished for place in places) for places in places_by_k.values()],
+            [
+                sum(rows[position].finished for position in positions)
+                for positions in positions_by_k.values()
+            ],
             "runs that have ended",
         ),
     }
@@ -184,7 +189,7 @@ def table_by_k(
     }
     return xr.Dataset(
         columns,
-        {"n_topics": ("n_topics", list(places_by_k), attributes("number of topics K"))},
+        {"n_topics": ("n_topics", list(positions_by_k), attributes("number of topics K"))},
         {"label": label} | ({"best": best} if best else {}),
     )
 
@@ -204,14 +209,16 @@ def recommend_k(table: Runs, pending: Iterable[int] = ()) -> Recommendation:
     if "best" not in table.attrs:
         raise MeasureError("no run has a held-out score to choose K by; hold out some tokens")
     best, ks = table.attrs["best"], table["n_topics"].values.tolist()
-    within = (-table["difference"] <= table["difference_se"]).values
-    k = next((k for k, is_within in zip(ks, within, strict=True) if is_within and k < best), best)
-    chosen, highest = table.sel(n_topics=k), table.sel(n_topics=best)
+    near_best = (-table["difference"] <= table["difference_se"]).values
+    k = next(
+        (k for k, is_within in zip(ks, near_best, strict=True) if is_within and k < best), best
+    )
+    choice, highest = table.sel(n_topics=k), table.sel(n_topics=best)
     score = f"held-out log likelihood, {format_number(float(highest['log_likelihood']), 4)} nats per token"
     if len(ks) == 1:
         reason = f"K = {k} is the only number of topics that has a score: {score}."
     elif k != best:
-        lower, error = -float(chosen["difference"]), float(chosen["difference_se"])
+        lower, error = -float(choice["difference"]), float(choice["difference_se"])
         reason = (
             f"K = {k} is the smallest number of topics within one standard error ({error:.4f}) of the best: K = {best} "
             f"has the highest {score}, and K = {k} is {lower:.4f} lower."
@@ -225,13 +232,13 @@ def recommend_k(table: Runs, pending: Iterable[int] = ()) -> Recommendation:
 
 def _cautions(table: xr.Dataset, k: int, pending: list[int]) -> Iterable[str]:
     """Yield the cautions about a recommended K."""
-    ks, best, chosen = table["n_topics"].values.tolist(), table.attrs["best"], table.sel(n_topics=k)
+    ks, best, choice = table["n_topics"].values.tolist(), table.attrs["best"], table.sel(n_topics=k)
     n_running = int((table["n_runs"] - table["n_finished"]).sum())
     if n_running:
         yield f"{n_running} of {int(table['n_runs'].sum())} runs have not finished, so this may change."
     if pending:
-        has = "has" if len(pending) == 1 else "have"
-        yield f"K = {', '.join(map(str, pending))} {has} not been run yet, so this may change."
+        verb = "has" if len(pending) == 1 else "have"
+        yield f"K = {', '.join(map(str, pending))} {verb} not been run yet, so this may change."
     if len(ks) > 1 and best == max(*ks, *pending):
         yield "The best is the largest K that was tried: try larger ones too."
     elif len(ks) > 1 and k == min(*ks, *pending) > 1:
@@ -246,13 +253,13 @@ def _cautions(table: xr.Dataset, k: int, pending: list[int]) -> Iterable[str]:
     elif pairs == 2:
         yield "A standard error over two seeds is rough: three or more are better."
     # a single topic is always stable
-    if (place := ks.index(k)) > 0 and ks[place - 1] > 1:
-        smaller = table.isel(n_topics=place - 1)
+    if (row := ks.index(k)) > 0 and ks[row - 1] > 1:
+        smaller = table.isel(n_topics=row - 1)
         for name, (label, least) in FALLS.items():
-            below_score, score = float(smaller[name]), float(chosen[name])
+            below_score, score = float(smaller[name]), float(choice[name])
             if below_score - score >= least:
-                yield f"{label} falls from {format_number(below_score, 2)} at K = {ks[place - 1]} to {format_number(score, 2)}."
-    if (used := float(chosen["n_active_topics"])) <= k - 0.5:
+                yield f"{label} falls from {format_number(below_score, 2)} at K = {ks[row - 1]} to {format_number(score, 2)}."
+    if (used := float(choice["n_active_topics"])) <= k - 0.5:
         yield f"Only {used:.0f} of these {k} topics have a token."
 
 
@@ -270,10 +277,14 @@ def _label_of(runs: list[xr.Dataset]) -> str:
     return labels[0]
 
 
-def _differences(rows: list[RunNumbers], places: list[int], best: list[int]) -> np.ndarray:
-    """Return the log likelihood of rows ``places`` (one K) minus that of rows ``best``, for each seed both have."""
-    best_scores = {rows[place].replicate: rows[place].numbers["log_likelihood"] for place in best}
-    scores = {rows[place].replicate: rows[place].numbers["log_likelihood"] for place in places}
+def _differences(rows: list[RunNumbers], positions: list[int], best: list[int]) -> np.ndarray:
+    """Return the log likelihood of rows ``positions`` (one K) minus that of rows ``best``, for each seed both have."""
+    best_scores = {
+        rows[position].replicate: rows[position].numbers["log_likelihood"] for position in best
+    }
+    scores = {
+        rows[position].replicate: rows[position].numbers["log_likelihood"] for position in positions
+    }
     differences = np.array(
         [
             value - best_scores[replicate]
@@ -285,11 +296,13 @@ def _differences(rows: list[RunNumbers], places: list[int], best: list[int]) -> 
 
 
 def _jackknife(
-    places: list[int], similarities: Mapping[tuple[int, int], float]
+    positions: list[int], similarities: Mapping[tuple[int, int], float]
 ) -> tuple[float, float]:
     """Return the mean similarity over pairs of runs (NaN: no pair) and its jackknife error (NaN: fewer than three runs)."""
-    values = {pair: similarities[pair] for pair in combinations(places, 2) if pair in similarities}
-    runs = sorted({place for pair in values for place in pair})
+    values = {
+        pair: similarities[pair] for pair in combinations(positions, 2) if pair in similarities
+    }
+    runs = sorted({position for pair in values for position in pair})
     if not values:
         return np.nan, np.nan
     mean, n = float(np.mean(list(values.values()))), len(runs)

@@ -107,8 +107,8 @@ def summary(
     """
     runs = each_run(runs)
     last = final(runs)
-    by_label = rows_by_label(last)
-    n_runs = [len(rows) for rows in by_label.values()]
+    rows_of_labels = rows_by_label(last)
+    n_runs = [len(rows) for rows in rows_of_labels.values()]
     data = {"n_runs": ("label", n_runs, attributes("runs: seeds and splits"))}
     for name in (
         *TEST_PERPLEXITIES,
@@ -118,9 +118,9 @@ def summary(
         "time_per_update",
         "n_active_topics",
     ):
-        means = [mean_and_error(last[name].values[rows]) for rows in by_label.values()]
+        means = [mean_and_error(last[name].values[rows]) for rows in rows_of_labels.values()]
         data |= with_errors("label", name, means, last[name].attrs)
-    table = xr.Dataset(data, {"label": np.array(list(by_label), dtype=object)})
+    table = xr.Dataset(data, {"label": np.array(list(rows_of_labels), dtype=object)})
     differences = paired_differences(runs, reference, scored=scored)
     return table.merge(differences, combine_attrs="override").assign_attrs(
         reference=differences.attrs["reference"]
@@ -146,31 +146,34 @@ def paired_differences(
     runs = each_run(runs)
     last = final(runs)
     MeasureError.one_of("measure", measure, last.data_vars)
-    by_label = rows_by_label(last)
-    chosen = _references(runs, last, reference)
+    rows_of_labels = rows_by_label(last)
+    reference_of = _references(runs, last, reference)
     values, replicates = last[measure].values, [replicate_of(run) for run in runs]
     rows_of_table = []
-    for label, rows in by_label.items():
-        counterparts_of = {replicates[row]: row for row in by_label[chosen[label]]}
+    for label, rows in rows_of_labels.items():
+        counterparts_of = {replicates[row]: row for row in rows_of_labels[reference_of[label]]}
         pairs = [
             (row, counterparts_of[replicates[row]])
             for row in rows
             if replicates[row] in counterparts_of
         ]
-        differences = np.array([values[row] - values[other] for row, other in pairs])
+        differences = np.array([values[row] - values[counterpart] for row, counterpart in pairs])
         use_documents = (
             scored is not None
             and measure == "test_perplexity"
             and len(pairs) == 1
-            and chosen[label] != label
+            and reference_of[label] != label
         )
         interval = (
-            _over_documents([runs[place] for place in pairs[0]], scored)
+            _document_error([runs[position] for position in pairs[0]], scored)
             if use_documents
             else t_interval(differences)
         )
         rows_of_table.append((*mean_and_error(differences), *interval, len(pairs)))
-    reference_labels, unit = "; ".join(dict.fromkeys(chosen.values())), last[measure].attrs["units"]
+    reference_labels, unit = (
+        "; ".join(dict.fromkeys(reference_of.values())),
+        last[measure].attrs["units"],
+    )
     meanings = {
         "difference": f"paired difference of {measure} from {reference_labels}",
         "difference_se": "its standard error",
@@ -190,17 +193,17 @@ def paired_differences(
     }
     reference_column = (
         "label",
-        np.array(list(chosen.values()), dtype=object),
+        np.array(list(reference_of.values()), dtype=object),
         {"long_name": "reference of the difference"},
     )
     return xr.Dataset(
         {"reference": reference_column} | columns,
-        {"label": np.array(list(by_label), dtype=object)},
+        {"label": np.array(list(rows_of_labels), dtype=object)},
         {"reference": reference_labels, "measure": measure},
     )
 
 
-def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tuple[float, float]:
+def _document_error(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tuple[float, float]:
     """Return Student's interval, over test documents, of the perplexity difference of two runs; NaN without scores."""
     scores = [scored.get(spec_of(run).hash) for run in pair]
     if None in scores:
@@ -223,8 +226,8 @@ def time_to(
     spent = []
     for run in runs:
         timed = measure in run and has_course(run)
-        reached = np.flatnonzero(run[measure].values <= perplexity) if timed else []
-        spent.append(float(quantity(run, clock).values[reached[0]]) if len(reached) else np.nan)
+        hits = np.flatnonzero(run[measure].values <= perplexity) if timed else []
+        spent.append(float(quantity(run, clock).values[hits[0]]) if len(hits) else np.nan)
     unit = VARIABLES[clock].unit if clock in VARIABLES else ""
     meaning = attributes(f"{clock} until {measure} is at most {perplexity:g}", unit)
     return xr.DataArray(spent, last["elapsed"].coords, ("run",), f"{clock}_to", meaning)
@@ -254,38 +257,44 @@ def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
     return grouped(last["label"].values.tolist(), range(last.sizes["run"]))
 
 
-def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
-    """Return label → label of the runs it is compared with: ``wanted``, else the default that `summary` describes."""
-    by_label, perplexities = rows_by_label(last), last["test_perplexity"].values
-    labels, peers = list(by_label), counterparts(runs)
-    engines = {label: spec_of(runs[rows[0]]).engine for label, rows in by_label.items()}
-    peers = {label: peers[rows[0]] for label, rows in by_label.items()}
-    engine = engines.get(wanted) or wanted or REFERENCE
-    if wanted is not None and engine not in engines.values():
-        hint = nearest_or_all(wanted, labels, f"there are {'; '.join(labels)}", 0.4)
-        raise MeasureError(f"no reference '{wanted}'; {hint}")
-    chosen = {}
+def _references(runs: list[xr.Dataset], last: xr.Dataset, reference: str | None) -> dict[str, str]:
+    """Return label → label of the runs it is compared with: ``reference``, else the default that `summary` describes."""
+    rows_of_labels, perplexities = rows_by_label(last), last["test_perplexity"].values
+    labels, peers = list(rows_of_labels), counterparts(runs)
+    engines = {label: spec_of(runs[rows[0]]).engine for label, rows in rows_of_labels.items()}
+    peers = {label: peers[rows[0]] for label, rows in rows_of_labels.items()}
+    engine = engines.get(reference) or reference or REFERENCE
+    if reference is not None and engine not in engines.values():
+        hint = nearest_or_all(reference, labels, f"there are {'; '.join(labels)}", 0.4)
+        raise MeasureError(f"no reference '{reference}'; {hint}")
+    reference_of = {}
     for label in labels:
-        on_same_data = [other for other in labels if peers[other][0] == peers[label][0]]
-        of_engine = [other for other in on_same_data if engines[other] == engine]
-        if wanted in on_same_data:
-            chosen[label] = wanted
-        elif wanted is None:
-            chosen[label] = _best(of_engine or on_same_data, by_label, perplexities)
+        candidates = [candidate for candidate in labels if peers[candidate][0] == peers[label][0]]
+        engine_labels = [candidate for candidate in candidates if engines[candidate] == engine]
+        if reference in candidates:
+            reference_of[label] = reference
+        elif reference is None:
+            reference_of[label] = _best(engine_labels or candidates, rows_of_labels, perplexities)
         else:
-            alike = [other for other in of_engine if same_model(peers[other][1], peers[label][1])]
-            of_engine = alike or of_engine
-            if len(of_engine) > 1 and wanted not in labels:
+            alike = [
+                candidate
+                for candidate in engine_labels
+                if same_model(peers[candidate][1], peers[label][1])
+            ]
+            engine_labels = alike or engine_labels
+            if len(engine_labels) > 1 and reference not in labels:
                 raise MeasureError(
-                    f"reference '{wanted}' is ambiguous; name one of {'; '.join(of_engine)}"
+                    f"reference '{reference}' is ambiguous; name one of {'; '.join(engine_labels)}"
                 )
-            chosen[label] = (of_engine or [_best(on_same_data, by_label, perplexities)])[0]
-    return chosen
+            reference_of[label] = (
+                engine_labels or [_best(candidates, rows_of_labels, perplexities)]
+            )[0]
+    return reference_of
 
 
-def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray) -> str:
+def _best(labels: list[str], rows_of_labels: dict[str, list[int]], values: np.ndarray) -> str:
     """Return the label whose runs have the lowest mean value; the first label if all values are NaN."""
-    means = [values[by_label[label]].mean() for label in labels]
+    means = [values[rows_of_labels[label]].mean() for label in labels]
     return labels[int(np.argmin(np.nan_to_num(means, nan=np.inf)))]
 
 
@@ -311,11 +320,11 @@ def perplexity_errors(runs: Runs, scored: Mapping[str, Scored] | None = None) ->
     """
     runs = each_run(runs)
     last = final(runs)
-    table_rows, by_label = [], rows_by_label(last)
-    for rows in by_label.values():
+    table_rows, rows_of_labels = [], rows_by_label(last)
+    for rows in rows_of_labels.values():
         value, error = mean_and_error(last["test_perplexity"].values[rows])
         source = "seeds"
-        if len(rows) == 1 and (chain := _sampled(runs[rows[0]])) is not None:
+        if len(rows) == 1 and (chain := _state_perplexities(runs[rows[0]])) is not None:
             error, source = value * error_of_mean(np.log(chain)), CHAIN
         scores = [(scored or {}).get(spec_of(runs[row]).hash) for row in rows]
         mean, half = np.nan, np.nan
@@ -349,10 +358,10 @@ def perplexity_errors(runs: Runs, scored: Mapping[str, Scored] | None = None) ->
             meanings.items(), zip(*table_rows, strict=True), strict=True
         )
     }
-    return xr.Dataset(data, {"label": np.array(list(by_label), dtype=object)})
+    return xr.Dataset(data, {"label": np.array(list(rows_of_labels), dtype=object)})
 
 
-def _sampled(run: xr.Dataset) -> np.ndarray | None:
+def _state_perplexities(run: xr.Dataset) -> np.ndarray | None:
     """Return the perplexities of the state recorded after burn-in; None without sampled or without held-out tokens.
 
     If no token is sampled, the headline equals the perplexity of the state at every iteration.

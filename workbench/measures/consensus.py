@@ -37,9 +37,9 @@ def consensus(runs: Runs, near: float = NEAR) -> xr.Dataset:
     -------
     Dataset
         ``support`` (topic), ``n_found`` (topic), the number of runs that have the topic, the nearest run included, and over
-        these runs the mean and range of ``phi`` (topic, word) and ``theta`` (document, topic): ``phi``, ``phi_low``,
-        ``phi_high``, ``theta``, ``theta_low``, ``theta_high``. ``topic`` has the numbers of the nearest run, whose name is the
-        attribute ``run``.
+        these runs the mean and range of ``phi`` (topic, word) and ``theta`` (document, topic), if they have theta: ``phi``,
+        ``phi_low``, ``phi_high``, ``theta``, ``theta_low``, ``theta_high``. ``topic`` has the numbers of the nearest run, whose
+        name is the attribute ``run``.
 
     Raises
     ------
@@ -73,7 +73,10 @@ def consensus(runs: Runs, near: float = NEAR) -> xr.Dataset:
         },
         attrs={"run": nearest.attrs["name"], "n_runs": len(found)},
     )
-    return made.assign(_ranges("phi", found, n_found) | _ranges("theta", found, n_found))
+    for name in ("phi", "theta"):
+        if name in nearest:
+            made = made.assign(_ranges(name, found, n_found))
+    return made
 
 
 def found_again(run: xr.Dataset, others: list[xr.Dataset]) -> xr.Dataset:

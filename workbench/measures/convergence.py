@@ -83,8 +83,10 @@ def effective_samples(runs: Runs) -> xr.Dataset:
     Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), section 3.2: of the mean, by autocorrelations of split chains.
     """
     runs = each_run(runs)
-    by_label = chains_by_label(runs)
-    rows, between, seconds = zip(*(chains_of(chains) for _, chains in by_label), strict=True)
+    chains_of_labels = chains_by_label(runs)
+    rows, spacings, seconds = zip(
+        *(chains_of(chains) for _, chains in chains_of_labels), strict=True
+    )
     names = [name for name in STATE if any(name in run for run in runs)]
     table = np.array(
         [
@@ -98,13 +100,13 @@ def effective_samples(runs: Runs) -> xr.Dataset:
         ]
     )
     seconds = np.array(seconds)[:, None]
-    of_topic = np.full(
+    topic_ess = np.full(
         (len(runs), max(run["n_k"].shape[1] if "n_k" in run else 0 for run in runs)), np.nan
     )
     for row_index, run in enumerate(runs):
         if "n_k" in run:
             sizes = run["n_k"].values[sampled_iterations(run, spec_of(run).record_every)].T
-            of_topic[row_index, : len(sizes)] = [
+            topic_ess[row_index, : len(sizes)] = [
                 _effective(topic_draws[None]) for topic_draws in sizes
             ]
     return xr.Dataset(
@@ -131,20 +133,20 @@ def effective_samples(runs: Runs) -> xr.Dataset:
             ),
             "iterations_between": (
                 "label",
-                list(between),
+                list(spacings),
                 attributes("iterations from one recorded to the next"),
             ),
             "of_topic": (
                 ("run", "topic"),
-                of_topic,
+                topic_ess,
                 attributes("effective samples of the tokens of a topic"),
             ),
         },
         {
-            "label": np.array([label for label, _ in by_label], dtype=object),
+            "label": np.array([label for label, _ in chains_of_labels], dtype=object),
             "quantity": np.array(names, dtype=object),
             "run": np.array([run.attrs["name"] for run in runs], dtype=object),
-            "topic": np.arange(of_topic.shape[1]),
+            "topic": np.arange(topic_ess.shape[1]),
         },
     )
 
@@ -165,15 +167,19 @@ def chains_of(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], int, float]:
     The spacing is in iterations. The CPU seconds are from the end of burn-in to the last of the common iterations, added over
     the runs.
     """
-    between = int(np.lcm.reduce([spec_of(run).record_every for run in runs]))
-    evenly_spaced = [run.isel(iteration=sampled_iterations(run, between)) for run in runs]
+    spacing = int(np.lcm.reduce([spec_of(run).record_every for run in runs]))
+    evenly_spaced = [run.isel(iteration=sampled_iterations(run, spacing)) for run in runs]
     n = min(run.sizes["iteration"] for run in evenly_spaced)
-    cut = [run.isel(iteration=slice(n)) for run in evenly_spaced]
-    return cut, between, sum(_seconds(run, chain) for run, chain in zip(runs, cut, strict=True))
+    chains = [run.isel(iteration=slice(n)) for run in evenly_spaced]
+    return (
+        chains,
+        spacing,
+        sum(_seconds(run, chain) for run, chain in zip(runs, chains, strict=True)),
+    )
 
 
-def sampled_iterations(run: xr.Dataset, between: int) -> np.ndarray:
-    """Return the indices of the iterations after burn-in that are multiples of ``between``."""
+def sampled_iterations(run: xr.Dataset, spacing: int) -> np.ndarray:
+    """Return the indices of the iterations after burn-in that are multiples of ``spacing``."""
     spec, name, iteration = spec_of(run), run.attrs["name"], run["iteration"].values
     # a hybrid that records ``moved`` may have sampled no token
     sampled = (
@@ -185,7 +191,7 @@ def sampled_iterations(run: xr.Dataset, between: int) -> np.ndarray:
         raise MeasureError(
             f"run '{name}' of {spec.engine} samples no token; effective samples need a sampler, such as cgs or sb-ctm"
         )
-    positions = np.flatnonzero((iteration > spec.end_of_burn_in) & (iteration % between == 0))
+    positions = np.flatnonzero((iteration > spec.end_of_burn_in) & (iteration % spacing == 0))
     if len(positions) < FEWEST:
         raise MeasureError(
             f"effective samples need at least {FEWEST} recorded iterations after burn-in; run '{name}' has {len(positions)} "
@@ -194,11 +200,11 @@ def sampled_iterations(run: xr.Dataset, between: int) -> np.ndarray:
     return positions
 
 
-def _seconds(run: xr.Dataset, cut: xr.Dataset) -> float:
-    """Return the CPU seconds between the end of burn-in, interpolated, and the last iteration of ``cut``."""
+def _seconds(run: xr.Dataset, chain: xr.Dataset) -> float:
+    """Return the CPU seconds between the end of burn-in, interpolated, and the last iteration of ``chain``."""
     iteration, spent = ([0, *run[name].values] for name in ("iteration", "cpu_time"))
     return float(
-        cut["cpu_time"].values[-1] - np.interp(spec_of(run).end_of_burn_in, iteration, spent)
+        chain["cpu_time"].values[-1] - np.interp(spec_of(run).end_of_burn_in, iteration, spent)
     )
 
 
@@ -286,12 +292,12 @@ def label_free(
     elif len(snapshot_iterations) < FEWEST:
         left_out = f"the runs have fewer than {FEWEST} common snapshots after burn-in; save them more often (snapshot_every)"
     rows = chains if left_out else [run.sel(iteration=snapshot_iterations) for run in runs]
-    variables = _of_iterations(rows)
+    variables = _iteration_quantities(rows)
     if not left_out:
         rng = np.random.default_rng(seed)
         pairs = _two_words(train, n_fixed, rng)
         held_out = _held_out(train, test, n_held_out, rng)
-        variables |= _of_tokens(runs, snapshot_iterations, train, pairs, held_out)
+        variables |= _token_quantities(runs, snapshot_iterations, train, pairs, held_out)
     iteration = rows[0]["iteration"].values
     return xr.Dataset(
         variables,
@@ -319,7 +325,7 @@ def _snapshots(runs: list[xr.Dataset]) -> list[int]:
     return iterations[(iterations[-1] - iterations) % np.diff(iterations).max() == 0].tolist()
 
 
-def _of_iterations(rows: list[xr.Dataset]) -> dict:
+def _iteration_quantities(rows: list[xr.Dataset]) -> dict:
     """Return name → draws (chain, draw, …) of recorded scalars and of the sorted topic proportions."""
     variables = {}
     for name in (name for name in STATE if all(name in run for run in rows)):
@@ -376,7 +382,7 @@ def _held_out(
     ]
 
 
-def _of_tokens(
+def _token_quantities(
     runs: list[xr.Dataset],
     iterations: list[int],
     train: AnyCorpus,
@@ -387,9 +393,9 @@ def _of_tokens(
     same_topic = np.empty((len(runs), len(iterations), len(pairs)))
     log_predictive = np.empty((len(runs), len(iterations), len(held_out)))
     for chain, run in enumerate(runs):
-        places = np.searchsorted(run["snapshot_iteration"].values, iterations)
-        for draw, place in enumerate(places):
-            run_until = run.isel(snapshot=slice(0, place + 1))
+        positions = np.searchsorted(run["snapshot_iteration"].values, iterations)
+        for draw, position in enumerate(positions):
+            run_until = run.isel(snapshot=slice(0, position + 1))
             estimates = model_of(run).estimates(last_snapshot(run_until), train)
             phi, theta = np.asarray(estimates["phi"]), estimates["theta"]
             same_topic[chain, draw] = _same_topic(theta, phi, pairs)
@@ -427,8 +433,8 @@ def _rows(theta, documents: np.ndarray) -> np.ndarray:
 def _same_topic(theta, phi: np.ndarray, pairs: list[tuple]) -> np.ndarray:
     """Return the probability (pair,) that two tokens have the same topic, sum_k p(k | d, w) p(k | d, v)."""
     d, w, v = np.array(pairs, int).reshape(-1, 3).T
-    theta_rows, places = _rows(theta, d), np.arange(len(d))
-    first, second = (responsibilities(theta_rows, phi.T, places, words) for words in (w, v))
+    theta_rows, positions = _rows(theta, d), np.arange(len(d))
+    first, second = (responsibilities(theta_rows, phi.T, positions, words) for words in (w, v))
     return (first * second).sum(axis=1)
 
 
@@ -460,8 +466,8 @@ def convergence(runs: Runs, corpora: Iterable[AnyCorpus] = ()) -> xr.Dataset:
     Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021). Raises MeasureError as `label_free` does.
     """
     corpora = list(corpora)
-    by_label = chains_by_label(runs)
-    all_draws = [label_free(chains, corpora) for _, chains in by_label]
+    chains_of_labels = chains_by_label(runs)
+    all_draws = [label_free(chains, corpora) for _, chains in chains_of_labels]
     names = [*dict.fromkeys(name for draws in all_draws for name in draws.data_vars)]
     table = np.full((len(NUMBERS), len(all_draws), len(names)), np.nan)
     for row, draws in enumerate(all_draws):
@@ -489,7 +495,7 @@ def convergence(runs: Runs, corpora: Iterable[AnyCorpus] = ()) -> xr.Dataset:
             ),
         },
         {
-            "label": np.array([label for label, _ in by_label], object),
+            "label": np.array([label for label, _ in chains_of_labels], object),
             "quantity": np.array(names, object),
         },
     )

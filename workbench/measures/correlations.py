@@ -62,14 +62,16 @@ def correlation_differences(a: xr.Dataset, b: xr.Dataset, draws: int = DRAWS) ->
     `match_topics`; NaN for a topic without a match, and for a topic with itself. Up to sampling noise it is 0 if the order of
     the topics in stick-breaking has no effect.
     """
-    of_a, of_b = (topic_correlations(run, draws)["correlation"] for run in (a, b))
-    matched = (
-        match_topics(a, b)["matched"].reindex(topic=of_a["topic"].values, fill_value=-1).values
+    correlation_a, correlation_b = (topic_correlations(run, draws)["correlation"] for run in (a, b))
+    matches = (
+        match_topics(a, b)["matched"]
+        .reindex(topic=correlation_a["topic"].values, fill_value=-1)
+        .values
     )
-    values = of_b.reindex(topic=matched, other_topic=matched).values - of_a.values
+    values = correlation_b.reindex(topic=matches, other_topic=matches).values - correlation_a.values
     np.fill_diagonal(values, np.nan)
     meaning = attributes("correlation in the other run minus that in this one")
-    return xr.DataArray(values, of_a.coords, of_a.dims, "difference", meaning)
+    return xr.DataArray(values, correlation_a.coords, correlation_a.dims, "difference", meaning)
 
 
 def mean_correlations(runs: Sequence[xr.Dataset], draws: int = DRAWS) -> xr.Dataset:
@@ -113,9 +115,9 @@ def strongest_pairs(correlation: np.ndarray) -> list[tuple[int, int]]:
     values = correlation[pairs[:, 0], pairs[:, 1]]
     extremes = [] if not len(pairs) else [(values, values.argmax()), (-values, values.argmin())]
     return [
-        tuple(pairs[place].tolist())
-        for signed_values, place in extremes
-        if signed_values[place] > 0
+        tuple(pairs[position].tolist())
+        for signed_values, position in extremes
+        if signed_values[position] > 0
     ]
 
 

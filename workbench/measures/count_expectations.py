@@ -77,7 +77,7 @@ def count_expectations(q: ArrayLike, a: float) -> xr.Dataset:
 
     Teh, Newman & Welling (2007), for the second order; Teh, Kurihara & Welling (2008), eq. 11-14, for the improved one.
     """
-    q = _checked(q)
+    q = _check(q)
     if not SMALLEST_PRIOR <= a <= LARGEST_PRIOR:
         raise MeasureError(
             f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {a:g}"
@@ -129,7 +129,7 @@ def error_map(
     MeasureError.one_of("function", function, FUNCTIONS)
     MeasureError.one_of("approximation", approximation, APPROXIMATIONS)
     means, priors = np.asarray(means, float), np.asarray(priors, float)
-    q = _checked(np.broadcast_to(means / n_draws, (n_draws, len(means))))
+    q = _check(np.broadcast_to(means / n_draws, (n_draws, len(means))))
     expectations = _expectations(q[:, None, :], priors[:, None])[0][function]
     values = expectations[approximation] - expectations["exact"]
     settings = {"function": function, "approximation": approximation, "n_draws": n_draws}
@@ -191,7 +191,7 @@ def normal_on_counts(mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarr
     return np.diff(cumulative, axis=0)
 
 
-def _checked(q: ArrayLike) -> np.ndarray:
+def _check(q: ArrayLike) -> np.ndarray:
     """Return the probabilities as floats; raise MeasureError for too many, or for one outside [0, 1]."""
     q = np.asarray(q, float)
     if q.ndim == 0 or not 1 <= len(q) <= MOST_DRAWS:

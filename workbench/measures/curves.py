@@ -43,8 +43,8 @@ def mean_and_error(values: ArrayLike) -> tuple:
 def with_errors(dim: str, name: str, pairs: Iterable[tuple], attributes: dict) -> dict[str, tuple]:
     """Return the columns ``name`` and ``name_se`` of a table, from (mean, standard error) of each entry along ``dim``."""
     means, errors = map(list, zip(*pairs, strict=True))
-    of_errors = attributes | {"long_name": f"standard error of {name}"}
-    return {name: (dim, means, attributes), f"{name}_se": (dim, errors, of_errors)}
+    error_attributes = attributes | {"long_name": f"standard error of {name}"}
+    return {name: (dim, means, attributes), f"{name}_se": (dim, errors, error_attributes)}
 
 
 def t_interval(values: np.ndarray) -> tuple[float, float]:
@@ -124,13 +124,13 @@ def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
     if name in run:
         return run[name]
     if name == "steps" and (n_topics := spec_of(run).n_topics):
-        return _named(run, name, run["iteration"].values * float(n_topics))
+        return _data_array(run, name, run["iteration"].values * float(n_topics))
     if name == "log_likelihood" and "test_perplexity" in run:
-        return _named(run, name, -np.log(run["test_perplexity"].values))
+        return _data_array(run, name, -np.log(run["test_perplexity"].values))
     if name == "bound_per_token" and "n_k" in run and (bound_name := bound_of(run)):
-        return _named(run, name, run[bound_name].values / n_tokens(run))
+        return _data_array(run, name, run[bound_name].values / n_tokens(run))
     if name in TOPIC_NUMBERS and "n_k" in run:
-        return _named(run, name, topic_numbers(run["n_k"].values)[name])
+        return _data_array(run, name, topic_numbers(run["n_k"].values)[name])
     return None
 
 
@@ -147,7 +147,7 @@ def topic_counts(run: xr.Dataset) -> xr.Dataset:
     that do not record them; see `workbench.models.topic_numbers`.
     """
     numbers = topic_numbers(run["n_k"].values)
-    return xr.Dataset({name: _named(run, name, numbers[name]) for name in TOPIC_NUMBERS})
+    return xr.Dataset({name: _data_array(run, name, numbers[name]) for name in TOPIC_NUMBERS})
 
 
 def bound_of(run: xr.Dataset) -> str | None:
@@ -160,7 +160,7 @@ def n_tokens(run: xr.Dataset) -> float:
     return float(np.rint(run["n_k"].values[-1].sum()))
 
 
-def _named(run: xr.Dataset, name: str, values: np.ndarray) -> xr.DataArray:
+def _data_array(run: xr.Dataset, name: str, values: np.ndarray) -> xr.DataArray:
     """Return values as a DataArray over iterations, with the attributes of the quantity called ``name``."""
     variable = DERIVED.get(name) or VARIABLES[name]
     return xr.DataArray(
@@ -215,7 +215,7 @@ def mean_curves(
             run
             for run in members
             if has_course(run)
-            and all(quantity(run, each) is not None for each in (against, measure))
+            and all(quantity(run, name) is not None for name in (against, measure))
         ]
         if not members:
             continue
@@ -236,7 +236,9 @@ def mean_curves(
                 )
                 for variable in (against, measure)
             )
-            breaks = np.searchsorted(iterations, [at for at, _ in spec_of(part[0]).breaks])
+            breaks = np.searchsorted(
+                iterations, [iteration for iteration, _ in spec_of(part[0]).breaks]
+            )
             mean, breaks = mean_and_error(y), breaks[breaks < len(iterations)]
             curves.append(Curve(curve_label, label, x.mean(axis=0), *mean, len(part), breaks))
     return curves
@@ -277,8 +279,8 @@ def runs_by_curve(runs: Runs) -> dict[str, list[xr.Dataset]]:
     def fewer_before(index: int) -> int | None:
         """Return the index of the run's warm-start parent if it differs from the run only by fewer topics, else None."""
         parent = parents[index]
-        same = parent is not None and cold[parent] == cold[index]
-        return parent if same and specs[parent].n_topics < specs[index].n_topics else None
+        is_same_start = parent is not None and cold[parent] == cold[index]
+        return parent if is_same_start and specs[parent].n_topics < specs[index].n_topics else None
 
     for position, (spec, label) in enumerate(zip(specs, cold, strict=True)):
         label += " warm" if spec.start else ""
@@ -286,8 +288,8 @@ def runs_by_curve(runs: Runs) -> dict[str, list[xr.Dataset]]:
         if (parent := parents[position]) is not None and cold[parent] != cold[position]:
             label += f", from {cold[parent]}"
         root = position
-        while (before := fewer_before(root)) is not None:
-            root = before
+        while (predecessor := fewer_before(root)) is not None:
+            root = predecessor
         if root != position and not specs[root].start:
             roots_of.setdefault(label, set()).add(root)
         curves.setdefault(label, []).append(position)
@@ -296,7 +298,7 @@ def runs_by_curve(runs: Runs) -> dict[str, list[xr.Dataset]]:
         curves[label] = sorted(roots) + curves[label]
     roots = set().union(*roots_of.values())
     return {
-        label: [runs[place] for place in rows]
+        label: [runs[number] for number in rows]
         for label, rows in curves.items()
         if label in roots_of or not set(rows) <= roots
     }
@@ -327,5 +329,5 @@ def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
 def _mean_topics(run: xr.Dataset) -> float:
     """Return the mean number of non-empty topics after burn-in; during burn-in, the last number."""
     counts = quantity(run, "n_active_topics").values
-    after = counts[after_burn_in(run)]
-    return float(after.mean() if len(after) else counts[-1])
+    late_counts = counts[after_burn_in(run)]
+    return float(late_counts.mean() if len(late_counts) else counts[-1])

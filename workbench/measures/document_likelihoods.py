@@ -125,13 +125,13 @@ def _exact_log(words: np.ndarray, phi: np.ndarray, alpha: np.ndarray) -> float:
     return log
 
 
-def variational_counts(documents: Corpus, learnt: LearntTopics, n_threads: int = 1) -> np.ndarray:
+def variational_counts(documents: Corpus, topics: LearntTopics, n_threads: int = 1) -> np.ndarray:
     """Return the parameters (document, topic) of the converged variational Dirichlets q(theta_d)."""
-    theta = by_variational_bayes(learnt, None, documents, StepContext(0, 0, n_threads))
-    return theta * (learnt.priors.alphas.sum() + documents.document_tokens[:, None])
+    theta = by_variational_bayes(topics, None, documents, StepContext(0, 0, n_threads))
+    return theta * (topics.priors.alphas.sum() + documents.document_tokens[:, None])
 
 
-def variational_bound(documents: Corpus, learnt: LearntTopics, gamma: np.ndarray) -> Bound:
+def variational_bound(documents: Corpus, topics: LearntTopics, gamma: np.ndarray) -> Bound:
     """Return the variational bound on log p(words) for q(theta_d) = Dirichlet(gamma_d), given topics and the optimal q(z).
 
         of documents   sum_dw n_dw log sum_k exp{E[log theta_dk] + E[log phi_kw]}  -  sum_d KL(q(theta_d) || Dirichlet(alpha))
@@ -142,9 +142,9 @@ def variational_bound(documents: Corpus, learnt: LearntTopics, gamma: np.ndarray
     Blei, Ng & Jordan (2003), appendix A.3; Hoffman, Blei & Bach (2010), eq. 4.
     """
     alpha, beta, parameters = (
-        learnt.priors.alphas,
-        learnt.priors.beta,
-        learnt.priors.beta + learnt.n_kw,
+        topics.priors.alphas,
+        topics.priors.beta,
+        topics.priors.beta + topics.n_kw,
     )
     log_phi = _log_means(parameters)
     log_theta = _log_means(gamma)

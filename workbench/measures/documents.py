@@ -2,8 +2,9 @@
 
 import numbers
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,23 @@ from numpy.typing import ArrayLike
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.texts.words import (
+    JOINT,
+    SEEN,
+    WORD_PATTERN,
+    compiled_pattern,
+    known_phrases,
+    segmenter_of,
+    spelling,
+    units,
+)
 from workbench.data.blocks import as_slice, blocks, rows_at_once
 from workbench.errors import nearest_or_all, shown
 from workbench.measures.groups import known_columns
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.selection import MeasureError, attributes
 from workbench.measures.topics import place_of, used_topics
+from workbench.runs.execution.bounded_matching import find_spans
 
 Z = 1.959963984540054
 """The normal quantile of a two-sided 95 % interval."""
@@ -118,8 +130,10 @@ def token_topics(
                 f"theta must have one number for each of {run.sizes['topic']} topics; it has shape {theta.shape}"
             )
         theta_row = theta[np.isin(run["topic"].values, used["topic"].values)]
-        first_place = {word: place for place, word in reversed([*enumerate(used["word"].values)])}
-        word_ids = np.array([first_place.get(word, -1) for word in words], np.int64)
+        first_position = {
+            word: position for position, word in reversed([*enumerate(used["word"].values)])
+        }
+        word_ids = np.array([first_position.get(word, -1) for word in words], np.int64)
     probability = responsibilities(
         theta_row[None], used["phi"].values.T, np.zeros(len(word_ids), np.int64), word_ids
     )
@@ -142,6 +156,31 @@ def token_topics(
         {"word": words, "topic": used["topic"].values},
         {"document": int(document), "title": single.titles[0]},
     )
+
+
+def counted_words(
+    text: str, counted: Mapping[str, object] = MappingProxyType({})
+) -> tuple[str, list[tuple[int, int, str]] | None]:
+    """Return a text as its words are found in it, and (start, end, spelling) of each word or phrase.
+
+    A text without blanks between words gets some of zero width. ``counted``: how the words of the text were found, see
+    `workbench.corpus.document_table.DocumentTable`. None instead of the words if a pattern that the user chose takes too long.
+    """
+    text = segmenter_of(counted.get("segmenter"), SEEN)(text)
+    pattern = counted.get("token_pattern", WORD_PATTERN)
+    if pattern == WORD_PATTERN:
+        spans = [match.span() for match in compiled_pattern(pattern).finditer(text)]
+    elif (spans := find_spans(pattern, text)) is None:
+        return text, None
+    spelt = spelling(counted.get("lowercase", True), counted.get("accents", "keep"))
+    words = [spelt(text[start:end]) for start, end in spans]
+    phrases = known_phrases(
+        counted.get("phrases"), lambda phrase: compiled_pattern(pattern).findall(spelt(phrase))
+    )
+    return text, [
+        (spans[first][0], spans[end - 1][1], JOINT.join(words[first:end]))
+        for first, end in units(words, phrases)
+    ]
 
 
 def documents_table(
@@ -318,7 +357,7 @@ def _all_columns(table: DocumentTable) -> list[str]:
 
 def _has_word(corpus: AnyCorpus, word: str) -> np.ndarray:
     """Return whether each document contains the word, ignoring case, (document,) bool."""
-    ids = [index for index, known in enumerate(corpus.vocabulary) if known.lower() == word]
+    ids = [index for index, entry in enumerate(corpus.vocabulary) if entry.lower() == word]
     has_word = np.zeros(corpus.n_documents, bool)
     for first, shard in corpus.parts_in_order():
         has_word[first + shard.documents[np.isin(shard.words, ids)]] = True

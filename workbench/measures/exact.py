@@ -88,8 +88,8 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
     """
     _check(corpus, model)
     tokens = [
-        np.repeat(of_pair, corpus.counts).astype(np.int64)
-        for of_pair in (corpus.documents, corpus.words)
+        np.repeat(pair_index, corpus.counts).astype(np.int64)
+        for pair_index in (corpus.documents, corpus.words)
     ]
     (documents, document_of_token), (words, word_of_token) = (
         np.unique(labels, return_inverse=True) for labels in tokens
@@ -110,7 +110,7 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
         model.beta,
     )
     rows, columns = (
-        _places(present, size)
+        _positions(present, size)
         for present, size in ((documents, corpus.n_documents), (words, corpus.n_words))
     )
     results = (
@@ -178,11 +178,11 @@ def _check(corpus, model) -> None:
             f"corpus '{corpus.name}' has no token; there is nothing to assign topics to, so add one"
         )
     if n * math.log(k) > math.log(MOST_STATES) + 1e-9:
-        most = int(math.log(MOST_STATES) / math.log(k) + 1e-9)
-        fewer = f"take at most {most} tokens" if most > 0 else "take fewer topics"
+        most_tokens = int(math.log(MOST_STATES) / math.log(k) + 1e-9)
+        fewer = f"take at most {most_tokens} tokens" if most_tokens > 0 else "take fewer topics"
         raise MeasureError(
             f"{n:,} tokens in {k:,} topics have {k:,}^{n:,} assignments, and at most {MOST_STATES:,} (2^16) are enumerated; "
-            f"{fewer}{', or fewer topics' if most > 0 and k > 2 else ''}"
+            f"{fewer}{', or fewer topics' if most_tokens > 0 and k > 2 else ''}"
         )
     if max(n * n, n * k, corpus.n_documents * corpus.n_words) > MOST_CELLS:
         raise MeasureError(
@@ -191,10 +191,10 @@ def _check(corpus, model) -> None:
         )
 
 
-def _places(present: np.ndarray, size: int) -> np.ndarray:
+def _positions(present: np.ndarray, size: int) -> np.ndarray:
     """Return the index in ``present`` of each number from 0 to size - 1; len(present) for a missing number."""
-    every = np.arange(size)
-    return np.where(np.isin(every, present), np.searchsorted(present, every), len(present))
+    numbers = np.arange(size)
+    return np.where(np.isin(numbers, present), np.searchsorted(present, numbers), len(present))
 
 
 def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> dict[str, float]:
@@ -215,9 +215,14 @@ def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> dict[str,
     n_dk, n_wk, n_k = expected_counts(corpus, corpus.documents, corpus.words, weights)
     counts = tuple(np.stack([pad_topics(row) for row in values]) for values in (n_dk, n_wk))
     jensen = log_joint(*counts, pad_topics(n_k), pad_topics(alpha), beta, k)
-    padded = np.stack([pad_topics(row) for row in gamma])
+    padded_gamma = np.stack([pad_topics(row) for row in gamma])
     collapsed = expected_log_joint(
-        corpus, padded, alpha, alpha.sum(), np.full(corpus.n_words, beta), corpus.n_words * beta
+        corpus,
+        padded_gamma,
+        alpha,
+        alpha.sum(),
+        np.full(corpus.n_words, beta),
+        corpus.n_words * beta,
     )
     exact_expectation = _exact_log_joint(corpus, gamma, alpha, beta)
     bounds = {"jensen": jensen, "collapsed": collapsed, "exact": exact_expectation}
@@ -241,10 +246,10 @@ def _exact_log_joint(corpus: Corpus, gamma: np.ndarray, alpha: np.ndarray, beta:
     q = np.repeat(gamma, corpus.counts, axis=0)
     lengths = corpus.document_tokens
     total = float(np.sum(gammaln(alpha.sum()) - gammaln(alpha.sum() + lengths)))
-    for of_pair, prior in ((corpus.documents, alpha), (corpus.words, beta)):
-        of_token = np.repeat(of_pair, corpus.counts)
-        for each in np.unique(of_token):
-            total += _expected_log_ratio(q[of_token == each], prior)
+    for pair_index, prior in ((corpus.documents, alpha), (corpus.words, beta)):
+        token_index = np.repeat(pair_index, corpus.counts)
+        for index in np.unique(token_index):
+            total += _expected_log_ratio(q[token_index == index], prior)
     return total - _expected_log_ratio(q, corpus.n_words * beta)
 
 
@@ -316,14 +321,16 @@ def against_exact(
     """
     starts = [run_start(corpus, model, engine, seed) for seed in range(n_starts)]
     best, samples = max(starts, key=_best_bound), starts[0].samples
-    predictive, same = (
+    predictive, co_assignments = (
         np.mean([getattr(start, name) for start in starts], axis=0)
         if samples
         else getattr(best, name)
         for name in ("predictive", "co_assignment")
     )
     alike = ALIKE_SAMPLED if samples else ALIKE
-    differences = np.abs(same - posterior["co_assignment"].values)[np.triu_indices(len(same), 1)]
+    differences = np.abs(co_assignments - posterior["co_assignment"].values)[
+        np.triu_indices(len(co_assignments), 1)
+    ]
     distances = (
         total_variation(predictive, posterior["predictive"].values),
         differences.mean() if len(differences) else np.nan,
@@ -338,7 +345,11 @@ def against_exact(
             ),
             "log_evidence": posterior["log_evidence"],
             "predictive": (("document", "word"), predictive, posterior["predictive"].attrs),
-            "co_assignment": (("token", "other_token"), same, posterior["co_assignment"].attrs),
+            "co_assignment": (
+                ("token", "other_token"),
+                co_assignments,
+                posterior["co_assignment"].attrs,
+            ),
             "token_topic": (
                 ("token", "topic"),
                 best.token_topic,
@@ -431,6 +442,6 @@ def _bounds(corpus: Corpus, model: LDA, options, state) -> dict[str, float]:
 def _co_assignment(corpus: Corpus, options, state) -> np.ndarray:
     """Return for each two tokens the probability (token, token) of the same topic, averaged over chains."""
     q = token_probabilities(corpus, options, state)
-    same = np.einsum("sik,sjk->ij", q, q) / len(q)
-    np.fill_diagonal(same, 1.0)
-    return same
+    probabilities = np.einsum("sik,sjk->ij", q, q) / len(q)
+    np.fill_diagonal(probabilities, 1.0)
+    return probabilities

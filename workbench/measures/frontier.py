@@ -95,7 +95,7 @@ def frontier(
         else settings_and_chains(runs)
     )
     _check_alike([*settings, *chains])
-    by_split = grouped(
+    values_by_split = grouped(
         [split_of(run) for run in chains], [log_perplexity(run)[-1] for run in chains]
     )
     models, splits = (
@@ -106,7 +106,8 @@ def frontier(
         tuple(prediction.split): prediction for prediction in pooled if prediction.model in models
     }
     references = {
-        split: _reference(pooled_by_split.get(split), by_split.get(split, [])) for split in splits
+        split: _reference(pooled_by_split.get(split), values_by_split.get(split, []))
+        for split in splits
     }
     for *_, n, _ in references.values():
         if n < CHAINS:
@@ -140,8 +141,8 @@ def at_equal_cost(table: xr.Dataset, cost: float, clock: str = "updates") -> xr.
     values = []
     for label in table["label"].values:
         setting = table.sel(label=label)
-        known = setting.isel(iteration=np.isfinite(setting["difference_at"].values))
-        spent, differences = known[f"{clock}_at"].values, known["difference_at"].values
+        points = setting.isel(iteration=np.isfinite(setting["difference_at"].values))
+        spent, differences = points[f"{clock}_at"].values, points["difference_at"].values
         values.append(
             np.interp(cost, spent, differences, left=np.nan, right=np.nan) if len(spent) else np.nan
         )
@@ -153,15 +154,15 @@ def efficient(cost: ArrayLike, distance: ArrayLike) -> np.ndarray:
     """Return whether each setting is Pareto-efficient in cost and distance, (setting,) bool; False for NaN."""
     cost, distance = np.asarray(cost, float), np.asarray(distance, float)
     is_finite = np.isfinite(cost) & np.isfinite(distance)
-    no_worse = (cost[:, None] <= cost) & (distance[:, None] <= distance)
-    dominates = no_worse & ((cost[:, None] < cost) | (distance[:, None] < distance))
+    is_no_worse = (cost[:, None] <= cost) & (distance[:, None] <= distance)
+    dominates = is_no_worse & ((cost[:, None] < cost) | (distance[:, None] < distance))
     return is_finite & ~dominates[is_finite].any(axis=0)
 
 
 def settings_and_chains(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[xr.Dataset]]:
     """Return two lists: the runs of settings to compare, and the long cgs chains that are the default reference."""
-    of_others = [int(run["iteration"][-1]) for run in runs if not is_plain_gibbs(spec_of(run))]
-    least = LONGER * max(of_others, default=math.inf)
+    lengths = [int(run["iteration"][-1]) for run in runs if not is_plain_gibbs(spec_of(run))]
+    least = LONGER * max(lengths, default=math.inf)
     is_chain = [is_plain_gibbs(spec_of(run)) and int(run["iteration"][-1]) >= least for run in runs]
     parts = grouped(is_chain, runs)
     return parts.get(False, []), parts.get(True, [])
@@ -221,7 +222,7 @@ def _table(
         for label, label_runs in members.items()
         if label in curves_by_clock["iteration"]
     }
-    labels, per_label = list(members), partial(_column, "label")
+    labels, label_column = list(members), partial(_column, "label")
     ends = {
         name: [curves_of_clock[label] for label in labels]
         for name, curves_of_clock in curves_by_clock.items()
@@ -236,53 +237,55 @@ def _table(
     specs = [spec_of(label_runs[0]) for label_runs in members.values()]
     columns = {
         **{
-            clock: per_label(costs[clock], VARIABLES[clock].meaning, VARIABLES[clock].unit)
+            clock: label_column(costs[clock], VARIABLES[clock].meaning, VARIABLES[clock].unit)
             for clock in COSTS
         },
-        "difference": per_label(
+        "difference": label_column(
             differences, "log held-out perplexity minus that of the reference", "nats"
         ),
-        "distance": per_label(
+        "distance": label_column(
             np.abs(differences),
             "distance of the log held-out perplexity from the reference",
             "nats",
         ),
-        "distance_se": per_label(
+        "distance_se": label_column(
             [curve.error[-1] for curve in ends["iteration"]],
             "its standard error between runs",
             "nats",
         ),
-        "jitter": per_label(
+        "jitter": label_column(
             [jitter for jitter, _ in jitters],
             "standard deviation of the log perplexity of the state",
             "nats",
         ),
-        "jitter_se": per_label(
+        "jitter_se": label_column(
             [error for _, error in jitters], "its standard error between runs", "nats"
         ),
         **{
-            f"efficient_{clock}": per_label(
+            f"efficient_{clock}": label_column(
                 efficient(costs[clock], np.abs(differences)),
                 "is no other setting as cheap and as near?",
             )
             for clock in COSTS
         },
-        "n_runs": per_label(
+        "n_runs": label_column(
             [curve.n_runs for curve in ends["iteration"]], "runs: seeds and splits"
         ),
     }
-    at_iterations = {  # name: clock of the curves, field, and the column that it has at the last iteration
+    curve_fields = {  # name: clock of the curves, field, and the column that it has at the last iteration
         "updates_at": ("updates", "x", "updates"),
         "cpu_time_at": ("cpu_time", "x", "cpu_time"),
         "difference_at": ("iteration", "y", "difference"),
         "difference_at_se": ("iteration", "error", "distance_se"),
     }
     iterations = [curve.x.astype(int) for curve in ends["iteration"]]
-    recorded = sorted({*itertools.chain(*(own.tolist() for own in iterations))})
-    for name, (clock, field, last) in at_iterations.items():
+    recorded = sorted(
+        {*itertools.chain(*(run_iterations.tolist() for run_iterations in iterations))}
+    )
+    for name, (clock, field, last) in curve_fields.items():
         values = [
-            pd.Series(getattr(curve, field), own).reindex(recorded)
-            for curve, own in zip(ends[clock], iterations, strict=True)
+            pd.Series(getattr(curve, field), run_iterations).reindex(recorded)
+            for curve, run_iterations in zip(ends[clock], iterations, strict=True)
         ]
         columns[name] = (
             ("label", "iteration"),
@@ -290,12 +293,12 @@ def _table(
             columns[last][2],
         )
     means, errors, n_chains, pooled = zip(*references.values(), strict=True)
-    per_split = partial(_column, "split_hash")
+    split_column = partial(_column, "split_hash")
     columns |= {
-        "reference": per_split(means, "log held-out perplexity of the reference", "nats"),
-        "reference_se": per_split(errors, "its standard error over chains", "nats"),
-        "n_reference": per_split(n_chains, "chains of the reference"),
-        "pooled": per_split(pooled, "do the chains predict together?"),
+        "reference": split_column(means, "log held-out perplexity of the reference", "nats"),
+        "reference_se": split_column(errors, "its standard error over chains", "nats"),
+        "n_reference": split_column(n_chains, "chains of the reference"),
+        "pooled": split_column(pooled, "do the chains predict together?"),
     }
     coords = {
         "label": np.array(labels, object),
@@ -357,7 +360,7 @@ def overtaking(runs: Runs) -> xr.Dataset:
             and (counterpart := gibbs.get(_pair_key(run))) is not None
         ):
             cell = spec.label(), description, spec.n_topics
-            pairs_of_cell.setdefault(cell, []).append(_overtaken(run, counterpart))
+            pairs_of_cell.setdefault(cell, []).append(_cost_and_gap(run, counterpart))
             regimes[description] = tuple(
                 (spec.split or {}).get(name, 1) for name in ("repeat", "merge")
             )
@@ -408,12 +411,12 @@ def _pair_key(run: xr.Dataset) -> tuple:
     return replicate_of(run), repr(sorted(spec_of(run).model.items()))
 
 
-def _overtaken(run: xr.Dataset, gibbs: xr.Dataset) -> tuple[float, float]:
+def _cost_and_gap(run: xr.Dataset, gibbs: xr.Dataset) -> tuple[float, float]:
     """Return the log of the ratio of CPU seconds, cgs to run, and log perplexity of cgs minus the run's; see `overtaking`."""
-    courses = [(each["cpu_time"].values, log_perplexity(each)) for each in (run, gibbs)]
+    courses = [(dataset["cpu_time"].values, log_perplexity(dataset)) for dataset in (run, gibbs)]
     threshold = max(logs.min() for _, logs in courses)
     seconds = [clock[np.argmax(logs <= threshold)] for clock, logs in courses]
     end = min(clock[-1] for clock, _ in courses)
-    at_end = [float(np.interp(end, clock, logs)) for clock, logs in courses]
+    end_logs = [float(np.interp(end, clock, logs)) for clock, logs in courses]
     log_ratio = math.log(seconds[1] / seconds[0]) if min(seconds) > 0 else math.nan
-    return log_ratio, at_end[1] - at_end[0]
+    return log_ratio, end_logs[1] - end_logs[0]

@@ -87,42 +87,42 @@ def gap(runs: Runs) -> xr.Dataset:
         if spec.engine == REFERENCE and spec.options.get("scored") != "sampled"
     ]
     references = {
-        problem: _reference([run for _, run in own])
-        for problem, own in grouped([problem for problem, _ in chains], chains).items()
+        problem: _reference([run for _, run in group])
+        for problem, group in grouped([problem for problem, _ in chains], chains).items()
     }
-    tries = [
+    attempts = [
         (label, same_but_start(spec), run)
         for label, spec, run in scored
         if "bound" in run and np.isfinite(run["bound"][-1]) and _problem(spec) in references
     ]
-    if not tries:
+    if not attempts:
         engines = ", ".join(dict.fromkeys(spec_of(run).engine for run in runs))
         raise MeasureError(
             f"a gap is between a variational engine, whose runs record a bound, and a finished run of {REFERENCE} on the same "
             f"split with the same number of topics and priors; got runs of {engines} without such a pair; run what is missing"
         )
     best = {
-        key: max((run for _, _, run in own), key=lambda run: float(run["bound"][-1]))
-        for key, own in grouped([key for _, key, _ in tries], tries).items()
+        key: max((run for _, _, run in group), key=lambda run: float(run["bound"][-1]))
+        for key, group in grouped([key for _, key, _ in attempts], attempts).items()
     }
-    closed = _closed_by_priors(best, [run for _, run in chains], references)
+    closed = _gap_decreases(best, [run for _, run in chains], references)
     rows = {}
-    for label, members in grouped([label for label, _, _ in tries], tries).items():
-        of_try = grouped([key for _, key, _ in members], [run for _, _, run in members])
+    for label, members in grouped([label for label, _, _ in attempts], attempts).items():
+        runs_by_key = grouped([key for _, key, _ in members], [run for _, _, run in members])
         numbers, errors, names = zip(
             *(
-                _parts(own, best[key], *references[_problem(spec_of(own[0]))])
-                for key, own in of_try.items()
+                _parts(group, best[key], *references[_problem(spec_of(group[0]))])
+                for key, group in runs_by_key.items()
             ),
             strict=True,
         )
-        weights = np.array([len(own) for own in of_try.values()]) / len(members)
+        weights = np.array([len(group) for group in runs_by_key.values()]) / len(members)
         spread = np.sqrt(weights**2 @ np.square(errors))
-        by_priors = weights @ [closed[key] for key in of_try]
+        prior_gaps = weights @ [closed[key] for key in runs_by_key]
         start, approximation, averaging = weights @ numbers
-        parts = start, approximation - np.nan_to_num(by_priors), averaging, by_priors
-        best_runs = _joined(best[key].attrs["name"] for key in of_try)
-        rows[label] = parts, [*spread, np.nan], len(members), best_runs, _joined(names)
+        parts = start, approximation - np.nan_to_num(prior_gaps), averaging, prior_gaps
+        best_runs = _join(best[key].attrs["name"] for key in runs_by_key)
+        rows[label] = parts, [*spread, np.nan], len(members), best_runs, _join(names)
     numbers, errors, n_runs, best_runs, names = zip(*rows.values(), strict=True)
     columns = {
         "gap": (np.array(numbers), "part of the perplexity above the average of cgs", "perplexity"),
@@ -138,66 +138,79 @@ def gap(runs: Runs) -> xr.Dataset:
             for name, (values, *about) in columns.items()
         },
         {"label": np.array(list(rows), object), "part": np.array(list(PARTS), object)},
-        {"best_run": _joined(best_runs), "reference": _joined(names)},
+        {"best_run": _join(best_runs), "reference": _join(names)},
     ).dropna("part", how="all", subset=["gap"])
 
 
 def _problem(spec: RunSpec) -> str:
     """Return what runs must share to be compared, as text: data, number of topics, priors, and which of these are learnt."""
     model = [spec.model.get(name) for name in ("name", "n_topics", *PRIORS)]
-    return repr((spec.train, spec.test, model, _learnt(spec)))
+    return repr((spec.train, spec.test, model, _learning_flags(spec)))
 
 
-def _learnt(spec: RunSpec) -> list[bool]:
+def _learning_flags(spec: RunSpec) -> list[bool]:
     """Return whether alpha and beta are learnt."""
     return [spec.options.get(f"learn_{name}", "fixed") != "fixed" for name in PRIORS]
 
 
-def _closed_by_priors(
+def _gap_decreases(
     best: Mapping[str, xr.Dataset], chains: list[xr.Dataset], references: Mapping[str, tuple]
 ) -> dict[str, float]:
     """Return key of ``best`` → decrease of the gap to cgs if both engines had their `best_priors`; NaN if unknown."""
-    of_engine, of_chains = (defaultdict(lambda: defaultdict(dict)) for _ in range(2))
+    engine_perplexities, chain_perplexities = (
+        defaultdict(lambda: defaultdict(dict)) for _ in range(2)
+    )
     for spec in map(spec_of, chains):
-        split, priors, task = _priors_apart(spec)
-        of_chains[task][split][priors] = references[_problem(spec)][0]
-    places = {}
+        split, priors, task = _separate_priors(spec)
+        chain_perplexities[task][split][priors] = references[_problem(spec)][0]
+    positions = {}
     for key, run in best.items():
         spec = spec_of(run)
-        split, priors, task = _priors_apart(spec)
-        own = of_engine[task, spec.engine, repr(options_but_start(spec))]
-        own[split][priors] = float(run["test_perplexity"][-1])
-        places[key] = split, priors, own, of_chains[task]
+        split, priors, task = _separate_priors(spec)
+        run_perplexities = engine_perplexities[task, spec.engine, repr(options_but_start(spec))]
+        run_perplexities[split][priors] = float(run["test_perplexity"][-1])
+        positions[key] = split, priors, run_perplexities, chain_perplexities[task]
     closed = {}
-    for key, (split, priors, own, chain) in places.items():
-        wanted = best_priors(own, split), best_priors(chain, split)
+    for key, (split, priors, run_perplexities, chain) in positions.items():
+        priors_pair = best_priors(run_perplexities, split), best_priors(chain, split)
         closed[key] = np.nan
-        if None not in wanted:
-            at_best = own[split][wanted[0]] - chain[split][wanted[1]]
-            closed[key] = own[split][priors] - chain[split][priors] - at_best
+        if None not in priors_pair:
+            best_gap = run_perplexities[split][priors_pair[0]] - chain[split][priors_pair[1]]
+            closed[key] = run_perplexities[split][priors] - chain[split][priors] - best_gap
     return closed
 
 
-def _priors_apart(spec: RunSpec) -> tuple[tuple, tuple, str]:
+def _separate_priors(spec: RunSpec) -> tuple[tuple, tuple, str]:
     """Return the split of a run, its priors, and as text its corpus with the rest of the model."""
     rest = {name: value for name, value in spec.model.items() if name not in PRIORS}
     priors = tuple(repr(spec.model.get(name)) for name in PRIORS)
-    return (spec.train, spec.test), priors, repr((spec.corpus, rest, _learnt(spec)))
+    return (spec.train, spec.test), priors, repr((spec.corpus, rest, _learning_flags(spec)))
 
 
-def best_priors(found: Mapping, split) -> tuple | None:
+def best_priors(perplexities: Mapping, split) -> tuple | None:
     """Return the priors of lowest mean perplexity on splits other than ``split``; None without other splits or priors.
 
-    found : split → priors → perplexity
+    perplexities : split → priors → perplexity
     """
-    others = [each for other, each in found.items() if other != split]
-    shared = [priors for priors in found[split] if all(priors in each for each in others)]
-    if not others or len(shared) < 2:
+    other_splits = [
+        split_perplexities for other, split_perplexities in perplexities.items() if other != split
+    ]
+    common_priors = [
+        priors
+        for priors in perplexities[split]
+        if all(priors in split_perplexities for split_perplexities in other_splits)
+    ]
+    if not other_splits or len(common_priors) < 2:
         return None
-    return min(shared, key=lambda priors: np.mean([each[priors] for each in others]))
+    return min(
+        common_priors,
+        key=lambda priors: np.mean(
+            [split_perplexities[priors] for split_perplexities in other_splits]
+        ),
+    )
 
 
-def _joined(names: Iterable[str]) -> str:
+def _join(names: Iterable[str]) -> str:
     """Return names as one text, each once."""
     return "; ".join(dict.fromkeys(names))
 
@@ -208,7 +221,7 @@ def _reference(chains: list[xr.Dataset]) -> tuple[float, float, list[float], str
     # the last state is that of a chain in its burn-in
     states = np.array([np.exp(late_log_states(run).mean()) for run in chains])
     errors = [mean_and_error(states)[1], mean_and_error(states - averages)[1]]
-    names = _joined(run.attrs["name"] for run in chains)
+    names = _join(run.attrs["name"] for run in chains)
     return float(states.mean()), float(averages.mean()), errors, names
 
 
@@ -221,6 +234,6 @@ def _parts(
     names: str,
 ) -> tuple[list[float], list[float], str]:
     """Return the three parts of the perplexity gap of a label's runs on one split, their errors, and chains' names."""
-    own, error = mean_and_error([float(run["test_perplexity"][-1]) for run in runs])
+    perplexity, error = mean_and_error([float(run["test_perplexity"][-1]) for run in runs])
     optimum = float(best["test_perplexity"][-1])
-    return [own - optimum, optimum - state, state - average], [error, *errors], names
+    return [perplexity - optimum, optimum - state, state - average], [error, *errors], names

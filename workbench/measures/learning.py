@@ -80,25 +80,25 @@ def moves(run: xr.Dataset) -> list[Move]:
     """Return the splits and merges that a run tried, in order; [] for engines without such moves."""
     if "move" not in run:
         return []
-    tried = run.isel(iteration=np.flatnonzero(run["move"].values > 0))
+    attempts = run.isel(iteration=np.flatnonzero(run["move"].values > 0))
     names = ("iteration", "move", "move_from", "move_to", "move_gain", "move_accepted")
     return [
         Move(int(iteration), KINDS[kind], int(giver), int(taker), gain, bool(accepted))
         for iteration, kind, giver, taker, gain, accepted in zip(
-            *(tried[name].values.tolist() for name in names), strict=True
+            *(attempts[name].values.tolist() for name in names), strict=True
         )
     ]
 
 
-def describe_moves(tried: list[Move]) -> str:
+def describe_moves(attempts: list[Move]) -> str:
     """Describe how many moves were tried and kept: ``12 tried, 5 kept (4 splits, 1 merge)``."""
-    accepted_kinds = [move.kind for move in tried if move.accepted]
+    accepted_kinds = [move.kind for move in attempts if move.accepted]
     parts = [
         f"{n} {kind}{'s' * (n != 1)}"
         for kind in KINDS.values()
         if (n := accepted_kinds.count(kind))
     ]
-    return f"{len(tried)} tried, {len(accepted_kinds)} kept" + (
+    return f"{len(attempts)} tried, {len(accepted_kinds)} kept" + (
         f" ({', '.join(parts)})" if parts else ""
     )
 

@@ -35,7 +35,7 @@ def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:
     nats = cdist(*_same_words(a, b), "jensenshannon")
     # rounding may leave the root of -1e-17 for equal rows
     distances = np.nan_to_num(nats) / np.sqrt(np.log(2))
-    return _between(a, b, distances, "distance", "Jensen-Shannon distance of phi")
+    return _pair_values(a, b, distances, "distance", "Jensen-Shannon distance of phi")
 
 
 def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
@@ -48,8 +48,8 @@ def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
     """
     distances = topic_distances(a, b)
     rows, columns = linear_sum_assignment(distances.values)
-    matched, distance = np.full(len(distances), -1), np.full(len(distances), np.nan)
-    matched[rows], distance[rows] = (
+    partners, distance = np.full(len(distances), -1), np.full(len(distances), np.nan)
+    partners[rows], distance[rows] = (
         distances["other"].values[columns],
         distances.values[rows, columns],
     )
@@ -57,7 +57,7 @@ def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
         {
             "matched": (
                 "topic",
-                matched,
+                partners,
                 attributes("topic of the other run; -1: none"),
             ),
             "distance": ("topic", distance, distances.attrs),
@@ -89,15 +89,15 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: AnyCorpus) -> xr.DataArray:
             begin, end = shard.indptr[[rows.start, rows.stop]].tolist()
             for block in blocks(end - begin, PAIRS_AT_ONCE):
                 part = slice(begin + block.start, begin + block.stop)
-                of_a, of_b = (
+                gamma_a, gamma_b = (
                     responsibilities(
                         theta, phi, shard.documents[part] - rows.start, shard.words[part]
                     )
                     for theta, phi in zip(thetas, phis, strict=True)
                 )
-                of_a *= shard.counts[part, None]
-                flow += _product(of_a, of_b)
-    return _between(a, b, flow, "tokens", "expected tokens that both topics share", "tokens")
+                gamma_a *= shard.counts[part, None]
+                flow += _product(gamma_a, gamma_b)
+    return _pair_values(a, b, flow, "tokens", "expected tokens that both topics share", "tokens")
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -107,9 +107,11 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     topics instead of 0.2.
     """
     rows = max(1, SINGLE_THREADED // (a.shape[1] * b.shape[1]))
-    whole = len(a) // rows * rows
-    blocks = a[:whole].reshape(-1, rows, a.shape[1]), b[:whole].reshape(-1, rows, b.shape[1])
-    return np.matmul(blocks[0].transpose(0, 2, 1), blocks[1]).sum(axis=0) + a[whole:].T @ b[whole:]
+    n_whole = len(a) // rows * rows
+    blocks = a[:n_whole].reshape(-1, rows, a.shape[1]), b[:n_whole].reshape(-1, rows, b.shape[1])
+    return (
+        np.matmul(blocks[0].transpose(0, 2, 1), blocks[1]).sum(axis=0) + a[n_whole:].T @ b[n_whole:]
+    )
 
 
 def responsibilities(
@@ -128,15 +130,15 @@ def responsibilities(
 def check_training_corpus(run: xr.Dataset, corpus: AnyCorpus) -> None:
     """Raise MeasureError if the corpus is not the training corpus of the run."""
     spec = spec_of(run)
-    known = isinstance(corpus, AnyCorpus)
-    if not known or corpus.content_hash != spec.train:
-        got = repr(corpus) if known else type(corpus).__name__
+    is_corpus = isinstance(corpus, AnyCorpus)
+    if not is_corpus or corpus.content_hash != spec.train:
+        description = repr(corpus) if is_corpus else type(corpus).__name__
         raise MeasureError(
-            f"run '{spec.name}' was trained on another corpus than {got}; give its own training tokens"
+            f"run '{spec.name}' was trained on another corpus than {description}; give its own training tokens"
         )
 
 
-def _between(
+def _pair_values(
     a: xr.Dataset, b: xr.Dataset, values: np.ndarray, name: str, meaning: str, unit: str = ""
 ) -> xr.DataArray:
     """Return values for each pair (topic of a, topic of b) as a labelled DataArray."""
@@ -171,8 +173,8 @@ class Edge(NamedTuple):
     @property
     def text(self) -> str:
         """Return the parent and its iteration as text: ``from kos-cgs-k8-1a2b3c4d, iteration 50``."""
-        lost = f", {100 * self.dropped:.2g} % of its tokens dropped" if self.dropped else ""
-        return f"from {self.parent}, iteration {self.iteration}{lost}"
+        loss = f", {100 * self.dropped:.2g} % of its tokens dropped" if self.dropped else ""
+        return f"from {self.parent}, iteration {self.iteration}{loss}"
 
 
 def lineage(runs: Runs) -> list[Edge]:
@@ -188,13 +190,13 @@ def edges_of(specs: list[tuple[str, RunSpec]]) -> list[Edge]:
     """Return the edges that `lineage` returns, from (name, spec) of each run."""
     names, edges = {spec.hash: name for name, spec in specs}, []
     for name, warm_start in ((name, spec.start) for name, spec in specs if spec.start):
-        parent, known = warm_start["name"], warm_start["hash"] in names
-        if known:
+        parent, is_known = warm_start["name"], warm_start["hash"] in names
+        if is_known:
             parent = names[warm_start["hash"]]
         elif parent in names.values():
             parent = f"{parent} ({warm_start['hash'][:8]})"
         iteration, dropped = int(warm_start["iteration"]), float(warm_start.get("dropped", 0.0))
-        edges.append(Edge(name, parent, warm_start["hash"], iteration, dropped, known))
+        edges.append(Edge(name, parent, warm_start["hash"], iteration, dropped, is_known))
     return edges
 
 
@@ -233,17 +235,17 @@ def topic_map(run: xr.Dataset, like: xr.Dataset | None = None) -> xr.Dataset:
     Lin (1991); Torgerson (1952); Schönemann (1966). It takes K^2 W / 2 logarithms: .2 s for 100 topics of 30,000 words.
     """
     run = used_topics(run)
-    points, shown = _scaled(jensen_shannon(run["phi"].values) / np.log(2))
+    points, share = _map_points(jensen_shannon(run["phi"].values) / np.log(2))
     if like is not None:
-        points = _aligned(points, run["topic"].values, like)
+        points = _align(points, run["topic"].values, like)
     sizes = topic_sizes(run)
     return sizes.assign(
         x=("topic", points[:, 0], {"long_name": "first axis of the map", "units": ""}),
         y=("topic", points[:, 1], {"long_name": "second axis of the map", "units": ""}),
-    ).assign_attrs(shown=shown)
+    ).assign_attrs(shown=share)
 
 
-def _scaled(squared: np.ndarray) -> tuple[np.ndarray, float]:
+def _map_points(squared: np.ndarray) -> tuple[np.ndarray, float]:
     """Return coordinates (topic, 2) by classical scaling of squared distances, and their share of the positive eigenvalues."""
     centred = squared - squared.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
@@ -258,20 +260,18 @@ def _scaled(squared: np.ndarray) -> tuple[np.ndarray, float]:
     return points, float(values[-2:].sum() / total) if total > 0 else 1.0
 
 
-def _aligned(points: np.ndarray, topics: np.ndarray, like: xr.Dataset) -> np.ndarray:
+def _align(points: np.ndarray, topics: np.ndarray, like: xr.Dataset) -> np.ndarray:
     """Return points moved, rotated and reflected to bring topics as close as possible to their place on an earlier map."""
     if not isinstance(like, xr.Dataset) or not {"x", "y", "topic"} <= {*like.variables}:
         raise MeasureError(
             f"like must be an earlier result of topic_map; got {type(like).__name__}"
         )
-    common, places, earlier_places = np.intersect1d(
-        topics, like["topic"].values, return_indices=True
-    )
+    common, rows, earlier_rows = np.intersect1d(topics, like["topic"].values, return_indices=True)
     if not len(common):
         return points
-    earlier_points = np.column_stack([like["x"].values, like["y"].values])[earlier_places]
-    centre = points[places].mean(axis=0)
+    earlier_points = np.column_stack([like["x"].values, like["y"].values])[earlier_rows]
+    centre = points[rows].mean(axis=0)
     rotation, _ = orthogonal_procrustes(
-        points[places] - centre, earlier_points - earlier_points.mean(axis=0)
+        points[rows] - centre, earlier_points - earlier_points.mean(axis=0)
     )
     return (points - centre) @ rotation + earlier_points.mean(axis=0)

@@ -273,13 +273,13 @@ def perplexity_audit(
         corpus.require_memory("perplexities are audited in memory")
     if train is not None:
         check_training_corpus(run, train)
-    entries = _of_test(run, topics, test) | _of_training(run, topics, train, n_threads)
+    entries = _test_entries(run, topics, test) | _training_entries(run, topics, train, n_threads)
     if unseen is not None:
         _, known_documents = with_known_part(topics, unseen)
-        entries |= _completed(run, topics, known_documents, seed, n_threads)
-        entries |= _marginal(topics, known_documents, n_particles, seed, n_threads) | _bounds(
-            topics, known_documents, n_threads
-        )
+        entries |= _completion_entries(run, topics, known_documents, seed, n_threads)
+        entries |= _marginal_entries(
+            topics, known_documents, n_particles, seed, n_threads
+        ) | _bound_entries(topics, known_documents, n_threads)
     rows = [
         {
             "value": entry.value,
@@ -303,10 +303,10 @@ def perplexity_audit(
     return table.astype({"n_tokens": "Int64"})
 
 
-def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, AuditEntry]:
+def _test_entries(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, AuditEntry]:
     """Return the entries for held-out tokens of training documents, recorded by the run or computed for another test set."""
     if test is None or test.content_hash == topics.spec.test:
-        return _recorded(run, topics, None if test is None else test.n_tokens)
+        return _recorded_entries(run, topics, None if test is None else test.n_tokens)
     if (test.n_documents, test.vocabulary) != (run.sizes["document"], topics.vocabulary):
         raise MeasureError(
             f"the test tokens must be of the {run.sizes['document']:,} training documents and their vocabulary, "
@@ -316,15 +316,17 @@ def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, 
         return {}
     phi = word_probabilities(*topics.of_words)
     probability = mixture_probability(np.ascontiguousarray(run["theta"].values), phi, test)
-    others = AuditEntry(
+    placeholder = AuditEntry(
         note="averages of these tokens were not recorded; give the test tokens of the run"
     )
-    return dict.fromkeys(RECORDED, others) | {
+    return dict.fromkeys(RECORDED, placeholder) | {
         STATE: AuditEntry(perplexity(test, probability), test.n_tokens)
     }
 
 
-def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str, AuditEntry]:
+def _recorded_entries(
+    run: xr.Dataset, topics: Topics, n_tokens: int | None
+) -> dict[str, AuditEntry]:
     """Return the entries for the last held-out perplexities that the run recorded; {} if nothing was held out."""
     values_by_protocol = {
         name: run[variable].dropna("iteration").values
@@ -355,11 +357,11 @@ def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str
     return entries
 
 
-def _completed(
-    run: xr.Dataset, topics: Topics, known: Corpus, seed: int, n_threads: int
+def _completion_entries(
+    run: xr.Dataset, topics: Topics, documents: Corpus, seed: int, n_threads: int
 ) -> dict[str, AuditEntry]:
     """Return the entries for unseen documents with theta inferred from half of each, or from the scored tokens themselves."""
-    score = partial(document_completion, run, known, n_threads=n_threads)
+    score = partial(document_completion, run, documents, n_threads=n_threads)
     entries = {}
     for protocol, error_over in (
         ("document_completion", "halves and Gibbs sweeps"),
@@ -382,8 +384,8 @@ def _completed(
     return entries
 
 
-def _marginal(
-    topics: Topics, known: Corpus, n_particles: int, seed: int, n_threads: int
+def _marginal_entries(
+    topics: Topics, documents: Corpus, n_particles: int, seed: int, n_threads: int
 ) -> dict[str, AuditEntry]:
     """Return the entries for unseen documents under phi and alpha, with theta integrated out."""
     phi, alpha = word_probabilities(*topics.of_words), topics.of_words.priors.alphas
@@ -393,47 +395,47 @@ def _marginal(
     )
     if n_particles:
         estimate = partial(
-            left_to_right_logs, known, phi, alpha, n_particles, seed=seed, n_threads=n_threads
+            left_to_right_logs, documents, phi, alpha, n_particles, seed=seed, n_threads=n_threads
         )
-        by_token, variance = estimate(resample=False)
+        token_logs, variance = estimate(resample=False)
         sums = (
             mean_of_estimates(estimate(N_ESTIMATES)[0]),
-            (float(by_token.sum()), float(np.sqrt(variance.sum()))),
+            (float(token_logs.sum()), float(np.sqrt(variance.sum()))),
         )
         errors_over = (
             f"{N_ESTIMATES} times {n_particles} particles",
             f"{n_particles} particles" if n_particles > 1 else "",
         )
         for name, (log, error), error_over in zip(list(entries), sums, errors_over, strict=True):
-            value = _perplexity(log, known)
+            value = _perplexity(log, documents)
             entries[name] = AuditEntry(
-                value, known.n_tokens, value * error / known.n_tokens, error_over
+                value, documents.n_tokens, value * error / documents.n_tokens, error_over
             )
     try:
         entries["exact"] = AuditEntry(
-            _perplexity(exact_logs(known, phi, alpha).sum(), known), known.n_tokens
+            _perplexity(exact_logs(documents, phi, alpha).sum(), documents), documents.n_tokens
         )
     except MeasureError as error:
         entries["exact"] = AuditEntry(note=str(error))
     return entries
 
 
-def _bounds(topics: Topics, known: Corpus, n_threads: int) -> dict[str, AuditEntry]:
+def _bound_entries(topics: Topics, documents: Corpus, n_threads: int) -> dict[str, AuditEntry]:
     """Return the entries for the variational bound on unseen documents, as several programs report it."""
     bound = variational_bound(
-        known, topics.of_words, variational_counts(known, topics.of_words, n_threads)
+        documents, topics.of_words, variational_counts(documents, topics.of_words, n_threads)
     )
-    per_token = sum(bound) / known.n_tokens
+    token_bound = sum(bound) / documents.n_tokens
     values = {
-        "bound_of_documents": _perplexity(bound.of_documents, known),
-        "bound_with_topics": _perplexity(sum(bound), known),
-        "bound_gensim": per_token,
-        "bound_gensim_printed": float(np.exp2(-per_token)),
+        "bound_of_documents": _perplexity(bound.of_documents, documents),
+        "bound_with_topics": _perplexity(sum(bound), documents),
+        "bound_gensim": token_bound,
+        "bound_gensim_printed": float(np.exp2(-token_bound)),
     }
-    return {name: AuditEntry(value, known.n_tokens) for name, value in values.items()}
+    return {name: AuditEntry(value, documents.n_tokens) for name, value in values.items()}
 
 
-def _of_training(
+def _training_entries(
     run: xr.Dataset, topics: Topics, train: Corpus | None, n_threads: int
 ) -> dict[str, AuditEntry]:
     """Return the entries for training documents: the variational bound, and a sampler's log joint."""
@@ -448,8 +450,8 @@ def _of_training(
     if "log_joint" in run:
         value = _perplexity(float(run["log_joint"].values[-1]), train)
         joint = AuditEntry(value, train.n_tokens)
-    of_bound = AuditEntry(_perplexity(sum(bound), train), train.n_tokens)
-    return {"bound_of_training": of_bound, "joint_of_training": joint}
+    bound_entry = AuditEntry(_perplexity(sum(bound), train), train.n_tokens)
+    return {"bound_of_training": bound_entry, "joint_of_training": joint}
 
 
 def _perplexity(log_probability: float, documents: Corpus) -> float:

@@ -56,24 +56,31 @@ def places_of(run: xr.Dataset) -> Places:
         else ""
     )
     other_inputs = [column for column, name in enumerate(names) if name != time]
-    coordinates, first, of_row = np.unique(
+    coordinates, first, place_numbers = np.unique(
         inputs[:, other_inputs], axis=0, return_index=True, return_inverse=True
     )
     order = np.argsort(first, kind="stable")  # by first appearance
-    coordinates, of_row = coordinates[order], np.argsort(order)[of_row.ravel()]
+    coordinates, place_numbers = coordinates[order], np.argsort(order)[place_numbers.ravel()]
     times = inputs[:, names.index(time)] if time else None
     columns = [names[number].lower() for number in other_inputs], coordinates.T
     latitude, longitude = (
-        next((column for name, column in zip(*columns, strict=True) if name in known), None)
-        for known in (LATITUDES, LONGITUDES)
+        next((column for name, column in zip(*columns, strict=True) if name in axis_names), None)
+        for axis_names in (LATITUDES, LONGITUDES)
     )
     if latitude is None or longitude is None:
         latitude = longitude = None
-    return Places(_names(run, of_row, times, coordinates), of_row, times, time, latitude, longitude)
+    return Places(
+        _names(run, place_numbers, times, coordinates),
+        place_numbers,
+        times,
+        time,
+        latitude,
+        longitude,
+    )
 
 
 def _names(
-    run: xr.Dataset, of_row: np.ndarray, times: np.ndarray | None, coordinates: np.ndarray
+    run: xr.Dataset, place_numbers: np.ndarray, times: np.ndarray | None, coordinates: np.ndarray
 ) -> list[str]:
     """Return a distinct name for each place."""
     titles = [str(title) for title in run["document"].values]
@@ -83,7 +90,7 @@ def _names(
             for title, time in zip(titles, times, strict=True)
         ]
     names = [set() for _ in coordinates]
-    for place, title in zip(of_row, titles, strict=True):
+    for place, title in zip(place_numbers, titles, strict=True):
         names[place].add(title)
     if all(len(name) == 1 for name in names) and len(set.union(*names)) == len(names):
         return [name.pop() for name in names]
@@ -188,7 +195,9 @@ def next_words(
     words = word_of_row[rows[:last]]
     is_shown = (np.arange(last) >= first) & (words >= 0)
     predicted = filtered(last_state, words, first)
-    chances = np.array([each for each, shown in zip(predicted, is_shown, strict=True) if shown])
+    chances = np.array(
+        [probability for probability, shown in zip(predicted, is_shown, strict=True) if shown]
+    )
     chances = chances.reshape(-1, run.sizes["word"])
     expected = np.argsort(-chances, axis=1, kind="stable")[:, :MOST_NAMED]
     return NextWords(
@@ -235,9 +244,9 @@ def _linear(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarr
         yield expected
         if word >= 0:
             weights = chances[:, place_of[word]]
-            chosen = np.searchsorted(
+            ancestors = np.searchsorted(
                 np.cumsum(weights),
                 (np.arange(N_PARTICLES) + rng.random()) / N_PARTICLES * weights.sum(),
             )
-            state = state[np.minimum(chosen, N_PARTICLES - 1)]
+            state = state[np.minimum(ancestors, N_PARTICLES - 1)]
         state = state @ system.T + rng.standard_normal(state.shape) @ root.T

@@ -35,9 +35,9 @@ def each_run(runs: Runs) -> list[xr.Dataset]:
         Datasets of one run (`workbench.fit`, `workbench.open_run`), or of several with a dim ``run`` (`workbench.compare`). Of
         duplicate runs the longest is kept. At least one run is needed, and each must have a committed iteration.
     """
-    several = isinstance(runs, Iterable) and not isinstance(runs, xr.Dataset)
+    is_collection = isinstance(runs, Iterable) and not isinstance(runs, xr.Dataset)
     run_by_key: dict[tuple, xr.Dataset] = {}
-    for dataset in runs if several else [runs]:
+    for dataset in runs if is_collection else [runs]:
         if not isinstance(dataset, xr.Dataset):
             raise MeasureError(f"{NO_DATASET}; got {type(dataset).__name__}")
         for run in _parts(dataset):
@@ -76,8 +76,8 @@ def after_burn_in(run: xr.Dataset) -> np.ndarray:
 def late_log_states(run: xr.Dataset) -> np.ndarray:
     """Return the state's log perplexities in the last half of the records after burn-in; during burn-in the last alone."""
     states = run["test_perplexity_state"].values
-    after = states[after_burn_in(run)]
-    return np.log(after[len(after) // 2 :] if len(after) else states[-1:])
+    late_states = states[after_burn_in(run)]
+    return np.log(late_states[len(late_states) // 2 :] if len(late_states) else states[-1:])
 
 
 def last_iteration(run: xr.Dataset) -> float:
@@ -166,7 +166,7 @@ def data_of_specs(specs: list[RunSpec]) -> list[str]:
     """
     splits = [{name: text for name, text in _split(spec).items() if text} for spec in specs]
     readings = _readings(specs)
-    changed = [
+    changed_data = [
         ", ".join(
             [
                 corpus,
@@ -180,10 +180,10 @@ def data_of_specs(specs: list[RunSpec]) -> list[str]:
     shares = [
         ", ".join(split[name] for name in ("held out", "per") if name in split) for split in splits
     ]
-    shares_of = grouped(changed, shares)
+    shares_of = grouped(changed_data, shares)
     return [
         f"{data}, {share}" if share and len(set(shares_of[data])) > 1 else data
-        for data, share in zip(changed, shares, strict=True)
+        for data, share in zip(changed_data, shares, strict=True)
     ]
 
 
@@ -252,14 +252,14 @@ def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
 def _readings(specs: list[RunSpec]) -> list[dict[str, str | None]]:
     """Return for each run option → text of the reading options that differ between corpora of the same name."""
     names = [spec.corpus for spec in specs]
-    ambiguous = _of_several(specs, names)
+    ambiguous = _ambiguous_keys(specs, names)
     texts = [option_texts(spec.reading) if spec.corpus in ambiguous else {} for spec in specs]
-    of_corpus = grouped(names, texts)
+    corpus_texts = grouped(names, texts)
     return [
         {
             option: text
             for option, text in texts_of_run.items()
-            if len({other[option] for other in of_corpus[name]}) > 1
+            if len({option_text[option] for option_text in corpus_texts[name]}) > 1
         }
         for name, texts_of_run in zip(names, texts, strict=True)
     ]
@@ -268,14 +268,14 @@ def _readings(specs: list[RunSpec]) -> list[dict[str, str | None]]:
 def _corpora(specs: list[RunSpec], readings: list[dict]) -> list[str]:
     """Return each run's corpus name, followed by a hash if other corpora have the same name and options."""
     keys = [(spec.corpus, *reading.values()) for spec, reading in zip(specs, readings, strict=True)]
-    ambiguous = _of_several(specs, keys)
+    ambiguous = _ambiguous_keys(specs, keys)
     return [
         f"{spec.corpus} {spec.train[:6]}" if key in ambiguous else spec.corpus
         for spec, key in zip(specs, keys, strict=True)
     ]
 
 
-def _of_several(specs: list[RunSpec], keys: list) -> set:
+def _ambiguous_keys(specs: list[RunSpec], keys: list) -> set:
     """Return the ambiguous ones of ``keys`` (one per run): those that runs share although their corpora differ."""
     facts = [
         fact
@@ -285,7 +285,7 @@ def _of_several(specs: list[RunSpec], keys: list) -> set:
             ((key, None), (spec.reading or {}).get("content")),
         )
     ]
-    hashes = grouped([where for where, _ in facts], [content for _, content in facts])
+    hashes = grouped([group for group, _ in facts], [content for _, content in facts])
     return {key for (key, _), contents in hashes.items() if len(set(contents) - {None}) > 1}
 
 

@@ -35,12 +35,12 @@ def same_but_start(spec: RunSpec) -> str:
 
 def restarts_in_words(run: xr.Dataset) -> str:
     """Return the highest and the lowest bound of several restarts, in words; "" for a run without others that have a bound."""
-    tried = [each["bound"] for each in json.loads(run.attrs.get("restarts", "[]"))]
-    bounds = sorted(filter(np.isfinite, tried))
+    restart_bounds = [restart["bound"] for restart in json.loads(run.attrs.get("restarts", "[]"))]
+    bounds = sorted(filter(np.isfinite, restart_bounds))
     if len(bounds) < 2:
         return ""
     return (
-        f"{run.attrs['name']} has the highest bound of {len(tried)} restarts, {bounds[-1]:,.1f} nats; "
+        f"{run.attrs['name']} has the highest bound of {len(restart_bounds)} restarts, {bounds[-1]:,.1f} nats; "
         f"the lowest is {bounds[0]:,.1f}"
     )
 
@@ -58,16 +58,16 @@ def starts_behind(runs: Runs) -> list[str]:
         if "bound" in run and np.isfinite(run["bound"][-1]) and not run.attrs.get("unfinished")
     ]
     specs = [spec_of(run) for run in bounded]
-    for tried in grouped(map(same_but_start, specs), zip(specs, bounded, strict=True)).values():
-        by_start = grouped(
-            [start_of(spec) for spec, _ in tried], [float(run["bound"][-1]) for _, run in tried]
+    for group in grouped(map(same_but_start, specs), zip(specs, bounded, strict=True)).values():
+        bounds_of_starts = grouped(
+            [start_of(spec) for spec, _ in group], [float(run["bound"][-1]) for _, run in group]
         )
-        best = max(by_start, key=lambda start: np.mean(by_start[start]))
-        for start, bounds in by_start.items():
-            behind = np.mean(by_start[best]) - np.mean(bounds)
-            if behind > max(np.std(bounds), np.std(by_start[best])):
+        best = max(bounds_of_starts, key=lambda start: np.mean(bounds_of_starts[start]))
+        for start, bounds in bounds_of_starts.items():
+            shortfall = np.mean(bounds_of_starts[best]) - np.mean(bounds)
+            if shortfall > max(np.std(bounds), np.std(bounds_of_starts[best])):
                 sentences.append(
-                    f"{tried[0][0].engine} from {start} stays {behind:,.0f} nats below its best known bound: "
+                    f"{group[0][0].engine} from {start} stays {shortfall:,.0f} nats below its best known bound: "
                     f"begin from {best}"
                 )
     return sentences

@@ -212,18 +212,18 @@ def stationary(
 
     Welling, Teh & Kappen (2008), section 8.
     """
-    posterior, chosen = (
+    posterior, settings = (
         exact(corpus, model),
         [_setting(entry) for entry in ([engines] if isinstance(engines, str) else engines)],
     )
-    if not chosen or n_starts < 1 or n_iterations < 2 or burn_in < 0:
+    if not settings or n_starts < 1 or n_iterations < 2 or burn_in < 0:
         raise MeasureError("wanted at least one engine, one start and two iterations")
     runs = [
         [
             _run(corpus, model, name, options, n_iterations, burn_in, seed + start)
             for start in range(n_starts)
         ]
-        for name, options, _ in chosen
+        for name, options, _ in settings
     ]
     no_counts = tuple(
         np.zeros((*rows, model.n_topics)) for rows in ((corpus.n_documents,), (corpus.n_words,), ())
@@ -255,7 +255,7 @@ def stationary(
                 )
                 for means in row
             ]
-            for row, (name, options, _) in zip(runs, chosen, strict=True)
+            for row, (name, options, _) in zip(runs, settings, strict=True)
         ],
         "half_distance": [[total_variation(*means.predictive) for means in row] for row in runs],
         "attractor": attractors,
@@ -270,7 +270,7 @@ def stationary(
         }
         | {"exact_predictive": posterior["predictive"]},
         {
-            "setting": [label for *_, label in chosen],
+            "setting": [label for *_, label in settings],
             "start": np.arange(seed, seed + n_starts),
             "document": posterior["document"],
             "word": posterior["word"],
@@ -288,10 +288,10 @@ def _setting(entry: str | tuple[str, dict]) -> tuple[str, dict, str]:
     """Return (engine, options, label) of an entry of ``engines`` in `stationary`."""
     name, options = (entry, {}) if isinstance(entry, str) else entry
     label = " ".join([name, *(f"{option}={value}" for option, value in options.items())])
-    known = [*hybrid.KINDS, adaptive.NAME, *hybrid.ENDS]
-    if name not in known:
+    names = [*hybrid.KINDS, adaptive.NAME, *hybrid.ENDS]
+    if name not in names:
         raise MeasureError(
-            f"stationary distributions are computed for {', '.join(known)}; got '{name}'"
+            f"stationary distributions are computed for {', '.join(names)}; got '{name}'"
         )
     if name in hybrid.ENDS:
         name, r = hybrid.ENDS[name]
@@ -327,9 +327,9 @@ def _run(
         halves = np.stack([predictive] * 2)
         return Means(halves, co_assignment, _distribution(*law, model.n_topics))
     engine, pairs = get_engine(name), every_pair(corpus)
-    chosen = make_options(engine, options)
+    engine_options = make_options(engine, options)
     always = always_sampled(corpus, name, options)
-    state = engine.init(corpus, model, chosen, StepContext(seed, 0))
+    state = engine.init(corpus, model, engine_options, StepContext(seed, 0))
     table, co_assignment, draws = (
         np.zeros((2, corpus.n_documents, corpus.n_words)),
         np.zeros((corpus.n_tokens,) * 2),
@@ -343,14 +343,14 @@ def _run(
                 if isinstance(field, np.ndarray)
             }
         )
-        state, _ = engine.step(corpus, model, chosen, state, StepContext(seed, step))
+        state, _ = engine.step(corpus, model, engine_options, state, StepContext(seed, step))
         if step <= burn_in:
             continue
         half = 2 * (step - burn_in - 1) // n_iterations
-        table[half] += engine.predict(corpus, model, chosen, state, pairs).reshape(
+        table[half] += engine.predict(corpus, model, engine_options, state, pairs).reshape(
             table[half].shape
         )
-        topics = token_topics(corpus, chosen, previous, state, step)
+        topics = token_topics(corpus, engine_options, previous, state, step)
         co_assignment += np.einsum("stk,suk->tu", topics, topics) / len(topics)
         draws.append(state.topics[:, always].copy())
     table /= np.array([(n_iterations + 1) // 2, n_iterations // 2])[:, None, None]
@@ -374,11 +374,13 @@ def token_topics(corpus: Corpus, options, previous, state, step: int) -> np.ndar
     inner, n_topics = adaptive.of_hybrid(options, state) if adapts else state, len(state.alpha)
     gamma = inner.gamma[:, :n_topics] if len(inner.gamma) or sampled.all() else None
     if gamma is None:
-        chosen = adapts and adaptive.due(options, step)
-        drawn = previous if chosen else state
+        is_chosen = adapts and adaptive.due(options, step)
+        chain_state = previous if is_chosen else state
         means = {name: getattr(previous, name) for name in ("mean_dk", "mean_wk", "mean_k")}
-        totals = [hybrid.totals(drawn._replace(**means), s) for s in range(len(drawn.topics))]
-        gamma = responsibilities(corpus, sampled, totals, drawn.alpha, drawn.beta)
+        totals = [
+            hybrid.totals(chain_state._replace(**means), s) for s in range(len(chain_state.topics))
+        ]
+        gamma = responsibilities(corpus, sampled, totals, chain_state.alpha, chain_state.beta)
     return every_token(corpus, sampled, gamma, inner.topics[:, np.repeat(sampled, corpus.counts)])
 
 

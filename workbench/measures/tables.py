@@ -6,7 +6,7 @@ import xarray as xr
 from workbench.corpus.corpus import AnyCorpus
 from workbench.measures.documents import representative_documents
 from workbench.measures.selection import MeasureError, one_run, spec_of
-from workbench.measures.topics import top_words, topic_sizes, topics_by_size
+from workbench.measures.topics import top_words, topic_labels, topic_sizes, topics_by_size
 from workbench.records import Records
 
 
@@ -28,17 +28,13 @@ def topic_entries(run: xr.Dataset, n: int, relevance: float = 1.0) -> list[dict]
     """Return a dict for each topic, largest first: number, share, tokens, label ("" if none) and words."""
     run = one_run(run)
     words, sizes = top_words(run, n, relevance)["word"], topic_sizes(run)
-    labels = (
-        dict(zip(run["topic"].values.tolist(), run["topic_label"].values, strict=True))
-        if "topic_label" in run
-        else {}
-    )
+    labels = topic_labels(run)
     return [
         {
             "topic": int(topic),
             "share": float(sizes["share"].sel(topic=topic)),
             "tokens": float(sizes["n_k"].sel(topic=topic)),
-            "label": str(labels.get(topic, "")),
+            "label": labels.get(topic, ""),
             "words": [str(word) for word in words.sel(topic=topic).values],
         }
         for topic in topics_by_size(run)
@@ -53,8 +49,8 @@ def top_documents(run: xr.Dataset, topic: int | None = None, n: int = 5) -> pd.D
     """
     run = one_run(run)
     tables = [
-        representative_documents(run, each, n).to_dataframe().assign(topic=int(each))
-        for each in (topics_by_size(run) if topic is None else [topic])
+        representative_documents(run, number, n).to_dataframe().assign(topic=int(number))
+        for number in (topics_by_size(run) if topic is None else [topic])
     ]
     columns = ["topic", "title", "theta", "n_tokens", "n_topic_tokens", "document"]
     return pd.concat(tables, ignore_index=True)[columns].rename(columns={"theta": "share"})

@@ -109,6 +109,22 @@ def share_intervals(run: xr.Dataset) -> xr.Dataset | None:
     return xr.Dataset(ends, {"topic": run["topic"].values}, {"n_draws": len(sizes)})
 
 
+def topic_labels(run: xr.Dataset) -> dict[int, str]:
+    """Return topic number → label, "" where a topic has none; empty if no topic has one."""
+    if "topic_label" not in run:
+        return {}
+    labels = map(str, run["topic_label"].values)
+    return dict(zip(run["topic"].values.tolist(), labels, strict=True))
+
+
+def topic_descriptions(run: xr.Dataset) -> dict[int, str]:
+    """Return topic number → description, of the topics that people described (see `workbench.runs.store.edition`)."""
+    if "topic_description" not in run.coords:
+        return {}
+    pairs = zip(run["topic"].values.tolist(), run["topic_description"].values, strict=True)
+    return {topic: str(text) for topic, text in pairs if text}
+
+
 def place_of(run: xr.Dataset, topic: int) -> int:
     """Return the index of a topic, given its number; raise MeasureError for an unknown number."""
     topic_numbers = topic_sizes(run)["topic"].values
@@ -285,13 +301,13 @@ def coherence(
         )
     n = MeasureError.whole("the number of top words", n, 2)
     words = top_words(used_topics(run), n, relevance)["word"]
-    distinct, place = np.unique(words.values.astype(str), return_inverse=True)
+    distinct, positions = np.unique(words.values.astype(str), return_inverse=True)
     co_documents, n_documents = _co_documents(distinct.tolist(), corpus)
-    known = [rows[co_documents[rows, rows] > 0] for rows in place.reshape(words.shape)]
+    known_words = [rows[co_documents[rows, rows] > 0] for rows in positions.reshape(words.shape)]
     columns = np.array(
-        [_of_topic(co_documents[np.ix_(rows, rows)], n_documents) for rows in known]
+        [_topic_coherence(co_documents[np.ix_(rows, rows)], n_documents) for rows in known_words]
     ).T
-    n_words = [len(rows) for rows in known], attributes("top words that the corpus has")
+    n_words = [len(rows) for rows in known_words], attributes("top words that the corpus has")
     table = xr.Dataset(
         {
             name: ("topic", column, attributes(meaning, "nats" if name == "u_mass" else ""))
@@ -306,8 +322,8 @@ def coherence(
 
 def _co_documents(words: list[str], corpus: AnyCorpus) -> tuple[np.ndarray, int]:
     """Return the number of documents that contain both words (word, word), and that of non-empty documents."""
-    places = {word: place for place, word in enumerate(words)}
-    columns = np.array([places.get(word, -1) for word in corpus.vocabulary], np.int64)
+    positions = {word: position for position, word in enumerate(words)}
+    columns = np.array([positions.get(word, -1) for word in corpus.vocabulary], np.int64)
     totals = 0.0
     for documents in corpus.parts():
         column = columns[documents.words]
@@ -320,7 +336,7 @@ def _co_documents(words: list[str], corpus: AnyCorpus) -> tuple[np.ndarray, int]
     return totals, int(np.count_nonzero(corpus.document_tokens))
 
 
-def _of_topic(co_documents: np.ndarray, n_documents: int) -> tuple[float, float, float]:
+def _topic_coherence(co_documents: np.ndarray, n_documents: int) -> tuple[float, float, float]:
     """Return the u_mass, NPMI and c_v coherence of one topic's top words, from document co-occurrences."""
     if len(co_documents) < 2:
         return np.nan, np.nan, np.nan

@@ -12,10 +12,10 @@ from workbench.errors import DataError
 from workbench.models.model import ModelError
 
 
-def read_settings(path: str | Path, what: str, keys: str) -> dict:
+def read_settings(path: str | Path, subject: str, keys: str) -> dict:
     """Return the table of settings in a .toml or .json file as a dict.
 
-    what, keys : a description such as "a network", and its keys such as "name and levels", for error messages.
+    subject, keys : a description such as "a network", and its keys such as "name and levels", for error messages.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def read_settings(path: str | Path, what: str, keys: str) -> dict:
     """
     path = Path(path)
     if path.suffix not in (".toml", ".json"):
-        raise ModelError(f"{path}: {what} is read from .toml or .json; rename it")
+        raise ModelError(f"{path}: {subject} is read from .toml or .json; rename it")
     try:
         text = read_text(path)
         table = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
@@ -37,17 +37,17 @@ def read_settings(path: str | Path, what: str, keys: str) -> dict:
     return table
 
 
-def check_table(given: Mapping, kind: type, whose: str, lists: Iterable[str] = ()) -> None:
+def check_table(table: Mapping, kind: type, owner: str, lists: Iterable[str] = ()) -> None:
     """Raise ModelError if a table has an unknown key, lacks a required key, or has no list under a key of ``lists``."""
-    known = [each.name for each in fields(kind)]
-    for name in given:
-        if name not in known:
-            near = get_close_matches(str(name), known, 1, 0.5)
-            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
-            raise ModelError(f"{whose} has no '{name}'; {hint}")
-    required = [each.name for each in fields(kind) if each.default is MISSING]
-    if missing := [name for name in (*required, *lists) if name not in given]:
-        raise ModelError(f"{whose} needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")
+    names = [declared.name for declared in fields(kind)]
+    for name in table:
+        if name not in names:
+            matches = get_close_matches(str(name), names, 1, 0.5)
+            hint = f"did you mean '{matches[0]}'?" if matches else f"it has {', '.join(names)}"
+            raise ModelError(f"{owner} has no '{name}'; {hint}")
+    required = [declared.name for declared in fields(kind) if declared.default is MISSING]
+    if missing := [name for name in (*required, *lists) if name not in table]:
+        raise ModelError(f"{owner} needs '{missing[0]}'; got {', '.join(table) or 'nothing'}")
     for name in lists:
-        if not isinstance(given[name], list | tuple):
-            raise ModelError(f"{whose}: '{name}' must be a list of tables; got {given[name]!r}")
+        if not isinstance(table[name], list | tuple):
+            raise ModelError(f"{owner}: '{name}' must be a list of tables; got {table[name]!r}")

@@ -92,14 +92,17 @@ class HDP(TopicModel):
 
     def __post_init__(self):
         object.__setattr__(self, "n_topics", check_topics(self.n_topics))
-        changed = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
+        changed_fields = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
         for of, value, prior, _ in LEARNT:
             switch = f"learn_{of}"
             if getattr(self, switch):
-                idle, because = changed & {value}, (f"{of} is learnt; give ", Named(switch, False))
+                idle, because = (
+                    changed_fields & {value},
+                    (f"{of} is learnt; give ", Named(switch, False)),
+                )
             else:
                 idle, because = (
-                    changed & set(prior),
+                    changed_fields & set(prior),
                     (f"{of} is not learnt; give ", Named(switch, True)),
                 )
             for name in idle:

@@ -94,9 +94,11 @@ class Imported(TopicModel):
 
     def priors(self, last: Mapping) -> Priors:
         """Return the Dirichlet priors of the other program; an unknown alpha is replaced by the mean of theta."""
-        known = self.topic_prior is not None
-        alphas = np.array(self.topic_prior) if known else np.asarray(last[THETA.name]).mean(axis=0)
-        return Priors(alphas, self.word_prior or 0.0, of_shares=known)
+        is_known = self.topic_prior is not None
+        alphas = (
+            np.array(self.topic_prior) if is_known else np.asarray(last[THETA.name]).mean(axis=0)
+        )
+        return Priors(alphas, self.word_prior or 0.0, of_shares=is_known)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
         """Return ``theta`` (document, topic) and ``phi`` (topic, word), as they were imported."""
@@ -107,10 +109,10 @@ class Imported(TopicModel):
 
     def describe(self) -> list[tuple[str, str]]:
         """Return (label, text) pairs for captions: the program, and its iterations if known."""
-        known = (
+        iterations = (
             [("iterations there", f"{self.iterations:,}")] if self.iterations is not None else []
         )
-        return [("imported from", self.program), *known]
+        return [("imported from", self.program), *iterations]
 
 
 def content_hash(theta: np.ndarray, phi: np.ndarray) -> str:

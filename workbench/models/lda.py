@@ -57,8 +57,8 @@ class LDA(TopicModel):
         else:
             fix(self, "alpha", tuple(_prior("alpha", value) for value in self.alpha))
             if len(self.alpha) != self.n_topics:
-                wanted = f" must be one number or one per topic ({self.n_topics}); got {len(self.alpha)} numbers"
-                raise ModelError(Named("alpha"), wanted, value=self.alpha)
+                requirement = f" must be one number or one per topic ({self.n_topics}); got {len(self.alpha)} numbers"
+                raise ModelError(Named("alpha"), requirement, value=self.alpha)
         fix(self, "beta", _prior("beta", self.beta))
 
     @property
@@ -75,10 +75,10 @@ class LDA(TopicModel):
 
     def recorded(self, options: object) -> tuple[Variable, ...]:
         """Return the variables that a run records: counts, and the priors that are learnt."""
-        learnt = [
+        prior_names = [
             name for name in ("alpha", "beta") if self.hyperparameters(options)[name] != "fixed"
         ]
-        return tuple(VARIABLES[name] for name in ("n_k", *learnt, "n_kw", "n_dk"))
+        return tuple(VARIABLES[name] for name in ("n_k", *prior_names, "n_kw", "n_dk"))
 
     def priors(self, last: Mapping) -> Priors:
         """Return the Dirichlet priors at a snapshot: learnt values if recorded, else the given ones."""

@@ -30,9 +30,9 @@ class Estimate:
     def __init__(self, compute: Callable[..., np.ndarray], *arrays):
         self._compute, self.arrays = compute, arrays
 
-    def rows(self, wanted: slice | np.ndarray) -> np.ndarray:
+    def rows(self, index: slice | np.ndarray) -> np.ndarray:
         """Return some rows (row, …) as float64, bitwise equal to those of the whole array."""
-        return self._compute(*(np.asarray(values[wanted]) for values in self.arrays))
+        return self._compute(*(np.asarray(values[index]) for values in self.arrays))
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return self.rows(slice(None)).astype(dtype or np.float64, copy=False)
@@ -63,9 +63,9 @@ class Priors(NamedTuple):
 
     def theta(self, n_dk: np.ndarray) -> np.ndarray:
         """Return the posterior mean of theta (document, topic); rows of an HDP lack the share of unused topics."""
-        raised = n_dk + self.alphas
-        raised /= raised.sum(axis=1, keepdims=True) + self.rest
-        return raised
+        means = n_dk + self.alphas
+        means /= means.sum(axis=1, keepdims=True) + self.rest
+        return means
 
     def means(self, last) -> dict[str, Estimate]:
         """Return ``theta`` and ``phi``, posterior means given the counts ``n_dk`` and ``n_kw`` of a snapshot."""
@@ -76,9 +76,9 @@ class Priors(NamedTuple):
 
     def phi(self, n_kw: np.ndarray) -> np.ndarray:
         """Return the posterior means of phi (topic, word)."""
-        raised = n_kw + self.beta
-        raised /= raised.sum(axis=1, keepdims=True)
-        return raised
+        means = n_kw + self.beta
+        means /= means.sum(axis=1, keepdims=True)
+        return means
 
 
 class ModelError(InputError):

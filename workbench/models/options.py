@@ -74,7 +74,7 @@ def checked_option(owner: str, about, value):
     OptionError
     """
     choices, low, high = (about.metadata[name] for name in ("choices", "low", "high"))
-    named = Named(about.name, text=f"option '{about.name}'")
+    title = Named(about.name, text=f"option '{about.name}'")
     if choices:
         for choice in choices:
             if value is choice or (isinstance(value, str) and value.lower() == str(choice).lower()):
@@ -82,20 +82,20 @@ def checked_option(owner: str, about, value):
         if about.metadata["otherwise"]:
             return about.metadata["otherwise"](value)
         raise OptionError(
-            named,
+            title,
             f" of {owner} must be one of {', '.join(map(str, choices))}",
             Got(value),
             value=value,
         )
-    wanted = "a whole number" if about.metadata["whole"] else "a number"
-    wanted += (
+    requirement = "a whole number" if about.metadata["whole"] else "a number"
+    requirement += (
         f" from {low:g} to {high:g}"
         if high is not None
         else f" of at least {low:g}"
         if low is not None
         else ""
     )
-    wanted += " or inf" if about.metadata["infinite"] else ""
+    requirement += " or inf" if about.metadata["infinite"] else ""
     try:
         number = (
             float(value)
@@ -111,5 +111,5 @@ def checked_option(owner: str, about, value):
         or (math.isinf(number) and not about.metadata["infinite"])
         or (about.metadata["whole"] and math.isfinite(number) and number != int(number))
     ):
-        raise OptionError(named, f" of {owner} must be {wanted}", Got(value), value=value)
+        raise OptionError(title, f" of {owner} must be {requirement}", Got(value), value=value)
     return int(number) if about.metadata["whole"] and math.isfinite(number) else number

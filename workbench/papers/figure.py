@@ -118,9 +118,9 @@ class Figure:
     burn_in: int | None = 10  # None: half of the iterations
     n_records: int | None = None  # maximum of recorded iterations of a run; None: every iteration
     # (corpus, label) → (topics, standard error) in the paper
-    found: dict = field(default_factory=dict)
+    inferred_topics: dict = field(default_factory=dict)
     # label → (log p of a test word, bound per token or None, tolerance)
-    known: dict = field(default_factory=dict)
+    specified_numbers: dict = field(default_factory=dict)
     published: dict = field(default_factory=dict)  # (model, topics, label) → the paper's numbers
     note: str = ""  # differences of our data and settings from the paper's
     # labels of the paper's methods, if the figure has further ones

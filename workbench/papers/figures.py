@@ -130,8 +130,8 @@ def from_good_start(figure: Figure) -> Figure:
             for method in figure.methods
         ),
         published={},
-        found={},
-        known={},
+        inferred_topics={},
+        specified_numbers={},
         note=f"Not in the paper: variational methods begin with a warm-up; the paper's start is that of {figure.name}.",
     )
 

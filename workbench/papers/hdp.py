@@ -163,7 +163,7 @@ TWO = Figure(
     beta_total=100.0,
     burn_in=None,
     n_records=POINTS,
-    found={
+    inferred_topics={
         ("kos", "G-HDP_1"): (113.2, 11.4),
         ("kos", "G-HDP_100"): (168.3, 3.9),
         ("reuters_top", "G-HDP_1"): (60.4, 6.4),
@@ -190,7 +190,7 @@ HDP_FIGURES = (
         shows=(("steps", BOUND), ("steps", LOG_P)),
         methods=(G_HDP_100, *INITIALISED),
         claims=FROM_GIBBS,
-        found={},
+        inferred_topics={},
         full=Extent(10, (130,), steps=STEPS),
         quick=Extent(2, (130,), steps=2_600, n_documents=400),
         note="Topics of the sampler beyond the 130 largest are left out, their tokens begun flat. The steps of the runs from "
@@ -203,12 +203,12 @@ HDP_FIGURES = (
         corpora=("kos500",),
         shows=(("steps", LOG_P), ("steps", BOUND)),
         methods=(*FIVE, LEARNING),
-        found={},
+        inferred_topics={},
         note="",
         full=Extent(3, (40,), sweeps=(200, 150)),
         quick=Extent(1, (40,), sweeps=(60, 40)),
         claims=(*IN_ORDER, *BOUNDS, *PRUNING, *NO_GAIN),
-        known={
+        specified_numbers={
             f"V-LDA, {ALL}": (-7.838, -8.782, 0.02),
             f"V-LDA, {EACH}": (-7.774, -8.406, 0.02),
             f"CV-LDA, {ALL}": (-7.738, -8.185, 0.02),

@@ -39,7 +39,7 @@ class Item:
     says: tuple[str, ...] = ()
     means: bool = True  # whether the means of the methods are shown
     test: str = ""  # a test that checks it, FILE::NAME in tests/
-    met: bool = True  # whether the numbers of the test are the paper's
+    numbers_agree: bool = True  # whether the numbers of the test are the paper's
     why: str = ""  # why nothing reproduces it, or which part is not reproduced
 
     @property
@@ -55,7 +55,7 @@ OF_PAPERS = (
         "section 7, the data set KOS",
         "3,430 documents, 6,909 words, 467,714 tokens in 360,664 pairs of document and word.",
         test=SIZES,
-        met=False,
+        numbers_agree=False,
         why="Documents and tokens are as many; the published file has 6,906 words and 353,160 pairs.",
     ),
     Item(
@@ -63,7 +63,7 @@ OF_PAPERS = (
         "section 7, the data set NIPS",
         "1,740 documents, 12,419 words, 2,166,029 tokens in 836,644 pairs.",
         test=SIZES,
-        met=False,
+        numbers_agree=False,
         why="The paper's edition is not available: ours has 13,649 words, 2,301,375 tokens and 933,295 pairs.",
     ),
     Item(
@@ -232,7 +232,7 @@ OF_PAPERS = (
         "section 4, the data set Reuters",
         "8,433 documents, 4,593 words, 566,298 tokens.",
         test=SIZES,
-        met=False,
+        numbers_agree=False,
         why="How stories were chosen is not reported: our reconstruction has 8,417, 4,550 and 563,571.",
     ),
     Item(
@@ -240,7 +240,7 @@ OF_PAPERS = (
         "section 4, five newsgroups",
         "4,716 documents, 8,424 words, 437,850 tokens.",
         test=SIZES,
-        met=False,
+        numbers_agree=False,
         why="How words were chosen is not reported: ours has 4,700, 8,631 and 510,142.",
     ),
     Item(
@@ -326,7 +326,7 @@ OF_PAPERS = (
         "section 4, the data",
         "100 names in 48 states from 1960 to 2013, 50 births of each state and year.",
         test="corpus/test_covariate_sets.py::test_names_are_44_states_with_fifty_births_a_row_before_2012",
-        met=False,
+        numbers_agree=False,
         why="Full counts of California, Illinois, New York and Texas are not among our files: 44 states.",
     ),
     Item(
@@ -404,13 +404,13 @@ def _with_second_rows(items: Iterable[Item]) -> Iterator[Item]:
     """Yield each item, followed by one for variants of its figures where variational methods begin with a warm-up."""
     for item in items:
         yield item
-        again = tuple(name + SMOOTH for name in item.figures if name in STARTED)
-        if again and item.means:  # further items of a figure are on some of its claims
+        variants = tuple(name + SMOOTH for name in item.figures if name in STARTED)
+        if variants and item.means:  # further items of a figure are on some of its claims
             where = f"{item.where}, from a good start"
             target = (
                 "Not in the paper: the same claims where variational methods begin with a warm-up."
             )
-            yield replace(item, where=where, target=target, figures=again, says=())
+            yield replace(item, where=where, target=target, figures=variants, says=())
 
 
 ITEMS = tuple(_with_second_rows(OF_PAPERS))
@@ -485,12 +485,14 @@ def entries(folder: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
     """
     sources = {shipped: "results that come with the package"} | ({folder: folder} if folder else {})
     results = [
-        (each, str(source)) for path, source in sources.items() for each in read_results(path)
+        (result_read, str(source))
+        for path, source in sources.items()
+        for result_read in read_results(path)
     ]
     results.sort(key=lambda pair: (-EXTENTS.index(pair[0].extent), pair[0].date))
-    chosen = {result.figure: (result, source) for result, source in results}
+    result_by_figure = {result.figure: (result, source) for result, source in results}
     return [
-        _entry(item, figure, *chosen.get(figure, (None, "")))
+        _entry(item, figure, *result_by_figure.get(figure, (None, "")))
         for item in ITEMS
         for figure in item.figures or ("",)
     ]
@@ -498,7 +500,7 @@ def entries(folder: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
 
 def _entry(item: Item, figure: str, result: Result | None, source: str) -> Entry:
     if item.test:
-        lines = [Line(BY_TEST if item.met else OTHER, item.why, "")]
+        lines = [Line(BY_TEST if item.numbers_agree else OTHER, item.why, "")]
     elif not figure:
         lines = [Line(NOTHING, item.why, "")]
     elif result is None:
@@ -532,11 +534,11 @@ def _lines(item: Item, result: Result) -> Iterable[Line]:
 def _means(result: Result) -> Iterable[str]:
     """Yield, for each kind of number that the paper does not print, a line with every method's value."""
     numbers = [number for number in result.numbers if number.published is None]
-    for what in dict.fromkeys(number.what for number in numbers):
-        yield f"{what}: " + "; ".join(
+    for meaning in dict.fromkeys(number.what for number in numbers):
+        yield f"{meaning}: " + "; ".join(
             f"{number_of_kind.of} {_value(number_of_kind)}"
             for number_of_kind in numbers
-            if number_of_kind.what == what
+            if number_of_kind.what == meaning
         )
 
 
@@ -557,12 +559,12 @@ def p_value(outcome: Outcome) -> float:
 
 def largest_standing(p_values: Iterable[float]) -> float:
     """Return the largest p-value that is significant at 5 % after Holm's correction for all p-values; 0 if none is."""
-    ordered, standing = sorted(p for p in p_values if not math.isnan(p)), 0.0
+    ordered, largest = sorted(p for p in p_values if not math.isnan(p)), 0.0
     for rank, p in enumerate(ordered):
         if p > CHANCE / (len(ordered) - rank):
             break
-        standing = p
-    return standing
+        largest = p
+    return largest
 
 
 def verdict_of(line: Line, extent: str) -> str:
@@ -613,25 +615,25 @@ def to_markdown(rows: list[Entry], head: str = HEAD) -> str:
     columns = [*texts("verdict"), *numbers("lines"), *texts("meaning")]
     meanings = [(name, n, VERDICTS[name.split(" (")[0]]) for name, n in counts(rows).items()]
     text = [Table(columns, meanings).markdown()]
-    tested = [line.p for row in rows for line in row.lines if not math.isnan(line.p)]
-    standing = largest_standing(tested)
-    if tested:
-        n_standing = sum(p <= standing for p in tested)
-        text += [BY_CHANCE.format(len(tested), CHANCE * len(tested), n_standing), ""]
+    p_values = [line.p for row in rows for line in row.lines if not math.isnan(line.p)]
+    largest_p = largest_standing(p_values)
+    if p_values:
+        n_standing = sum(p <= largest_p for p in p_values)
+        text += [BY_CHANCE.format(len(p_values), CHANCE * len(p_values), n_standing), ""]
     for paper, paper_entries in groupby(rows, key=lambda row: row.item.paper):
         text += [f"## {paper}", ""]
         for entry in paper_entries:
-            text += _item_markdown(entry, standing)
+            text += _item_markdown(entry, largest_p)
     return head + "\n".join(text).rstrip("\n") + "\n"
 
 
-def _item_markdown(entry: Entry, standing: float) -> list[str]:
-    """Return the lines of an entry; a star marks verdicts with a p-value of at most ``standing``."""
+def _item_markdown(entry: Entry, largest_p: float) -> list[str]:
+    """Return the lines of an entry; a star marks verdicts with a p-value of at most ``largest_p``."""
     item, reason = entry.item, entry.item.why if entry.figure else ""
     commands = [f"`{entry.command}`"] if entry.command else []
     lines = [
         (
-            f"**{verdict_of(line, entry.extent)}**{' ★' * (line.p <= standing)}",
+            f"**{verdict_of(line, entry.extent)}**{' ★' * (line.p <= largest_p)}",
             _cell(line.says),
             _cell(line.ours),
         )

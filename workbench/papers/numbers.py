@@ -65,14 +65,14 @@ class Measured(NamedTuple):
     def settled(self) -> int:
         """Return the index of the first record after which exp(-objective) stays within `SETTLED` of the last value."""
         objective = self.objective()
-        outside = np.flatnonzero(np.abs(np.expm1(objective[-1] - objective)) > SETTLED)
-        return int(outside[-1]) + 1 if len(outside) else 0
+        unsettled = np.flatnonzero(np.abs(np.expm1(objective[-1] - objective)) > SETTLED)
+        return int(unsettled[-1]) + 1 if len(unsettled) else 0
 
     def fitted(self) -> int:
         """Return the index of the first record after which training perplexity stays within `FITTED` of the last value."""
         values = self.run["train_perplexity"].values
-        outside = np.flatnonzero(np.abs(values / values[-1] - 1) > FITTED)
-        return int(outside[-1]) + 1 if len(outside) else 0
+        unsettled = np.flatnonzero(np.abs(values / values[-1] - 1) > FITTED)
+        return int(unsettled[-1]) + 1 if len(unsettled) else 0
 
     def number(self, name: str) -> float:
         """Return the number called ``name``: one of `NUMBERS`, or the last value of the curve of that name."""
@@ -88,9 +88,9 @@ class Measured(NamedTuple):
         }
 
 
-def _seconds(measured: Measured) -> float:
+def _seconds(result: Measured) -> float:
     """Return the mean CPU seconds per iteration after the first record, which includes the start; NaN for a single record."""
-    clock, iterations = measured.run["cpu_time"].values, measured.run["iteration"].values
+    clock, iterations = result.run["cpu_time"].values, result.run["iteration"].values
     return (clock[-1] - clock[0]) / (iterations[-1] - iterations[0]) if len(clock) > 1 else math.nan
 
 
@@ -194,9 +194,9 @@ class Row(NamedTuple):
         return mean_and_error([run.number(name) for run in self.runs])
 
 
-def table(measured: list[Measured]) -> list[Row]:
+def table(results: list[Measured]) -> list[Row]:
     """Return the results grouped by corpus, model, method and number of topics: one `Row` of runs per group."""
-    groups = grouped([result[:4] for result in measured], measured)  # the first four fields of both
+    groups = grouped([result[:4] for result in results], results)  # the first four fields of both
     return [Row(*key, runs) for key, runs in groups.items()]
 
 
@@ -213,9 +213,9 @@ PRINTED = {"perplexity": "perplexity", "converged": "iterations"}
 """Name of a number → field of `workbench.papers.generic.Published`."""
 
 
-def figure_numbers(figure: Figure, measured: list[Measured]) -> list[Number]:
+def figure_numbers(figure: Figure, results: list[Measured]) -> list[Number]:
     """Return the numbers in a figure's table, each as a mean over seeds with standard error."""
-    rows = table(measured)
+    rows = table(results)
     if figure.shows == HITS:
         return [number for row in rows for number in _hits(figure, row)]
     if isinstance(figure.shows, str):

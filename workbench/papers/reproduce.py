@@ -36,7 +36,7 @@ from workbench.report.files import ReportError, checked_formats, put_file
 from workbench.runs.execution.compare import RunFailed, Workers
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run
-from workbench.runs.execution.sweep import failures, run_rungs, warmed
+from workbench.runs.execution.sweep import failures, run_groups, warmed
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
@@ -130,9 +130,11 @@ def reproduce(
     if isinstance(figure, Drawing):
         if (seeds, iterations, topics) != (None, None, None):
             raise SpecError(f"{name} needs no run; leave seeds, iterations and topics out")
-        return _written(*_drawn(figure, quick), _created(folder), formats, ledger)
+        return _write_files(
+            *_compute_drawing(figure, quick), _create_folder(folder), formats, ledger
+        )
     extent = _extent(figure, quick, seeds, iterations, topics)
-    folder = _created(folder)  # fail before hours of runs
+    folder = _create_folder(folder)  # fail before hours of runs
     store = default_store() if store is None else Path(store)
     corpora = {corpus: load_corpus(corpus) for corpus in figure.corpora}
     left_out = reduced(figure, extent, max(corpus.n_documents for corpus in corpora.values()))
@@ -143,7 +145,7 @@ def reproduce(
             f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores",
             file=sys.stderr,
         )
-    computed = run_rungs(
+    computed = run_groups(
         stages(figure, corpora, extent, store),
         store,
         Workers(jobs, jobs),
@@ -158,7 +160,7 @@ def reproduce(
     ]
     if not any(run.status()["iteration"] for run in runs):
         raise RunFailed(failed_runs[0] if failed_runs else f"no run of {figure.name} has started")
-    measured = measure(figure, cells, runs, corpora)
+    results = measure(figure, cells, runs, corpora)
     reproduction = Reproduction(
         figure,
         quick,
@@ -168,15 +170,15 @@ def reproduce(
         left_out,
         failed_runs,
         [],
-        judge(figure, measured, extent),
-        figure_numbers(figure, measured),
+        judge(figure, results, extent),
+        figure_numbers(figure, results),
     )
-    picture, lines = show(figure, extent, measured, corpora)
+    picture, lines = show(figure, extent, results, corpora)
     text = caption(reproduction, lines)
-    return _written(reproduction, picture, text, folder, formats, ledger)
+    return _write_files(reproduction, picture, text, folder, formats, ledger)
 
 
-def _written(
+def _write_files(
     reproduction: Reproduction,
     picture: Picture,
     text: str,
@@ -196,7 +198,7 @@ def _written(
     return reproduction._replace(files=files)
 
 
-def _created(folder: str | Path) -> Path:
+def _create_folder(folder: str | Path) -> Path:
     """Return the folder, created if it is missing."""
     folder = Path(folder)
     try:
@@ -208,20 +210,20 @@ def _created(folder: str | Path) -> Path:
     return folder
 
 
-def _drawn(figure: Drawing, quick: bool) -> tuple[Reproduction, Picture, str]:
+def _compute_drawing(figure: Drawing, quick: bool) -> tuple[Reproduction, Picture, str]:
     """Return the reproduction of a figure that needs no runs, with the picture and the caption."""
     picture, checks = figure.draw(quick)
     picture = replace(picture, name=figure.name, title=figure.title)
     verdicts = [
         Verdict(
-            Claim(says, "computed", "", ""),
+            Claim(text, "computed", "", ""),
             HOLDS if holds else FAILS,
-            measured,
+            numbers_text,
             math.nan,
             math.nan,
             0,
         )
-        for says, holds, measured in checks
+        for text, holds, numbers_text in checks
     ]
     reproduction = Reproduction(
         figure, quick, None, [], [], [figure.less] * quick, [], [], verdicts, []
@@ -264,9 +266,9 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
     """Return n documents of the corpus, drawn with a fixed seed, and the whole vocabulary; for None all documents."""
     if n is None or n >= corpus.n_documents:
         return corpus
-    _, chosen = hold_out_documents(corpus, fraction=n / corpus.n_documents, seed=0)
-    return chosen.with_pairs(
-        chosen.indptr, chosen.words, chosen.counts, name=f"{corpus.name}, {n} documents"
+    _, sample = hold_out_documents(corpus, fraction=n / corpus.n_documents, seed=0)
+    return sample.with_pairs(
+        sample.indptr, sample.words, sample.counts, name=f"{corpus.name}, {n} documents"
     )
 
 
@@ -360,14 +362,14 @@ def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -
                     ),
                     **_model(figure, model, method, n_topics, train.n_words),
                 )
-                place = {
+                key_values = {
                     "corpus": corpus,
                     "model": model,
                     "method": method.label,
                     "n_topics": 0 if method.n_topics else n_topics,
                     "seed": seed,
                 }
-                cells.append(Planned(spec, train, test, place))
+                cells.append(Planned(spec, train, test, key_values))
     return cells
 
 
@@ -375,15 +377,15 @@ def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: i
     """Return a run's model settings: a network; number of topics and priors of LDA; or nothing for the HDP's defaults."""
     if model:
         return {"model": network_for(model, n_topics)}
-    takes = get_engine(method.engine).model.takes
+    settings = get_engine(method.engine).model.takes
     priors = (
         {"beta": figure.beta if figure.beta_total is None else figure.beta_total / n_words}
-        if "beta" in takes
+        if "beta" in settings
         else {}
     )
     if method.alpha:
         priors["alpha"] = {ALL: 0.1 / n_topics, EACH: 0.1, ONE: 1.0}[method.alpha]
-    return ({"n_topics": n_topics} if "n_topics" in takes else {}) | priors
+    return ({"n_topics": n_topics} if "n_topics" in settings else {}) | priors
 
 
 def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
@@ -394,14 +396,16 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
             f"{figure.documents.format(n=extent.n_documents, whole=n_documents)}, drawn at random"
         )
     if extent.n_topics != full.n_topics and figure.shows == TABLE:
-        ours, theirs = (
+        our_sizes, paper_sizes = (
             "; ".join(f"K={n}, {format_size('PAM', n)}" for n in one_extent.n_topics)
             for one_extent in (extent, full)
         )
-        parts.append(f"sizes {ours}, not {theirs}")
+        parts.append(f"sizes {our_sizes}, not {paper_sizes}")
     elif extent.n_topics != full.n_topics:
-        ours, theirs = (", ".join(map(str, one_extent.n_topics)) for one_extent in (extent, full))
-        parts.append(f"{ours} topics, not {theirs}")
+        our_sizes, paper_sizes = (
+            ", ".join(map(str, one_extent.n_topics)) for one_extent in (extent, full)
+        )
+        parts.append(f"{our_sizes} topics, not {paper_sizes}")
     if extent.n_iterations != full.n_iterations:
         parts.append(f"{extent.n_iterations} iterations, not {full.n_iterations}")
     if extent.sweeps != full.sweeps:

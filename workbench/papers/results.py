@@ -87,8 +87,8 @@ def result_of(reproduction) -> Result:
             *astuple(verdict.claim),
             verdict.outcome,
             verdict.measured,
-            _known(verdict.difference),
-            _known(verdict.error),
+            _finite_or_none(verdict.difference),
+            _finite_or_none(verdict.error),
             verdict.n_pairs,
         )
         for verdict in reproduction.verdicts
@@ -189,10 +189,10 @@ def _file_content(results: Iterable[Result]) -> bytes:
 def _read(name: str, extent: str, values: dict) -> Result:
     """Return a result from its JSON values in a ledger file; raise ValueError or TypeError for invalid values."""
     outcomes, numbers = (
-        tuple(_checked(kind(**fields_of_record)) for fields_of_record in values[key])
+        tuple(_check_record(kind(**fields_of_record)) for fields_of_record in values[key])
         for key, kind in (("outcomes", Outcome), ("numbers", Number))
     )
-    result = _checked(
+    result = _check_record(
         Result(figure=name, extent=extent, **values | {"outcomes": outcomes, "numbers": numbers})
     )
     datetime.fromisoformat(result.date)
@@ -201,7 +201,7 @@ def _read(name: str, extent: str, values: dict) -> Result:
     return result
 
 
-def _checked(record):
+def _check_record(record):
     """Return the record unchanged; raise TypeError if a field is not of the declared type."""
     for field in fields(record):
         value, kind = (
@@ -215,5 +215,5 @@ def _checked(record):
     return record
 
 
-def _known(number: float) -> float | None:
+def _finite_or_none(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None

@@ -66,10 +66,10 @@ def table_view(heads: list[tuple[str, tuple[str, ...]]], lines: list[Line], titl
 
     ``heads`` are names of groups with those of their columns; a line has no cells or one for each column.
     """
-    names, bold, numbers, other_numbers, rules = [], [], [], [], []
+    names, headings, numbers, other_numbers, rules = [], [], [], [], []
     x, y = MARGIN, -2.3
     for group, columns in heads:
-        bold.append((x + len(columns) / 2, 0.0, group))
+        headings.append((x + len(columns) / 2, 0.0, group))
         rules.append((x + 0.1, -0.55, x + len(columns) - 0.1, -0.55))
         numbers += [
             (x + column_number + 0.5, -1.1, column) for column_number, column in enumerate(columns)
@@ -87,9 +87,9 @@ def table_view(heads: list[tuple[str, tuple[str, ...]]], lines: list[Line], titl
             if other
         ]
         y -= line.height
-    drawn = [
+    elements = [
         text_labels(names, "name", align="left"),
-        text_labels(bold, "heading", weight="bold"),
+        text_labels(headings, "heading", weight="bold"),
         text_labels(numbers, "number"),
         text_labels(other_numbers, "other", color=GREY),
         element(
@@ -99,7 +99,7 @@ def table_view(heads: list[tuple[str, tuple[str, ...]]], lines: list[Line], titl
             linewidth=0.6,
         ),
     ]
-    return bare_panel(drawn, (7.0, table_height(lines)), (0, x), (y, 0.6), title=title)
+    return bare_panel(elements, (7.0, table_height(lines)), (0, x), (y, 0.6), title=title)
 
 
 def table_height(lines: list[Line]) -> float:
@@ -127,18 +127,18 @@ HEADS = {
 }
 
 
-def show_scored(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[str]]:
+def show_scored(figure: Figure, results: list[Measured]) -> tuple[Picture, list[str]]:
     """Draw a figure of hits, gains or courses of scores; return the picture, and lines for the caption."""
-    rows = table(measured)
+    rows = table(results)
     if figure.shows == HITS:
         picture = _hits(figure, rows)
     else:
-        picture = _courses(figure, measured) if figure.shows == "courses" else _gains(figure, rows)
+        picture = _courses(figure, results) if figure.shows == "courses" else _gains(figure, rows)
     lines = [*_means(rows, SCORES[figure.shows]), *_spread(figure, rows), ""]
-    if figure.shows == "gains" and len(_drawn(rows)) < len(rows):
-        not_drawn = [row.method for row in rows if row not in _drawn(rows)]
-        behind = f"not drawn, more than {-SMALLEST_GAIN:g} nats behind: {', '.join(not_drawn)}"
-        lines += [behind, ""]
+    if figure.shows == "gains" and len(_drawn_rows(rows)) < len(rows):
+        not_drawn = [row.method for row in rows if row not in _drawn_rows(rows)]
+        note = f"not drawn, more than {-SMALLEST_GAIN:g} nats behind: {', '.join(not_drawn)}"
+        lines += [note, ""]
     lines += [f"options of {row.method}: {_options(figure, row.method)}" for row in rows]
     return picture, lines
 
@@ -191,9 +191,9 @@ def _hits(figure: Figure, rows: list[Row]) -> Picture:
     )
 
 
-def _courses(figure: Figure, measured: list[Measured]) -> Picture:
+def _courses(figure: Figure, results: list[Measured]) -> Picture:
     """Draw hits and log likelihood against time in seconds (log scale), labelled as in the paper."""
-    runs, labels = [result.run for result in measured], [result.method for result in measured]
+    runs, labels = [result.run for result in results], [result.method for result in results]
     header, rows = SideBySide(runs).records(*SCORES["courses"])
     label_of = dict(zip((run.attrs["name"] for run in runs), labels, strict=True))
     rows = [[label_of[row[1]], *row[1:]] for row in rows]
@@ -208,7 +208,7 @@ def _gains(figure: Figure, rows: list[Row]) -> Picture:
     styles = looks(row.method for row in rows)
     panels = [
         gain_marks(
-            {row.method: [run.number(score) for run in row.runs] for row in _drawn(rows)},
+            {row.method: [run.number(score) for run in row.runs] for row in _drawn_rows(rows)},
             score,
             styles,
         )
@@ -238,11 +238,11 @@ def _gains(figure: Figure, rows: list[Row]) -> Picture:
         header,
         records,
         False,
-        0.5 + 0.26 * len(_drawn(rows)),
+        0.5 + 0.26 * len(_drawn_rows(rows)),
     )
 
 
-def _drawn(rows: list[Row]) -> list[Row]:
+def _drawn_rows(rows: list[Row]) -> list[Row]:
     """Return the rows of runs to be drawn: those with a mean gain over clipped frequencies above `SMALLEST_GAIN`."""
     return [row for row in rows if row.mean(OVER_CLIPPED)[0] > SMALLEST_GAIN]
 
@@ -336,24 +336,24 @@ OF_RUNS = [
 
 
 def show(
-    figure: Figure, extent: Extent, measured: list[Measured], corpora: dict[str, Corpus]
+    figure: Figure, extent: Extent, results: list[Measured], corpora: dict[str, Corpus]
 ) -> tuple[Picture, list[str]]:
     """Draw a figure; return the picture, and lines for the caption with numbers and settings."""
     if figure.shows == TABLE:
-        return _table(figure, extent, measured, corpora)
+        return _table(figure, extent, results, corpora)
     if figure.shows in SCORES:
-        return show_scored(figure, measured)
+        return show_scored(figure, results)
     return (
-        _engines(figure, measured)
+        _engines(figure, results)
         if isinstance(figure.shows, str)
-        else _curves(figure, extent, measured)
+        else _curves(figure, extent, results)
     )
 
 
-def _engines(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[str]]:
+def _engines(figure: Figure, results: list[Measured]) -> tuple[Picture, list[str]]:
     """Draw a figure as a report on its runs does; return the picture, and lines on the settings of the runs."""
-    runs = each_run([result.run for result in measured])
-    reported = [ReportedRun(result.run, spec_of(result.run), result.corpora) for result in measured]
+    runs = each_run([result.run for result in results])
+    reported = [ReportedRun(result.run, spec_of(result.run), result.corpora) for result in results]
     clocks = {CURVES: ("iteration",), CLOCKS: ("iteration", "elapsed")}.get(figure.shows)
     picture = next(
         picture_of_runs
@@ -371,10 +371,10 @@ def _engines(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[st
     return replace(picture, name=figure.name, panels=panels), lines
 
 
-def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[Picture, list[str]]:
+def _curves(figure: Figure, extent: Extent, results: list[Measured]) -> tuple[Picture, list[str]]:
     """Draw log p of test words, or the bound, against topics or steps, one panel per corpus, with a table of all records."""
-    rows, looks = (
-        table(measured),
+    rows, look_by_method = (
+        table(results),
         {
             method.label: Look(method.colour, method.line, method.marker)
             for method in figure.methods
@@ -384,10 +384,10 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
         overlay(
             against_topics(figure, rows, corpus, extent, number)
             if axis == "topics"
-            else against_steps(figure, measured, corpus, extent, number),
+            else against_steps(figure, results, corpus, extent, number),
             f"{SHORT[corpus]}, {'bound' if number == BOUND else 'log p(test)'}",
             f"number of {axis}",
-            looks,
+            look_by_method,
         )
         for axis, number in figure.shows
         for corpus in figure.corpora
@@ -404,7 +404,7 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
             bound,
             float(topics),
         ]
-        for result in measured
+        for result in results
         for iteration, steps, log_p, bound, topics in zip(
             result.run["iteration"].values,
             *(result.curve(name).tolist() for name in ("steps", LOG_P, BOUND)),
@@ -424,7 +424,7 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
         "",
         *dict.fromkeys(
             f"corpus: {result.corpus}, training part {result.corpora[0]!r}"
-            for result in measured
+            for result in results
             if result.seed == 0
         ),
         f"topics of LDA, truncation of CV-HDP: {', '.join(map(str, extent.n_topics))}",
@@ -459,7 +459,7 @@ def against_topics(
 
 
 def against_steps(
-    figure: Figure, measured: list[Measured], corpus: str, extent: Extent, number: str
+    figure: Figure, results: list[Measured], corpus: str, extent: Extent, number: str
 ) -> list[Curve]:
     """Return a curve per method: a quantity against steps, averaged over seeds, at the smallest number of topics.
 
@@ -470,7 +470,7 @@ def against_steps(
     for method in figure.methods:
         values = [
             _interpolated(grid, result.curve("steps"), result.curve(number))
-            for result in measured
+            for result in results
             if (result.corpus, result.method) == (corpus, method.label)
             and result.n_topics in (0, extent.n_topics[0])
         ]
@@ -500,10 +500,10 @@ def _interpolated(grid: np.ndarray, steps: np.ndarray, values: np.ndarray) -> np
 
 
 def _table(
-    figure: Figure, extent: Extent, measured: list[Measured], corpora: dict[str, Corpus]
+    figure: Figure, extent: Extent, results: list[Measured], corpora: dict[str, Corpus]
 ) -> tuple[Picture, list[str]]:
     """Draw the paper's table, with a heading per number, a line per size, and the paper's numbers below ours."""
-    rows = table(measured)
+    rows = table(results)
     row_of = {(row.model, row.n_topics, row.method): row for row in rows}
     models = [model for model in figure.models if any(row.model == model for row in rows)]
     methods = tuple(method.label for method in figure.methods)
@@ -525,12 +525,12 @@ def _table(
         ("perplexity, document completion (not in the paper)", "completion", 1, lambda paper: ""),
     )
 
-    def cell(place, number, digits, theirs) -> tuple[str, str]:
-        row, paper = row_of.get(place), figure.published.get(place)
+    def cell(key, number, digits, paper_text) -> tuple[str, str]:
+        row, paper = row_of.get(key), figure.published.get(key)
         return (
             ("–", "")
             if row is None
-            else (_format(row, number, digits), theirs(paper) if paper else "")
+            else (_format(row, number, digits), paper_text(paper) if paper else "")
         )
 
     lines = []
@@ -549,7 +549,7 @@ def _table(
                 )
             )
     records = []
-    for result in measured:
+    for result in results:
         paper = figure.published.get(
             (result.model, result.n_topics, result.method), Published(*[math.nan] * 4)
         )

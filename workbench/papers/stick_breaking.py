@@ -66,37 +66,37 @@ def draw_pushed(quick: bool):
     """Draw three Gaussians of two sticks and their densities on the simplex; check that these integrate to 1."""
 
     mean, n = kernel.dirichlet_moments(np.ones(3))[0], 121 if quick else 161
-    first, second = (np.linspace(each - 3.4, each + 3.4, n) for each in mean)
+    first, second = (np.linspace(centre - 3.4, centre + 3.4, n) for centre in mean)
     grid = np.stack(np.meshgrid(first, second), axis=-1)
     x, y = np.linspace(0, 1, n), np.linspace(0, TRIANGLE[2, 1], n)
     third = np.meshgrid(x, y / TRIANGLE[2, 1])
     simplex = np.stack([1 - third[0] - third[1] / 2, third[0] - third[1] / 2, third[1]], axis=-1)
-    inside = simplex.min(axis=-1) > 1e-9
+    is_inside = simplex.min(axis=-1) > 1e-9
     parts = (np.arange(2 * n) + 0.5) / (2 * n)  # of the stick, and of the rest of it: midpoints
-    broken = np.stack(np.meshgrid(parts, parts), axis=-1).reshape(-1, 2)
-    weights = (1 - broken[..., 0]) / len(parts) ** 2
-    logs = kernel.log_probabilities(np.log(broken) - np.log1p(-broken))
-    nodes, of_nodes = np.polynomial.hermite_e.hermegauss(40)
+    sticks = np.stack(np.meshgrid(parts, parts), axis=-1).reshape(-1, 2)
+    weights = (1 - sticks[..., 0]) / len(parts) ** 2
+    logs = kernel.log_probabilities(np.log(sticks) - np.log1p(-sticks))
+    nodes, node_weights = np.polynomial.hermite_e.hermegauss(40)
     white = np.stack(np.meshgrid(nodes, nodes), axis=-1)
-    above, below, rows, masses, means, expected = [], [], [], [], [], []
+    stick_panels, simplex_panels, rows, masses, means, expected = [], [], [], [], [], []
     for correlation in CORRELATIONS:
         covariance = np.array([[1.0, correlation], [correlation, 1.0]])
         deviation = grid - mean
-        of_sticks = np.exp(-0.5 * (deviation @ np.linalg.inv(covariance) * deviation).sum(-1))
-        of_sticks /= 2 * np.pi * np.sqrt(np.linalg.det(covariance))
-        above.append(
+        stick_density = np.exp(-0.5 * (deviation @ np.linalg.inv(covariance) * deviation).sum(-1))
+        stick_density /= 2 * np.pi * np.sqrt(np.linalg.det(covariance))
+        stick_panels.append(
             panel(
                 _shades(
-                    first, second, of_sticks, [axis("psi_1", "ψ₁"), axis("psi_2", "ψ₂")], BLUES
+                    first, second, stick_density, [axis("psi_1", "ψ₁"), axis("psi_2", "ψ₂")], BLUES
                 ),
                 title=f"correlation {correlation:+.1f}".replace("-", "−").replace("+0.0", "0"),
                 aspect="equal",
                 show_grid=False,
             )
         )
-        density = np.zeros(inside.shape)
-        density[inside] = np.exp(
-            kernel.log_density_of_probabilities(np.log(simplex[inside]), mean, covariance)
+        density = np.zeros(is_inside.shape)
+        density[is_inside] = np.exp(
+            kernel.log_density_of_probabilities(np.log(simplex[is_inside]), mean, covariance)
         )
         edge = _curve(*TRIANGLE[[0, 1, 2, 0]].T, "x", "y", INK, linewidth=0.8)
         corners = text_labels(
@@ -104,7 +104,7 @@ def draw_pushed(quick: bool):
             "corner",
             7.5,
         )
-        below.append(
+        simplex_panels.append(
             bare_panel(
                 [*_shades(x, y, density, ["x", "y"], BLUES), edge, corners],
                 (2.3, 2.1),
@@ -113,19 +113,21 @@ def draw_pushed(quick: bool):
                 aspect="equal",
             )
         )
-        on_sticks = np.exp(kernel.log_density_of_probabilities(logs, mean, covariance)) * weights
-        masses.append(on_sticks.sum())
-        means.append(on_sticks @ np.exp(logs))
-        drawn = kernel.probabilities(mean + white @ np.linalg.cholesky(covariance).T)
-        expected.append(np.einsum("i,j,ijk->k", of_nodes, of_nodes, drawn) / of_nodes.sum() ** 2)
-        table = np.column_stack([simplex[inside], density[inside]])
+        stick_mass = np.exp(kernel.log_density_of_probabilities(logs, mean, covariance)) * weights
+        masses.append(stick_mass.sum())
+        means.append(stick_mass @ np.exp(logs))
+        samples = kernel.probabilities(mean + white @ np.linalg.cholesky(covariance).T)
+        expected.append(
+            np.einsum("i,j,ijk->k", node_weights, node_weights, samples) / node_weights.sum() ** 2
+        )
+        table = np.column_stack([simplex[is_inside], density[is_inside]])
         rows += [[correlation, *row] for row in table.tolist()]
     deviation = float(np.abs(np.array(means) - expected).max())
     picture = Picture(
         "sb-fig1",
         "",
         "",
-        [*above, *below],
+        [*stick_panels, *simplex_panels],
         ["correlation", "pi_1", "pi_2", "pi_3", "density"],
         rows,
         legend=False,
@@ -154,7 +156,7 @@ def draw_marginals(quick: bool):
     alpha = np.ones(N_STICKS + 1)
     rest = alpha[::-1].cumsum()[::-1][1:]
     psi = np.linspace(-60, 60, 12_001 if quick else 48_001)
-    step, shown = psi[1] - psi[0], (psi >= -8) & (psi <= 8)
+    step, in_range = psi[1] - psi[0], (psi >= -8) & (psi <= 8)
     logs = np.array(
         [
             kernel.log_density_of_sticks(psi[:, None], np.array(pair))
@@ -163,8 +165,8 @@ def draw_marginals(quick: bool):
     )
     exact = np.exp(logs)
     mean, variance = kernel.dirichlet_moments(alpha)
-    away = psi - mean[:, None]
-    log_matched = -0.5 * (away**2 / variance[:, None] + np.log(2 * np.pi * variance[:, None]))
+    distance = psi - mean[:, None]
+    log_matched = -0.5 * (distance**2 / variance[:, None] + np.log(2 * np.pi * variance[:, None]))
     masses = exact.sum(axis=1) * step
     means = (exact * psi).sum(axis=1) * step
     central = [(exact * (psi - means[:, None]) ** power).sum(axis=1) * step for power in (2, 3)]
@@ -182,7 +184,7 @@ def draw_marginals(quick: bool):
         kernel.log_density_of_sticks(points, alpha) - dirichlet - kernel.log_jacobian(points)
     ).max()
     panels = []
-    for drawn, matched, quantity, lowest, highest in (
+    for curves_of_stick, matched, quantity, lowest, highest in (
         (exact, np.exp(log_matched), "density", 0.0, 0.38),
         (logs, log_matched, "log density", -12.0, 0.0),
     ):
@@ -190,11 +192,11 @@ def draw_marginals(quick: bool):
         for stick in STICKS_SHOWN:
             styles = [
                 *(
-                    (drawn[k], GRID, "the other sticks", {"linewidth": 0.6})
+                    (curves_of_stick[k], GRID, "the other sticks", {"linewidth": 0.6})
                     for k in range(N_STICKS)
                     if k != stick - 1
                 ),
-                (drawn[stick - 1], INK, "under the Dirichlet", {"linewidth": 1.4}),
+                (curves_of_stick[stick - 1], INK, "under the Dirichlet", {"linewidth": 1.4}),
                 (
                     matched[stick - 1],
                     COLOURS[1],
@@ -203,7 +205,7 @@ def draw_marginals(quick: bool):
                 ),
             ]
             curves = [
-                _curve(psi[shown], values[shown], *axes, colour, label, **look)
+                _curve(psi[in_range], values[in_range], *axes, colour, label, **look)
                 for values, colour, label, look in styles
             ]
             title = (
@@ -226,7 +228,7 @@ def draw_marginals(quick: bool):
         "density_of_gaussian",
         "log_density_of_gaussian",
     ]
-    thinned = np.flatnonzero(shown)[:: 5 if quick else 20]
+    points_written = np.flatnonzero(in_range)[:: 5 if quick else 20]
     rows = [
         [
             k + 1,
@@ -236,7 +238,7 @@ def draw_marginals(quick: bool):
             ),
         ]
         for k in range(N_STICKS)
-        for i in thinned
+        for i in points_written
     ]
     return Picture("sb-fig5", "", "", panels, header, rows), [
         (
@@ -297,8 +299,10 @@ def draw_steps(quick: bool):
         np.linspace(m - 8 * v**0.5, m + 8 * v**0.5, n) for m, v in zip(mean, variance, strict=True)
     ]
     grid = np.stack(np.meshgrid(*lines), axis=-1)
-    away, cell = grid - mean, np.prod([line[1] - line[0] for line in lines])
-    log_posterior = kernel.log_multinomial(COUNTS, grid) - 0.5 * (away @ precision * away).sum(-1)
+    distance_to_mean, cell = grid - mean, np.prod([line[1] - line[0] for line in lines])
+    log_posterior = kernel.log_multinomial(COUNTS, grid) - 0.5 * (
+        distance_to_mean @ precision * distance_to_mean
+    ).sum(-1)
     posterior = np.exp(log_posterior - log_posterior.max())
     posterior /= posterior.sum() * cell
     true_mean = (posterior[..., None] * grid).sum(axis=(0, 1)) * cell
@@ -306,7 +310,7 @@ def draw_steps(quick: bool):
 
     burn_in, n_sweeps = 20, 120 if quick else 420
     steps = list(sampled(mean, precision, 200, n_sweeps))
-    centres, drawn = (np.array([step[part] for step in steps[burn_in:]]) for part in (1, 3))
+    centres, samples = (np.array([step[part] for step in steps[burn_in:]]) for part in (1, 3))
     white = np.array(
         [
             np.einsum("ci,cij,cj->c", psi - centre, matrix, psi - centre)
@@ -315,12 +319,12 @@ def draw_steps(quick: bool):
     )
 
     horizontal, vertical = axis("psi_1", "ψ₁"), axis("psi_2", "ψ₂")
-    angle, shown, overlaps, rows = np.linspace(0, 2 * np.pi, 121), [], [], []
+    angle, elements, overlaps, rows = np.linspace(0, 2 * np.pi, 121), [], [], []
     for step in range(N_STEPS):
         omega, centre, matrix, psi = (of_chains[0] for of_chains in steps[burn_in + step])
         root = np.linalg.cholesky(np.linalg.inv(matrix))
         ellipse = centre + 1.5 * np.stack([np.cos(angle), np.sin(angle)], axis=-1) @ root.T
-        shown.append(
+        elements.append(
             _curve(
                 *ellipse.T,
                 horizontal,
@@ -331,7 +335,7 @@ def draw_steps(quick: bool):
                 linestyle=("-", "--", "-.", ":")[step],
             )
         )
-        shown.append(
+        elements.append(
             element(
                 "Points",
                 [centre],
@@ -369,7 +373,7 @@ def draw_steps(quick: bool):
         "sb-fig6",
         "",
         "",
-        [panel([*shades, *shown], aspect="equal", show_grid=False, xlim=box[0], ylim=box[1])],
+        [panel([*shades, *elements], aspect="equal", show_grid=False, xlim=box[0], ylim=box[1])],
         [
             "step",
             "omega_1",
@@ -396,9 +400,9 @@ def draw_steps(quick: bool):
     return picture, [
         (
             "over many steps the mean of ψ is that of the posterior by quadrature",
-            *agrees(drawn, true_mean),
+            *agrees(samples, true_mean),
         ),
-        ("its variance too", *agrees((drawn - true_mean) ** 2, true_variance)),
+        ("its variance too", *agrees((samples - true_mean) ** 2, true_variance)),
         (
             "and so is the mean of the centres of the ellipses, which the paper predicts with",
             *agrees(centres, true_mean),

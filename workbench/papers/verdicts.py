@@ -84,7 +84,7 @@ class Verdict(NamedTuple):
     n_pairs: int
 
 
-def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verdict]:
+def judge(figure: Figure, results: list[Measured], extent: Extent) -> list[Verdict]:
     """Return the verdicts on a figure's claims, on the specification's numbers, and on the paper's inferred topic numbers.
 
     A claim holds, or does not, if the whole 95 % interval of the mean difference over pairs of runs is on one side; otherwise,
@@ -99,30 +99,29 @@ def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verd
         else {}
     )
     return [
-        *(_weigh(claim, measured, sizes) for claim in figure.claims),
-        *_against_numbers(figure, table(measured), is_whole),
+        *(_weigh(claim, results, sizes) for claim in figure.claims),
+        *_against_numbers(figure, table(results), is_whole),
     ]
 
 
-def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Verdict:
+def _weigh(claim: Claim, results: list[Measured], sizes: dict[int, str]) -> Verdict:
     """Return the verdict on a claim, from all pairs of runs that differ only in what the claim compares."""
     kind = KINDS[claim.kind]
     first, second = (
         [
-            (*place, result.number(kind.number))
-            for result in measured
-            if (place := _place(result, name, sizes))
+            (*key, result.number(kind.number))
+            for result in results
+            if (key := _place(result, name, sizes))
         ]
         for name in (claim.first, claim.second)
     )
     if not claim.second:  # compared with 0
-        second = [(place, n_topics, 0.0) for place, n_topics, _ in first]
+        second = [(key, n_topics, 0.0) for key, n_topics, _ in first]
     pairs = [
-        (number, other, place)
-        for place, n_topics, number in first
-        for other_place, other_n_topics, other in second
-        if place == other_place
-        and (n_topics == other_n_topics or not n_topics or not other_n_topics)
+        (number, other, key)
+        for key, n_topics, number in first
+        for other_key, other_n_topics, other in second
+        if key == other_key and (n_topics == other_n_topics or not n_topics or not other_n_topics)
     ]
     values = np.array([pair[:2] for pair in pairs], float).reshape(-1, 2)
     seeds = {seed for *_, (_, seed, *_) in pairs}
@@ -155,12 +154,12 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
         case "same":
             outcome = HOLDS if np.all(np.abs(differences) <= SAME * np.abs(values[:, 1])) else FAILS
         case "level" | "top level" | "bottom level" | "seen level":
-            within = kind.within or LEVEL * float(values[:, 1].mean())
+            tolerance = kind.within or LEVEL * float(values[:, 1].mean())
             outcome = (
                 HOLDS
-                if low >= -within and high <= within
+                if low >= -tolerance and high <= tolerance
                 else FAILS
-                if low > within or high < -within
+                if low > tolerance or high < -tolerance
                 else UNDECIDED
             )
         case "twice" | "hundred":
@@ -168,7 +167,7 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
             less, more = (
                 any(
                     result.number(MOVING[kind.number])
-                    for result in measured
+                    for result in results
                     if _place(result, name, sizes)
                 )
                 for name in (claim.second, claim.first)
@@ -191,10 +190,10 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
             )
         case _:
             outcome = HOLDS if high < 0 else FAILS if low >= 0 else UNDECIDED
-    counted = _count(n, "pair" if claim.second else "run")
+    count_text = _count(n, "pair" if claim.second else "run")
     if n > 1 and len(seeds) == 1:
-        counted += " of one seed: other corpora, models or numbers of topics"
-    return Verdict(claim, outcome, f"{text} ({counted})", mean, error, n)
+        count_text += " of one seed: other corpora, models or numbers of topics"
+    return Verdict(claim, outcome, f"{text} ({count_text})", mean, error, n)
 
 
 def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:
@@ -227,32 +226,38 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
     """
 
     def verdict(
-        says: str,
+        claim_text: str,
         kind: str,
         method: str,
         difference: float,
         error: float,
-        within: float,
+        tolerance: float,
         text: str,
         n: int,
-        enough: bool = True,
+        is_enough: bool = True,
     ) -> Verdict:
-        """Return the verdict on a number: it holds if the difference is at most ``within``; undecided without enough runs."""
+        """Return the verdict on a number: it holds if the difference is within ``tolerance``; undecided without enough runs."""
         outcome = (
-            UNDECIDED if not whole or not enough else HOLDS if abs(difference) <= within else FAILS
+            UNDECIDED
+            if not whole or not is_enough
+            else HOLDS
+            if abs(difference) <= tolerance
+            else FAILS
         )
-        return Verdict(Claim(says, kind, method, ""), outcome, text, difference, error, n)
+        return Verdict(Claim(claim_text, kind, method, ""), outcome, text, difference, error, n)
 
-    known_rows = [row for row in rows if row.method in figure.known]
+    known_rows = [row for row in rows if row.method in figure.specified_numbers]
     if known_rows:
         shift = float(
-            np.mean([row.mean(LOG_P)[0] - figure.known[row.method][0] for row in known_rows])
+            np.mean(
+                [row.mean(LOG_P)[0] - figure.specified_numbers[row.method][0] for row in known_rows]
+            )
         )
-        says = (
+        claim_text = (
             f"test words of our splits are as likely as of the specification's, within {SPLITS:g}"
         )
         yield verdict(
-            says,
+            claim_text,
             "near",
             "",
             shift,
@@ -262,7 +267,7 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
             len(known_rows),
         )
     for row in known_rows:
-        test, bound, within = figure.known[row.method]
+        test, bound, tolerance = figure.specified_numbers[row.method]
         for meaning, number, target, common in (
             ("log p of a test word", LOG_P, test, shift),
             ("bound", BOUND, bound, 0.0),
@@ -274,18 +279,33 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
                 text += (
                     f", {difference:+.3f} from it beside what all have in common" if common else ""
                 )
-                says = f"{meaning} of {row.method} is {target:.3f} ± {within:g}"
+                claim_text = f"{meaning} of {row.method} is {target:.3f} ± {tolerance:g}"
                 yield verdict(
-                    says, "near", row.method, difference, error, within, text, len(row.runs)
+                    claim_text,
+                    "near",
+                    row.method,
+                    difference,
+                    error,
+                    tolerance,
+                    text,
+                    len(row.runs),
                 )
-    for row in (row for row in rows if (row.corpus, row.method) in figure.found):
-        target, spread = figure.found[row.corpus, row.method]
+    for row in (row for row in rows if (row.corpus, row.method) in figure.inferred_topics):
+        target, spread = figure.inferred_topics[row.corpus, row.method]
         (mean, error), n = row.mean("topics"), len(row.runs)
-        says = f"{row.method} finds {target:g} ± {spread:g} topics on {row.corpus}"
+        claim_text = f"{row.method} finds {target:g} ± {spread:g} topics on {row.corpus}"
         text = f"{format_with_error(mean, error)} with a token after {row.mean('steps')[0]:,.0f} steps ({_count(n, 'run')})"
-        within = 3 * math.hypot(spread, error)
+        tolerance = 3 * math.hypot(spread, error)
         yield verdict(
-            says, "topics", row.method, mean - target, error, within, text, n, enough=n > 1
+            claim_text,
+            "topics",
+            row.method,
+            mean - target,
+            error,
+            tolerance,
+            text,
+            n,
+            is_enough=n > 1,
         )
 
 

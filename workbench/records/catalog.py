@@ -120,7 +120,7 @@ class RecordSet:
         """Return the records, read with these options; raise DataError for a missing file or unexpected content."""
         folder = self.folder()
         if folder is None:
-            raise DataError(self._how_to_get())
+            raise DataError(self._advice())
         path = folder / self.file
         records = self.make(path)
         if records.content_hash != self.content:
@@ -128,21 +128,23 @@ class RecordSet:
                 f"{path} is not the published {self.name!r}: content with the sha256 {self.content[:12]}… was "
                 f"wanted, {records.content_hash[:12]}… came; replace it"
             )
-        changed = {name: value for name, value in options.items() if value != self.options[name]}
+        changed_options = {
+            name: value for name, value in options.items() if value != self.options[name]
+        }
         return replace(
-            self.make(path, **changed) if changed else records,
-            name=with_options(self.name, changed),
+            self.make(path, **changed_options) if changed_options else records,
+            name=with_options(self.name, changed_options),
         )
 
-    def _how_to_get(self) -> str:
+    def _advice(self) -> str:
         """Return a sentence that says which file is missing and how to get it."""
         if self.bundled:
             missing = f"the bundled records {self.name!r} are missing from this installation"
             return f"{missing} ({self.file}); install workbench again"
-        looked = os.pathsep.join(map(str, data_folders())) or "not set"
+        folders = os.pathsep.join(map(str, data_folders())) or "not set"
         return (
             f"the records {self.name!r} are not on this machine and no public address serves their file; set "
-            f"WORKBENCH_DATA (now: {looked}) to a folder that holds {self.file}, from {self.origin}"
+            f"WORKBENCH_DATA (now: {folders}) to a folder that holds {self.file}, from {self.origin}"
         )
 
 

@@ -48,10 +48,10 @@ def read_records(
             "leave that out"
         )
     path = path_of(path)
-    fields = _listed(fields) if isinstance(fields, str) else fields
-    missing = ("", *_listed(missing)) if isinstance(missing, str) else missing
+    fields = _split_list(fields) if isinstance(fields, str) else fields
+    missing = ("", *_split_list(missing)) if isinstance(missing, str) else missing
     options = {"fields": fields, "levels": levels, "missing": missing, "multiplicity": multiplicity}
-    asked = options | {"name": name}
+    all_options = options | {"name": name}
     options["name"] = name or path.name.removesuffix(".gz").rpartition(".")[0] or path.name
     try:
         with noting() as notes:
@@ -65,7 +65,7 @@ def read_records(
                     where=lambda row: f"{path}, line {lines[row]}",
                     **options,
                 )
-        reading = {"content": records.content_hash} | of_file(path, asked, notes)
+        reading = {"content": records.content_hash} | of_file(path, all_options, notes)
         return replace(records, reading=reading)
     except DataError as error:
         raise (
@@ -75,7 +75,7 @@ def read_records(
         ) from None
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     """Return the parts of a text between commas, without blanks around them."""
     return [part.strip() for part in text.split(",")]
 

@@ -44,17 +44,17 @@ def level_name(value: object) -> str | None:
     )
 
 
-def refuse_repeated(names: Sequence[str], what: str, whose: str) -> None:
+def refuse_repeated(names: Sequence[str], kind: str, owner: str) -> None:
     """Raise an error if a name is empty, not text, or occurs twice."""
-    if wrong := [name for name in names if not isinstance(name, str) or not name.strip()]:
-        raise DataError(f"every {what} of {whose} needs a name; one has {wrong[0]!r}")
+    if invalid_names := [name for name in names if not isinstance(name, str) or not name.strip()]:
+        raise DataError(f"every {kind} of {owner} needs a name; one has {invalid_names[0]!r}")
     if len(set(names)) < len(names):
         raise DataError(
-            f"two {what}s of {whose} have the name {Counter(names).most_common(1)[0][0]!r}; rename one of them"
+            f"two {kind}s of {owner} have the name {Counter(names).most_common(1)[0][0]!r}; rename one of them"
         )
 
 
-def _numbered(
+def _number_levels(
     field: str,
     values: list,
     names: list[str] | None,
@@ -62,11 +62,11 @@ def _numbered(
     where: Callable[[int], str],
 ) -> tuple[list[int], tuple[str, ...]]:
     """Return the level index of each value, -1 for a missing one, and the names of the levels."""
-    if wrong := [
+    if invalid_values := [
         row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set)
     ]:
         raise DataError(
-            f"{where(wrong[0])}: {field!r} must hold text, numbers or None; it holds {values[wrong[0]]!r}"
+            f"{where(invalid_values[0])}: {field!r} must hold text, numbers or None; it holds {values[invalid_values[0]]!r}"
         )
     name_of = {value: level_name(value) for value in dict.fromkeys(values)}
     name_of = {value: None if name in missing else name for value, name in name_of.items()}
@@ -78,8 +78,8 @@ def _numbered(
         )
     names = _sorted(occurring) if names is None else names
     number_of = {name: number for number, name in enumerate(names)} | {None: MISSING}
-    if wrong := occurring - number_of.keys():
-        row = next(row for row, value in enumerate(values) if name_of[value] in wrong)
+    if invalid_values := occurring - number_of.keys():
+        row = next(row for row, value in enumerate(values) if name_of[value] in invalid_values)
         raise DataError(
             f"{where(row)}: {name_of[values[row]]!r} is no level of {field!r}; there are "
             f"{', '.join(map(repr, names))}"
@@ -87,16 +87,16 @@ def _numbered(
     return [number_of[name_of[value]] for value in values], tuple(names)
 
 
-def _multiplicity(name: str, value: object, where: str) -> int:
+def _multiplicity(name: str, value: object, location: str) -> int:
     """Return a row's multiplicity as an int; raise an error unless it is a whole number of at least 1."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = 0.0
     if not number.is_integer() or not 1 <= number <= MOST_RECORDS:
-        most = f" and at most {MOST_RECORDS}" if number > MOST_RECORDS else ""
+        limit = f" and at most {MOST_RECORDS}" if number > MOST_RECORDS else ""
         raise DataError(
-            f"{where}: {name!r} must be a whole number of at least 1{most}, not {str(value)[:60]!r}"
+            f"{location}: {name!r} must be a whole number of at least 1{limit}, not {str(value)[:60]!r}"
         )
     return int(number)
 
@@ -233,10 +233,10 @@ class Records(SavedByHash):
             for field, names in (levels or {}).items()
             if field != multiplicity
         }
-        for wanted in (*fields, *levels, *(() if multiplicity is None else (multiplicity,))):
-            if wanted not in columns:
+        for column_name in (*fields, *levels, *(() if multiplicity is None else (multiplicity,))):
+            if column_name not in columns:
                 raise DataError(
-                    f"there is no column {wanted!r}; there are {', '.join(map(repr, columns))}"
+                    f"there is no column {column_name!r}; there are {', '.join(map(repr, columns))}"
                 )
         if not fields:
             raise DataError("records need at least one field; none came")
@@ -249,10 +249,10 @@ class Records(SavedByHash):
                 raise DataError(
                     f"every field must have one value per record ({n_rows}); {field!r} has {len(columns[field])}"
                 )
-            table[:, column], named = _numbered(
+            table[:, column], level_names = _number_levels(
                 field, columns[field], levels.get(field), missing, where
             )
-            names.append(named)
+            names.append(level_names)
         how_often = np.ones(n_rows, np.int64)
         if multiplicity is not None:
             how_often[:] = [
@@ -292,13 +292,13 @@ class Records(SavedByHash):
             raise DataError(
                 f"{self.name!r} has no field {unknown!r}; there are {', '.join(map(repr, self.fields))}"
             )
-        places = [self.fields.index(field) for field in fields]
-        values, multiplicities = merged(self.values[:, places], self.multiplicities)
+        positions = [self.fields.index(field) for field in fields]
+        values, multiplicities = merged(self.values[:, positions], self.multiplicities)
         return Records(
             values,
             multiplicities,
             tuple(fields),
-            tuple(self.levels[column] for column in places),
+            tuple(self.levels[column] for column in positions),
             self.name,
         )
 

@@ -26,13 +26,13 @@ def hold_out_cells(
     check_type(records, Records, "Records")
     n_cells = records.n_records * records.n_fields
     check_fits(SPLITTING * n_cells, f"a split of {records.n_records:,} records", "hold out nothing")
-    drawn = draw_share(
+    is_drawn = draw_share(
         records.n_items, fraction, seed, CELLS, f"known cells of {records.name!r}", none=True
     )
     values = np.repeat(records.values, records.multiplicities, axis=0)
-    known = values != MISSING
-    held_out = np.zeros_like(known)
-    held_out[known] = drawn
+    is_known = values != MISSING
+    held_out = np.zeros_like(is_known)
+    held_out[is_known] = is_drawn
     both = np.hstack([np.where(held_out, MISSING, values), np.where(held_out, values, MISSING)])
     both, multiplicities = merged(both, np.ones(len(both), np.int64))
     train, test = np.hsplit(both, 2)
@@ -48,7 +48,7 @@ def hold_out_records(
     Equal seeds give equal splits everywhere, independent of the cells that `hold_out_cells` draws. Raise DataError for an
     argument out of range, and for a part without records or without known cells.
     """
-    unseen = _drawn(records, fraction, seed)
+    unseen = _draw_copies(records, fraction, seed)
     counts = records.multiplicities - unseen, unseen
     return tuple(records.with_values(records.values[part > 0], part[part > 0]) for part in counts)
 
@@ -62,26 +62,28 @@ def hold_out_whole_records(
     of a held-out record in training. Held-out records come last and are not merged, so that each is scored separately.
     Raise the errors of `hold_out_records`.
     """
-    unseen = _drawn(records, fraction, seed)
-    left = records.multiplicities - unseen
-    known, held_out = records.values[left > 0], np.repeat(records.values, unseen, axis=0)
-    multiplicities = np.concatenate([left[left > 0], np.ones(len(held_out), np.int64)])
-    train = np.concatenate([known, np.full_like(held_out, MISSING)])
-    test = np.concatenate([np.full_like(known, MISSING), held_out])
+    unseen = _draw_copies(records, fraction, seed)
+    n_left = records.multiplicities - unseen
+    known_values, held_out = records.values[n_left > 0], np.repeat(records.values, unseen, axis=0)
+    multiplicities = np.concatenate([n_left[n_left > 0], np.ones(len(held_out), np.int64)])
+    train = np.concatenate([known_values, np.full_like(held_out, MISSING)])
+    test = np.concatenate([np.full_like(known_values, MISSING), held_out])
     return records.with_values(train, multiplicities), records.with_values(test, multiplicities)
 
 
-def _drawn(records: Records, fraction: float, seed: int) -> np.ndarray:
+def _draw_copies(records: Records, fraction: float, seed: int) -> np.ndarray:
     """Return how many copies of each distinct record (record,) are held out; raise an error if a part has no known cell."""
     check_type(records, Records, "Records")
-    chosen = draw_share(records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}")
+    is_drawn = draw_share(
+        records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}"
+    )
     distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
-    unseen = np.bincount(distinct[chosen], minlength=records.n_distinct)
+    unseen = np.bincount(distinct[is_drawn], minlength=records.n_distinct)
     empty = ~np.any(records.values != MISSING, axis=1)
-    for counts, what in ((records.multiplicities - unseen, "training"), (unseen, "held-out")):
+    for counts, part in ((records.multiplicities - unseen, "training"), (unseen, "held-out")):
         if np.all(empty[counts > 0]):
             raise DataError(
-                f"all {counts.sum()} {what} record(s) have no known cell; ask for another fraction or seed"
+                f"all {counts.sum()} {part} record(s) have no known cell; ask for another fraction or seed"
             )
     return unseen
 
@@ -110,14 +112,16 @@ def prepare_records(
     top_words, singletons, rows, merge, repeat
         Parameters of `workbench.corpus.prepare` that records do not have; other values than the defaults raise an error.
     """
-    changed = {
+    settings = {
         "top_words": (top_words, None),
         "singletons": (singletons, "keep"),
         "rows": (rows, None),
         "merge": (merge, 1),
         "repeat": (repeat, 1),
     }
-    if idle := next((name for name, (value, default) in changed.items() if value != default), None):
+    if idle := next(
+        (name for name, (value, default) in settings.items() if value != default), None
+    ):
         raise DataError(
             "records have no words or documents, so ",
             Named(idle),

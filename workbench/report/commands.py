@@ -7,7 +7,7 @@ from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 
-from workbench.corpus.splits import rows_as_asked
+from workbench.corpus.splits import format_rows
 from workbench.engines import get_engine
 from workbench.engines.options import options_of
 from workbench.models.networks.spelling import spelled
@@ -219,7 +219,7 @@ def _command(
     if spec.test is None:
         flags["--holdout"] = 0
     elif "rows" in split:
-        flags["--holdout-rows"] = rows_as_asked(split["rows"])
+        flags["--holdout-rows"] = format_rows(split["rows"])
     if flags["--holdout-per"] in ("corpus", "cell"):
         flags["--holdout-per"] = None
     engines = ",".join(member.engine for member in plan)

@@ -13,13 +13,13 @@ from workbench.engines import get_engine
 from workbench.measures import MeasureError, convergence, finds_topics
 from workbench.measures.documents import largest_topics
 from workbench.measures.selection import last_iteration
-from workbench.measures.topics import used_topics
+from workbench.measures.topics import topic_labels, used_topics
 from workbench.numbers import capital, format_number, join_words
 from workbench.report.captions import data_rows, settings, statistics
 from workbench.report.gathering import ReportedRun
 from workbench.runs.progress import decimals
 from workbench.runs.reading import LISTS, rows_about
-from workbench.runs.store.edition import read_edition
+from workbench.runs.store.edition import LEAST, read_edition
 
 CITATION = "The workbench developers. workbench: an interactive workbench for Bayesian topic models"
 FEW_WORDS = 20
@@ -95,7 +95,7 @@ def words_chosen(entry: ReportedRun) -> str:
 def method(entry: ReportedRun) -> str:
     """Return a paragraph on the method, to be pasted into a text: model, priors, inference, words, software."""
     spec, sizes, used = entry.spec, dict(statistics([entry])), dict(settings([entry]))
-    engine, edits = get_engine(spec.engine), entry.dataset.attrs.get("edition")
+    engine, edits = get_engine(spec.engine), _arrangement(entry)
     model = re.split("[.:,]", engine.model.__doc__ or engine.model.__name__)[0].strip()
     priors = [f"{name} {value}" for name, value in used.items() if name not in NO_PRIORS]
     course = [
@@ -138,6 +138,12 @@ def _perplexity(run: xr.Dataset) -> str:
     )
 
 
+def _arrangement(entry: ReportedRun) -> str:
+    """Return the edits that merged, hid and ordered the topics as one text; "" without one."""
+    edits = entry.dataset.attrs.get("edition", "").split("; ")
+    return "; ".join(edit for edit in edits if edit.split(" ")[0] in LEAST)
+
+
 def commands_of_edits(reported: list[ReportedRun]) -> list[str]:
     """Return the commands that edit and label the topics of the first run again, if it is stored, and that write the report."""
     entry, names = reported[0], [each.dataset.attrs["name"] for each in reported]
@@ -146,9 +152,8 @@ def commands_of_edits(reported: list[ReportedRun]) -> list[str]:
     run, lines = entry.dataset, []
     if "edition" in run.attrs:
         lines.append(["edit", names[0], *read_edition(entry.path).texts])
-    if "topic_label" in run:
-        labels = zip(run["topic"].values.tolist(), map(str, run["topic_label"].values), strict=True)
-        lines += [["label", names[0], str(topic), label] for topic, label in labels if label]
+    labels = topic_labels(run).items()
+    lines += [["label", names[0], str(topic), label] for topic, label in labels if label]
     lines.append(["report", *names, "--for", "readers"])
     return [shlex.join(["workbench", *words]) for words in lines]
 
@@ -165,7 +170,7 @@ def cautions(
             "no category of documents. "
             + (
                 "Its name was given by a person who read it"
-                if "topic_label" in run and any(run["topic_label"].values)
+                if any(topic_labels(run).values())
                 else "Its name here is only its first words"
             )
             + "; read the passages before you use it.",
@@ -258,11 +263,9 @@ def _left_out(entry: ReportedRun) -> str:
     """Return sentences on words, rows and topics that the report does not show."""
     left_out = dict(rows_about(entry.spec.reading)).get("left out", "nothing")
     parts = [f"{capital(left_out)}." if left_out != "nothing" else ""]
-    if "edition" in entry.dataset.attrs:
-        parts.append(
-            f"Topics were merged, hidden or ordered by hand: {entry.dataset.attrs['edition']}."
-        )
-        if "hide" in entry.dataset.attrs["edition"]:
+    if edits := _arrangement(entry):
+        parts.append(f"Topics were merged, hidden or ordered by hand: {edits}.")
+        if "hide" in edits:
             parts.append("Shares are of the words of the topics that are shown.")
     parts.append("Word order plays no part, nor do words that were not counted.")
     return " ".join(filter(None, parts))

@@ -9,7 +9,12 @@ import xarray as xr
 from markupsafe import Markup
 
 from workbench.corpus.document_table import DocumentTable
-from workbench.measures import representative_documents, token_topics, top_words
+from workbench.measures import (
+    representative_documents,
+    token_topics,
+    top_words,
+    topic_descriptions,
+)
 from workbench.measures.consensus import found_again
 from workbench.measures.documents import distinct_columns, text_of
 from workbench.measures.groups import columns_of, run_with_counts
@@ -25,7 +30,7 @@ from workbench.tables import Column, Table, numbers
 from workbench.views import Picture, SideBySide
 from workbench.views.coloured_words import text_coloured
 from workbench.views.effects import ALL
-from workbench.views.elements import fitting, topic_colour
+from workbench.views.elements import fitting, topic_colours
 from workbench.views.every import view_named
 from workbench.views.topics import names_of_topics
 
@@ -167,13 +172,14 @@ def _topic(
     table: DocumentTable | None,
     columns: Mapping[str, Sequence],
 ) -> dict:
-    """Return name, colour, share, words and passages of a topic for the page."""
+    """Return name, description, colour, share, words and passages of a topic for the page."""
     run, topic = entry.dataset, one["topic"]
     words = top_words(run, N_WORDS, RELEVANCE, topic)["word"].values
     return {
         "number": topic,
         "name": names[topic],
-        "colour": topic_colour(topic),
+        "description": topic_descriptions(run).get(topic, ""),
+        "colour": topic_colours(run)(topic),
         "share": f"{100 * one['share']:.1f} %",
         "words": ", ".join(map(str, words)),
         "passages": _passages(entry, topic, {str(word).lower() for word in words}, table, columns),

@@ -25,6 +25,8 @@ from workbench.measures import (
     summary,
     time_to,
     top_words,
+    topic_descriptions,
+    topic_labels,
     topic_sizes,
     topics_by_size,
 )
@@ -181,7 +183,7 @@ def run_rows(reported: list[ReportedRun]) -> list[dict]:
 
 
 def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
-    """Return for each label the topics of one run, largest first: number, node, size and words.
+    """Return for each label the topics of one run, largest first: number, node, label, description, size and words.
 
     ``bar`` is the length (em) of the bar of a topic or word, relative to the largest of the run.
     """
@@ -198,10 +200,13 @@ def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
             if "node" in run.coords
             else [""] * len(order)
         )
+        labels, descriptions = topic_labels(run), topic_descriptions(run)
         topics = [
             {
                 "number": topic,
                 "node": node,
+                "name": labels.get(topic, ""),
+                "description": descriptions.get(topic, ""),
                 "share": f"{100 * share:.1f} %",
                 "bar": f"{SIZE_BAR * share / shares.max():.2f}",
                 "words": [

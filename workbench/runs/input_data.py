@@ -46,29 +46,35 @@ def data_from(
     """
     [(engine, _), *_] = named_engines(engine) or [(None, {})]
     kind = get_engine(engine).model.data if isinstance(engine, str) else Corpus
-    about = dict(zip((*COLUMNS, "vocabulary"), (text, id, time, label, vocabulary), strict=True))
-    about = {name: value for name, value in about.items() if value is not None} | of_text
-    if isinstance(data, Records) or (isinstance(data, AnyCorpus) and not about):
+    read_options = dict(
+        zip((*COLUMNS, "vocabulary"), (text, id, time, label, vocabulary), strict=True)
+    )
+    read_options = {
+        name: value for name, value in read_options.items() if value is not None
+    } | of_text
+    if isinstance(data, Records) or (isinstance(data, AnyCorpus) and not read_options):
         # data of the wrong type are refused together with the engine
         return whole_if_one(data)
     # a text, and neither a name nor a path
     if isinstance(data, str) and " " in data and not Path(data).exists():
-        return corpus_of(data, counted=counted, **about)
+        return corpus_of(data, counted=counted, **read_options)
     if isinstance(data, str | Path):
-        about |= {} if counted is None else {"counted": counted}
+        read_options |= {} if counted is None else {"counted": counted}
         return whole_if_one(
             load_data(
-                data, kind, **{CALLED.get(name, name): value for name, value in about.items()}
+                data,
+                kind,
+                **{CALLED.get(name, name): value for name, value in read_options.items()},
             )
         )
-    if kind is Records and hasattr(data, "columns") and hasattr(data, "iloc") and not about:
+    if kind is Records and hasattr(data, "columns") and hasattr(data, "iloc") and not read_options:
         return Records.from_pandas(data)
     if kind is Records:
         raise SpecError(
             f"{engine} infers from Records, a DataFrame with a row a record, or a name or path; "
             f"got a {type(data).__name__}"
         )
-    return corpus_of(data, counted=counted, **about)
+    return corpus_of(data, counted=counted, **read_options)
 
 
 def whole_if_one(data: AnyCorpus | Records):
@@ -76,7 +82,7 @@ def whole_if_one(data: AnyCorpus | Records):
     return data.in_memory() if data.n_parts == 1 else data
 
 
-def beside(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
+def fitting_test_set(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
     """Return the test data; read them into memory if the training data are not in several shards."""
     return test.in_memory() if test is not None and train.n_parts == 1 else test
 
@@ -84,20 +90,22 @@ def beside(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
 def named_engines(engines: Any) -> list[tuple]:
     """Return a list of (engine name, options), from a name, a (name, options) pair, a list of these, or a dict."""
 
-    def is_pair(one: object) -> bool:
-        return isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], dict)
+    def is_pair(engine: object) -> bool:
+        return isinstance(engine, tuple | list) and len(engine) == 2 and isinstance(engine[1], dict)
 
     if isinstance(engines, dict):
         engines = [*engines.items()]
     elif isinstance(engines, str) or is_pair(engines) or not isinstance(engines, Iterable):
         engines = [engines]
     return [
-        (engine_called(one[0]), one[1]) if is_pair(one) else (engine_called(one), {})
-        for one in engines
+        (engine_called(engine[0]), engine[1]) if is_pair(engine) else (engine_called(engine), {})
+        for engine in engines
     ]
 
 
-def told_apart(function: Callable, engines: Any, settings: Mapping, others: Any = ()) -> tuple:
+def separate_options(
+    function: Callable, engines: Any, settings: Mapping, others: Any = ()
+) -> tuple:
     """Return the engines by name, and a function's settings with the engines' options moved into ``options``.
 
     A name of both a setting and an option is the setting. The function takes one engine, or with the parameter ``engines``
@@ -108,35 +116,35 @@ def told_apart(function: Callable, engines: Any, settings: Mapping, others: Any 
     SpecError, OptionError
         All names that are neither are in one sentence; an option that only other engines have is reported with their names.
     """
-    known, chosen = signature(function).parameters, named_engines(engines)
+    parameters, chosen_engines = signature(function).parameters, named_engines(engines)
     options = settings.get("options") or {}
     if not isinstance(options, dict):
         raise SpecError("options must be a dict, as {'r': 1}", Got(options), field="options")
-    there = [get_engine(name) for name, _ in [*chosen, *named_engines(others)]]
-    if "engine" in known:
-        if len(chosen) != 1:
+    all_engines = [get_engine(name) for name, _ in [*chosen_engines, *named_engines(others)]]
+    if "engine" in parameters:
+        if len(chosen_engines) != 1:
             raise SpecError(
                 f"{function.__name__} takes one engine, and compare several",
                 Got(engines),
                 field="engine",
             )
-        [(chosen, own)] = chosen
-        options = own | options
-    theirs = {name for engine in there for name in named_options(engine)}
-    more = {name: value for name, value in settings.items() if name not in known}
-    unknown = {name: value for name, value in more.items() if name not in theirs}
-    for name in (name for name in unknown if plain(name) not in called(known)):
+        [(chosen_engines, own_options)] = chosen_engines
+        options = own_options | options
+    option_names = {name for engine in all_engines for name in named_options(engine)}
+    loose_options = {name: value for name, value in settings.items() if name not in parameters}
+    unknown = {name: value for name, value in loose_options.items() if name not in option_names}
+    for name in (name for name in unknown if plain(name) not in called(parameters)):
         if any(name in named_options(get_engine(other)) for other in ENGINES):
-            raise no_option(there, name)
+            raise no_option(all_engines, name)
     if unknown:
-        raise no_setting(unknown, [*known, *sorted(theirs)])
-    for name in (name for name in more if name in options):
+        raise no_setting(unknown, [*parameters, *sorted(option_names)])
+    for name in (name for name in loose_options if name in options):
         raise SpecError(f"{name} is given twice, by itself and in options; leave one out")
-    fixed = {name: value for name, value in settings.items() if name in known}
-    return chosen, fixed | {"options": options | more}
+    known_settings = {name: value for name, value in settings.items() if name in parameters}
+    return chosen_engines, known_settings | {"options": options | loose_options}
 
 
-def taken(settings: dict) -> dict:
+def pop_reading_options(settings: dict) -> dict:
     """Remove the options of `data_from` from a run's settings, and return the removed options."""
     return {
         name: settings.pop(name) for name in (*COLUMNS, "vocabulary", *OF_TEXT) if name in settings

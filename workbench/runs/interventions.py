@@ -35,16 +35,20 @@ class Intervention(NamedTuple):
 
 def live_settings(engine: Engine) -> tuple[str, ...]:
     """Return the names of the settings that can be changed while a run of the engine is being computed."""
-    options = [name for name, field in options_of(engine).items() if field.metadata["live"]]
+    options = [name for name, option in options_of(engine).items() if option.metadata["live"]]
     return (*(() if engine.retune is kept else engine.model.live), *options)
 
 
 def turned(model: Model, options: Options, changes: Mapping) -> tuple[Model, Options]:
     """Return the model and the options with the live settings in ``changes`` set to their new values."""
-    of_engine = {field.name for field in fields(options)}
+    option_names = {field.name for field in fields(options)}
     return (
-        model.turned(**{name: value for name, value in changes.items() if name not in of_engine}),
-        replace(options, **{name: value for name, value in changes.items() if name in of_engine}),
+        model.turned(
+            **{name: value for name, value in changes.items() if name not in option_names}
+        ),
+        replace(
+            options, **{name: value for name, value in changes.items() if name in option_names}
+        ),
     )
 
 
@@ -59,12 +63,12 @@ def values_of(spec: RunSpec, names: Iterable[str]) -> dict[str, float]:
 
 def turnable(spec: RunSpec) -> dict[str, float]:
     """Return name → present value of the settings that can be changed in a run, without those that the run learns."""
-    turnable = {}
+    values = {}
     for name, value in values_of(spec, live_settings(spec.parts()[0])).items():
         with suppress(InputError):
             checked_changes(spec, {name: value * 1.01 or 0.01})
-            turnable[name] = value
-    return turnable
+            values[name] = value
+    return values
 
 
 def checked_changes(spec: RunSpec, changes: Mapping) -> dict[str, float]:
@@ -76,23 +80,23 @@ def checked_changes(spec: RunSpec, changes: Mapping) -> dict[str, float]:
         For no change, a setting that the engine lacks or that is not live, one that the run learns, or a value out of range.
     """
     engine, model, options = spec.parts()
-    live, about = live_settings(engine), named_options(engine)
-    which = f"these can be turned while it runs: {', '.join(live) or 'none'}"
+    live, options_by_name = live_settings(engine), named_options(engine)
+    choices = f"these can be turned while it runs: {', '.join(live) or 'none'}"
     if not isinstance(changes, Mapping) or not changes:
-        raise OptionError(f"give a setting and its new value; of {engine.name} {which}")
+        raise OptionError(f"give a setting and its new value; of {engine.name} {choices}")
     values = {}
-    for given, value in changes.items():
-        name = about[given].name if given in about else given
+    for key, value in changes.items():
+        name = options_by_name[key].name if key in options_by_name else key
         if name not in live:
-            raise _not_live(engine, str(name), live, which)
-        how = model.how_learnt(name, options)
-        if how != "fixed":
+            raise _not_live(engine, str(name), live, choices)
+        treatment = model.how_learnt(name, options)
+        if treatment != "fixed":
             raise OptionError(
-                f"{name} of this run is {how}, so a value would not last; fit another run with it fixed"
+                f"{name} of this run is {treatment}, so a value would not last; fit another run with it fixed"
             )
         values[name] = (
-            checked_option(engine.name, about[name], value)
-            if name in about
+            checked_option(engine.name, options_by_name[name], value)
+            if name in options_by_name
             else _number(name, value)
         )
     turned(model, options, values)  # raises for what the model or other options rule out
@@ -109,46 +113,47 @@ def _number(name: str, value: object) -> float:
     return number
 
 
-def _not_live(engine: Engine, name: str, live: tuple[str, ...], which: str) -> OptionError:
+def _not_live(engine: Engine, name: str, live: tuple[str, ...], choices: str) -> OptionError:
     """Return the error that a setting cannot be changed while a run runs, with advice on what to do instead.
 
-    live : names of the settings that can be turned; which : the clause that lists them
+    live : names of the settings that can be turned; choices : the clause that lists them
     """
     if name in options_of(engine) or name in engine.model.takes:
         return OptionError(
             Named(name),
-            f" of {engine.name} is fixed once a run has begun; fit another with it, from this run with start=; {which}",
+            f" of {engine.name} is fixed once a run has begun; fit another with it, from this run with start=; {choices}",
         )
-    near = nearest(name, live)
-    hint = f"did you mean '{near}'?" if near else which
+    suggestion = nearest(name, live)
+    hint = f"did you mean '{suggestion}'?" if suggestion else choices
     return OptionError(f"{engine.name} has no setting '{shown(name)}'; {hint}")
 
 
-def planned(spec: RunSpec, given: object) -> tuple[Intervention, ...]:
+def planned(spec: RunSpec, source: object) -> tuple[Intervention, ...]:
     """Return the checked changes of settings that a run is to make at given iterations, sorted by iteration.
 
-    given : (iteration, changes) pairs, `Intervention` objects, or the run or spec that made them
+    source : (iteration, changes) pairs, `Intervention` objects, or the run or spec that made them
 
     Raises
     ------
     OptionError
     """
-    given = getattr(given, "spec", given)  # of a Run
-    given = getattr(given, "interventions", given)
+    source = getattr(source, "spec", source)  # of a Run
+    source = getattr(source, "interventions", source)
     try:
-        if isinstance(given, (str, bytes, Mapping)):
+        if isinstance(source, (str, bytes, Mapping)):
             raise TypeError
-        asked = [Intervention(*item) for item in given]
+        interventions = [Intervention(*item) for item in source]
     except TypeError:
         raise OptionError(
-            "interventions are pairs (iteration, {setting: value}), as [(50, {'r': 2})]", Got(given)
+            "interventions are pairs (iteration, {setting: value}), as [(50, {'r': 2})]",
+            Got(source),
         ) from None
-    for at, made in enumerate(asked):
-        iteration = OptionError.whole("the iteration of an intervention", made.iteration, 1)
-        asked[at] = made._replace(iteration=iteration)
-    for made in sorted(asked, key=lambda made: made.iteration):
-        made = made._replace(changes=checked_changes(spec, made.changes))
-        spec = replace(spec, interventions=(*spec.interventions, made))
+    for number, intervention in enumerate(interventions):
+        iteration = OptionError.whole("the iteration of an intervention", intervention.iteration, 1)
+        interventions[number] = intervention._replace(iteration=iteration)
+    for intervention in sorted(interventions, key=lambda intervention: intervention.iteration):
+        intervention = intervention._replace(changes=checked_changes(spec, intervention.changes))
+        spec = replace(spec, interventions=(*spec.interventions, intervention))
     return spec.interventions
 
 
@@ -161,16 +166,18 @@ def interventions_of(stored: object) -> tuple[Intervention, ...]:
         For what `RunSpec.to_json` cannot have written.
     """
     try:
-        made = tuple(
+        interventions = tuple(
             Intervention(
                 int(iteration),
                 {str(name): float(value) for name, value in dict(changes).items()},
-                *map(str, about),
+                *map(str, origin),
             )
-            for iteration, changes, *about in stored or ()
+            for iteration, changes, *origin in stored or ()
         )
-        if all(a.iteration <= b.iteration for a, b in pairwise((Intervention(1, {}), *made))):
-            return made
+        if all(
+            a.iteration <= b.iteration for a, b in pairwise((Intervention(1, {}), *interventions))
+        ):
+            return interventions
     except (TypeError, ValueError):
         pass
     raise OptionError(

@@ -43,20 +43,20 @@ class Estimated(BackendArray):
 
     def _read(self, key: tuple) -> np.ndarray:
         rows, columns = key
-        needed, places = np.unique(np.arange(self.shape[0])[rows], return_inverse=True)
-        values = np.empty((len(needed), *np.shape(np.arange(self.shape[1])[columns])))
-        for block in blocks(len(needed), self.chunks[0]):
-            values[block] = self._estimate.rows(as_slice(needed[block]))[:, columns]
-        return values if isinstance(rows, slice) and (rows.step or 1) > 0 else values[places]
+        distinct_rows, inverse = np.unique(np.arange(self.shape[0])[rows], return_inverse=True)
+        values = np.empty((len(distinct_rows), *np.shape(np.arange(self.shape[1])[columns])))
+        for block in blocks(len(distinct_rows), self.chunks[0]):
+            values[block] = self._estimate.rows(as_slice(distinct_rows[block]))[:, columns]
+        return values if isinstance(rows, slice) and (rows.step or 1) > 0 else values[inverse]
 
 
 class Summed(BackendArray):
     """A lazy array of sums over groups along a dimension of a variable, of which only the used parts are read."""
 
-    def __init__(self, variable: xr.Variable, dim: str, place: np.ndarray):
-        """Sum ``variable`` over groups along ``dim``; ``place`` has the group of each entry along it, -1 for none."""
-        self._variable, self._dim, self._place, self.dtype = variable, dim, place, variable.dtype
-        self._n_groups = int(place.max()) + 1
+    def __init__(self, variable: xr.Variable, dim: str, groups: np.ndarray):
+        """Sum ``variable`` over groups along ``dim``; ``groups`` has the group of each entry along it, -1 for none."""
+        self._variable, self._dim, self._groups, self.dtype = variable, dim, groups, variable.dtype
+        self._n_groups = int(groups.max()) + 1
         shape = variable.sizes | {dim: self._n_groups}
         chunks = shape | variable.encoding.get(CHUNKS, {}) | {dim: self._n_groups}
         self.shape, self.chunks = tuple(shape.values()), tuple(chunks.values())
@@ -69,5 +69,5 @@ class Summed(BackendArray):
         groups = {self._dim: of_dim.pop(self._dim)}
         part = self._variable.isel(of_dim)
         axis = part.get_axis_num(self._dim)
-        sums = sum_groups(part.values, self._place, self._n_groups, axis)
+        sums = sum_groups(part.values, self._groups, self._n_groups, axis)
         return xr.Variable(part.dims, sums).isel(groups).values

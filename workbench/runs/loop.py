@@ -20,7 +20,7 @@ from workbench.models import Variable
 from workbench.models.model import Model
 from workbench.records import Records
 from workbench.runs.interventions import values_of
-from workbench.runs.parts.laying_out import LaidOut, Whole
+from workbench.runs.parts.laying_out import InMemoryData, ShardedData
 from workbench.runs.recorded import (
     CLOCKS,
     Position,
@@ -80,7 +80,7 @@ OnIteration = Callable[[Position, dict], None]
 """A function that is called after every iteration with the position and the perplexities."""
 
 
-def initial_position(spec: RunSpec, data: Whole | LaidOut, control: Control) -> Position:
+def initial_position(spec: RunSpec, data: InMemoryData | ShardedData, control: Control) -> Position:
     """Return the position of a run before its first iteration; clocks and updates include those of the initialisation."""
     load_kernels(data.engine, data.model, data.options)
     context = StepContext(spec.seed, 0, spec.n_threads, control)
@@ -92,20 +92,22 @@ def initial_position(spec: RunSpec, data: Whole | LaidOut, control: Control) -> 
     return Position(0, state, average, elapsed, cpu_time, updates, data.rows)
 
 
-def clocked(data: Whole | LaidOut, control: Control, work: Callable) -> tuple[Any, float, float]:
+def clocked(
+    data: InMemoryData | ShardedData, control: Control, work: Callable
+) -> tuple[Any, float, float]:
     """Call ``work()``; return its result, its seconds without pauses, and its CPU seconds on all machines."""
 
     def clocks() -> np.ndarray:
         cpu_time = time.process_time() + data.cpu_seconds_elsewhere()
         return np.array([time.perf_counter() - control.waited, cpu_time])
 
-    before, result = clocks(), work()
-    return result, *(clocks() - before).tolist()
+    start, result = clocks(), work()
+    return result, *(clocks() - start).tolist()
 
 
 def take_effect(
     spec: RunSpec,
-    data: Whole | LaidOut,
+    data: InMemoryData | ShardedData,
     position: Position,
     sink: MemorySink | RunWriter,
     control: Control,
@@ -118,27 +120,29 @@ def take_effect(
     iteration = position.iteration + 1
     if iteration > max(sink.iteration, spec.held_after) and control.asked():
         spec = sink.intervene(position)
-    before, now = spec.at(position.iteration), spec.at(iteration)
-    if now is before or now.interventions == before.interventions:
+    old_spec, new_spec = spec.at(position.iteration), spec.at(iteration)
+    if new_spec is old_spec or new_spec.interventions == old_spec.interventions:
         return spec, position
     changes = {
-        name for made in now.interventions[len(before.interventions) :] for name in made.changes
+        name
+        for intervention in new_spec.interventions[len(old_spec.interventions) :]
+        for name in intervention.changes
     }
     context = StepContext(
         spec.seed,
         iteration,
         spec.n_threads,
         warm=spec.start is not None,
-        changed=values_of(before, changes),
+        changed=values_of(old_spec, changes),
     )
     return spec, position._replace(
-        state=data.retune(now, position.state, context), average=data.average_anew()
+        state=data.retune(new_spec, position.state, context), average=data.average_anew()
     )
 
 
 def iterate(
     spec: RunSpec,
-    data: Whole | LaidOut,
+    data: InMemoryData | ShardedData,
     position: Position,
     sink: MemorySink | RunWriter,
     control: Control,
@@ -150,43 +154,46 @@ def iterate(
     iteration with a snapshot gets a row, and so does one that a step marks as an event. A stop in the middle of a long step
     raises `Stopped`.
     """
-    if (now := spec.at(position.iteration)).interventions:
-        data.use(now)
+    if (current_spec := spec.at(position.iteration)).interventions:
+        data.use(current_spec)
     if position.iteration:
         load_kernels(data.engine, data.model, data.options)
     trail = _Trail(spec, sink, position.iteration)
-    resting, settled = control.stopping(), trail.settled()
+    is_stop, settled = control.stopping(), trail.settled()
     if settled:  # the run was killed before this was recorded
         sink.settle(position.iteration)
     while (
         position.iteration < spec.n_iterations
         and not settled
-        and not (resting and control.stopping())
+        and not (is_stop and control.stopping())
     ):
         spec, position = take_effect(spec, data, position, sink, control)
         position, info = advance(spec, data, position, control)
-        now = spec.at(position.iteration)
+        current_spec = spec.at(position.iteration)
         context = StepContext(spec.seed, position.iteration, spec.n_threads)
         average, scores, predicted = data.score(
-            position.state, position.average, position.iteration > now.end_of_burn_in, context
+            position.state,
+            position.average,
+            position.iteration > current_spec.end_of_burn_in,
+            context,
         )
         position = position._replace(average=average)
-        resting = position.iteration == spec.n_iterations or control.wants_rest()
-        is_snapshot = resting or position.iteration % spec.snapshot_every == 0
-        event = info.pop("event", False) or 0 < now.held_after == position.iteration - 1
+        is_stop = position.iteration == spec.n_iterations or control.wants_rest()
+        is_snapshot = is_stop or position.iteration % spec.snapshot_every == 0
+        event = info.pop("event", False) or 0 < current_spec.held_after == position.iteration - 1
         if event or is_snapshot or position.iteration % spec.record_every == 0:
             row = measure(data, position, scores | data.further_scores(predicted), info, context)
             sink.record(row)
-            settled = trail.settles_with(row, now)
-            resting = resting or settled
-        if resting or is_snapshot:
+            settled = trail.settles_with(row, current_spec)
+            is_stop = is_stop or settled
+        if is_stop or is_snapshot:
             sink.snapshot(position.iteration, data.counts(position.state))
-        sink.checkpoint(position, now=resting)
+        sink.checkpoint(position, now=is_stop)
         if settled:
             sink.settle(position.iteration)
         if on_iteration:
             on_iteration(position, scores)
-        if resting:
+        if is_stop:
             control.rest()
     return position
 
@@ -195,45 +202,45 @@ class _Trail:
     """The values that a run's stop rule examines, since the last change of settings; empty without a rule."""
 
     def __init__(self, spec: RunSpec, sink: MemorySink | RunWriter, iteration: int):
-        self._rule, now = spec.rule, spec.at(iteration)
+        self._rule, current_spec = spec.rule, spec.at(iteration)
         trail = sink.trail(self._rule.watched, iteration) if self._rule else []
-        self._seen = [point for point in trail if self._counts(point[0], now)]
+        self._points = [point for point in trail if self._counts(point[0], current_spec)]
 
     def _counts(self, iteration: int, spec: RunSpec) -> bool:
-        begins = spec.held_after + self._rule.begins_after(spec.burn_in, spec.warm_up)
-        return iteration > begins and iteration % spec.record_every == 0
+        first = spec.held_after + self._rule.begins_after(spec.burn_in, spec.warm_up)
+        return iteration > first and iteration % spec.record_every == 0
 
     def settles_with(self, row: Row, spec: RunSpec) -> bool:
         """Add a row, computed with the settings of ``spec``, to the examined values; return whether the rule ends the run."""
         if not self._rule:
             return False
-        self._seen = [point for point in self._seen if self._counts(point[0], spec)]
+        self._points = [point for point in self._points if self._counts(point[0], spec)]
         if not self._counts(row.iteration, spec):
             return False
-        self._seen = [*self._seen[-WINDOW:], (row.iteration, row.numbers[self._rule.watched])]
+        self._points = [*self._points[-WINDOW:], (row.iteration, row.numbers[self._rule.watched])]
         return self.settled()
 
     def settled(self) -> bool:
-        return bool(self._rule) and self._rule.settled(self._seen)
+        return bool(self._rule) and self._rule.settled(self._points)
 
 
 def load_kernels(engine: Engine, model: Model, options: Options) -> None:
     """Compile the kernels of a step or load them from the cache, so that the clocks of a run exclude that time."""
-    due = getattr(options, "learn_after", 1) or options.learn_every or 10
+    learning_step = getattr(options, "learn_after", 1) or options.learn_every or 10
     # documents with few and with many topics: kernels by document and by word
-    for most in (9, 4 * model.dims().get("topic", 0)):
-        tiny = model.tiny(most)
+    for n_topics in (9, 4 * model.dims().get("topic", 0)):
+        tiny = model.tiny(n_topics)
         engine.step(
             tiny,
             model,
             options,
             engine.init(tiny, model, options, StepContext(0, 0)),
-            StepContext(0, due),
+            StepContext(0, learning_step),
         )
 
 
 def advance(
-    spec: RunSpec, data: Whole | LaidOut, position: Position, control: Control
+    spec: RunSpec, data: InMemoryData | ShardedData, position: Position, control: Control
 ) -> tuple[Position, dict]:
     """Compute one step; return the new position and the step's diagnostics. Clocks exclude time spent paused."""
     iteration = position.iteration + 1
@@ -253,21 +260,27 @@ def advance(
 
 
 def measure(
-    data: Whole | LaidOut, position: Position, numbers: dict, info: dict, context: StepContext
+    data: InMemoryData | ShardedData,
+    position: Position,
+    numbers: dict,
+    info: dict,
+    context: StepContext,
 ) -> Row:
     """Return the row of one iteration: clocks, perplexities and diagnostics of the engine.
 
     numbers : test perplexities and further scores; info : diagnostics of the step
     """
-    watched = data.watch(position.state)
-    of_topics = {
-        variable.name: np.array(watched.pop(variable.name), float)
+    diagnostics = data.watch(position.state)
+    topic_values = {
+        variable.name: np.array(diagnostics.pop(variable.name), float)
         for variable in data.model.recorded(data.options)
         if variable.dims == ("iteration", "topic")
     }
     clocks = {name: getattr(position, name) for name in CLOCKS}
     fit = {"train_perplexity": data.train_perplexity(position.state, context)}
-    return Row(position.iteration, clocks | numbers | fit | info | in_columns(watched), of_topics)
+    return Row(
+        position.iteration, clocks | numbers | fit | info | in_columns(diagnostics), topic_values
+    )
 
 
 class MemorySink:
@@ -289,7 +302,7 @@ class MemorySink:
     def snapshot(self, iteration: int, counts: dict) -> None:
         self._snapshots[iteration] = {
             name: np.array(counts[name], self._recorded.variables[name].dtype, order="C")
-            for name in self._recorded.kept
+            for name in self._recorded.snapshot_names
         }
 
     def checkpoint(self, position: Position, now: bool) -> None:
@@ -323,23 +336,23 @@ class MemorySink:
                     variable.dims,
                     np.stack(
                         [
-                            self._widened(variable, snapshot[name])
+                            self._widen(variable, snapshot[name])
                             for snapshot in self._snapshots.values()
                         ]
                     ),
                 )
                 for name, variable in self._recorded.variables.items()
-                if name in self._recorded.kept
+                if name in self._recorded.snapshot_names
             }
         )
         return label_counts(
             labelled, counts, np.array(list(self._snapshots)), self._train, self._recorded
         )
 
-    def _widened(self, about: Variable, counts: np.ndarray) -> np.ndarray:
+    def _widen(self, variable: Variable, counts: np.ndarray) -> np.ndarray:
         """Return a snapshot's counts, padded with zeros for topics that were created later."""
         missing = [
             self._n_topics - n if dim == "topic" else 0
-            for dim, n in zip(about.dims[1:], counts.shape, strict=True)
+            for dim, n in zip(variable.dims[1:], counts.shape, strict=True)
         ]
         return np.pad(counts, [(0, n) for n in missing]) if any(missing) else counts

@@ -72,8 +72,8 @@ def is_again(spec: RunSpec) -> bool:
     """Return whether a run's data can be reproduced from its spec: the recorded name or path, options and split."""
     options = (spec.reading or {}).get("options", {})
     entries = [entry for value in options.values() if isinstance(value, list) for entry in value]
-    untold = options.get("tokenizer") or GIVEN in options.values() or "," in "".join(entries)
-    return origin_of(spec) is not None and bool(spec.split or spec.test is None) and not untold
+    has_unnamed = options.get("tokenizer") or GIVEN in options.values() or "," in "".join(entries)
+    return origin_of(spec) is not None and bool(spec.split or spec.test is None) and not has_unnamed
 
 
 def origin_of(spec: RunSpec) -> str | None:
@@ -81,7 +81,7 @@ def origin_of(spec: RunSpec) -> str | None:
     if spec.reading is None:
         return spec.corpus if named_set(spec.corpus) else None
     return next(
-        (spec.reading[what] for what in ("data_set", "shards", "path") if what in spec.reading),
+        (spec.reading[key] for key in ("data_set", "shards", "path") if key in spec.reading),
         None,
     )
 
@@ -101,7 +101,7 @@ def read_words(reading: dict) -> list[str]:
         options.pop("keep_text", None)
     if (encoding := reading.get("found", {}).get("encoding", STRICT)) != STRICT:
         options["encoding"] = encoding
-    pairs = ((name, _typed(name, value)) for name, value in options.items())
+    pairs = ((name, _typed_text(name, value)) for name, value in options.items())
     return [*chain.from_iterable(("--read", f"{name}={value}") for name, value in pairs)]
 
 
@@ -109,11 +109,15 @@ def environment(spec: RunSpec) -> str:
     """Return the prefix that lets a command find a named data set, such as "WORKBENCH_DATA=/data ", or ""."""
     data_set = named_set(origin_of(spec) or "")
     folder = data_set.folder() if hasattr(data_set, "folder") else None
-    found = [home for home in data_folders() if folder in (home, home / "records")]
-    return f"WORKBENCH_DATA={shlex.quote(str(found[0].resolve()))} " if found else ""
+    folders = [
+        data_folder
+        for data_folder in data_folders()
+        if folder in (data_folder, data_folder / "records")
+    ]
+    return f"WORKBENCH_DATA={shlex.quote(str(folders[0].resolve()))} " if folders else ""
 
 
-def _typed(name: str, value) -> str:
+def _typed_text(name: str, value) -> str:
     """Return an option's value as text for ``--read``; a string that would be parsed as JSON is put in quotes."""
     if value is None or value == []:
         return ""
@@ -132,30 +136,37 @@ def rows_about(reading: dict | None) -> list[tuple[str, str]]:
     """Return (what, text) about how data were read: source, columns, how words were chosen, what was left out."""
     if reading is None:
         return [("source", "not recorded")]
-    found, options = reading.get("found", {}), reading.get("options", {})
-    changed, counted = changed_options(reading), "stop_words" in options
-    kind = [found[what] for what in ("format", "encoding") if what in found]
-    kind += [f"separator {found['separator']!r}"] if "separator" in found else []
-    places = [reading[what] for what in (*ORIGINS, "upload") if what in reading]
-    places += [", ".join(path for path, _ in reading.get("files", []))] * ("files" in reading)
-    shown = {
+    details, options = reading.get("found", {}), reading.get("options", {})
+    changed, is_counted = changed_options(reading), "stop_words" in options
+    format_words = [details[key] for key in ("format", "encoding") if key in details]
+    format_words += [f"separator {details['separator']!r}"] if "separator" in details else []
+    sources = [reading[key] for key in (*ORIGINS, "upload") if key in reading]
+    sources += [", ".join(path for path, _ in reading.get("files", []))] * ("files" in reading)
+    option_descriptions = {
         name: _text(name, options[name])
         for name in DEFAULTS
-        if name in changed or (counted and name in SHOWN and options.get(name) is not None)
+        if name in changed or (is_counted and name in SHOWN and options.get(name) is not None)
     }
-    words = [text for name, text in shown.items() if name in TEXT_OPTIONS]
+    words = [text for name, text in option_descriptions.items() if name in TEXT_OPTIONS]
     left_out = [
-        f"{n:,} {REASONS.get(why, why)}{'s' * (n != 1)}"
+        f"{n:,} {REASONS.get(reason, reason)}{'s' * (n != 1)}"
         if isinstance(n, int)
-        else f"{n[0]:,} words with {n[1]:,} tokens by {_text(why, options[why])}"
-        for why, n in reading.get("left_out", {}).items()
+        else f"{n[0]:,} words with {n[1]:,} tokens by {_text(reason, options[reason])}"
+        for reason, n in reading.get("left_out", {}).items()
     ]
-    source = (places[0] if places else "made in Python") + (f" ({', '.join(kind)})" if kind else "")
+    source = (sources[0] if sources else "made in Python") + (
+        f" ({', '.join(format_words)})" if format_words else ""
+    )
     rows = [
         ("source", source + ", changed since it was read" * ("changed" in reading)),
         ("sha256 of the file", reading.get("sha256", "")),
-        ("read with", ", ".join(text for name, text in shown.items() if name not in TEXT_OPTIONS)),
+        (
+            "read with",
+            ", ".join(
+                text for name, text in option_descriptions.items() if name not in TEXT_OPTIONS
+            ),
+        ),
         ("words", ", ".join(words)),
         ("left out", "; ".join(left_out) or "nothing"),
     ]
-    return [(what, text) for what, text in rows if text]
+    return [(key, text) for key, text in rows if text]

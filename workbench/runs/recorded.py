@@ -74,30 +74,31 @@ class Recorded(NamedTuple):
     names: tuple[str, ...]  # names of the scalars of every iteration, and of cells of arrays
     # names of the arrays (topic,) of every iteration; empty without topics
     vectors: tuple[str, ...]
-    kept: tuple[str, ...]  # names of the arrays of a snapshot
+    snapshot_names: tuple[str, ...]  # names of the arrays of a snapshot
     variables: dict[str, Variable]  # all variables by name, including those of the model
     sizes: dict[str, int]  # lengths of the dims of the model
 
-    def as_stored(self, about: dict) -> Recorded:
+    def as_stored(self, attributes_of_run: dict) -> Recorded:
         """Return the columns and arrays of a stored run, as the attributes of its Zarr group list them.
 
         For an engine outside the package the attributes also describe its variables.
         """
-        brought = [
-            Variable(name, tuple(dims), *of) for name, dims, *of in about.get("variables", [])
+        added = [
+            Variable(name, tuple(dims), *rest)
+            for name, dims, *rest in attributes_of_run.get("variables", [])
         ]
         return self._replace(
-            names=tuple(about["columns"]),
-            vectors=tuple(about["vectors"]),
-            kept=tuple(about["kept"]),
-            variables=self.variables | {variable.name: variable for variable in brought},
-            sizes=self.sizes | about.get("sizes", {}),
+            names=tuple(attributes_of_run["columns"]),
+            vectors=tuple(attributes_of_run["vectors"]),
+            snapshot_names=tuple(attributes_of_run["kept"]),
+            variables=self.variables | {variable.name: variable for variable in added},
+            sizes=self.sizes | attributes_of_run.get("sizes", {}),
         )
 
     def described(self) -> dict:
         """Return the variables that an engine outside this package adds, and the sizes of dims, for `as_stored`."""
-        brought = [variable for name, variable in self.variables.items() if name not in VARIABLES]
-        return {"variables": brought, "sizes": self.sizes}
+        added = [variable for name, variable in self.variables.items() if name not in VARIABLES]
+        return {"variables": added, "sizes": self.sizes}
 
     def width(self, n_topics: int) -> int:
         """Return the number of columns that rows with ``n_topics`` topics have."""
@@ -109,26 +110,30 @@ class Recorded(NamedTuple):
 
     def values(self, row: Row, n_topics: int) -> np.ndarray:
         """Return a `Row` as an array (column,) float64, with 0 for topics that do not exist yet."""
-        of_topics = np.zeros((n_topics, len(self.vectors)))
+        topic_values = np.zeros((n_topics, len(self.vectors)))
         for column, name in enumerate(self.vectors):
-            of_topics[: len(row.vectors[name]), column] = row.vectors[name]
+            topic_values[: len(row.vectors[name]), column] = row.vectors[name]
         return np.concatenate(
-            [[row.iteration], [row.numbers[name] for name in self.names], of_topics.ravel()]
+            [[row.iteration], [row.numbers[name] for name in self.names], topic_values.ravel()]
         )
 
     def row(self, values: np.ndarray) -> Row:
         """Return the `Row` of an array (column,) from `values`."""
-        of_topics = values[1 + len(self.names) :]
+        topic_values = values[1 + len(self.names) :]
         return Row(
             int(values[0]),
             dict(zip(self.names, values[1:], strict=False)),
-            {name: of_topics[at :: len(self.vectors)] for at, name in enumerate(self.vectors)},
+            {
+                name: topic_values[column :: len(self.vectors)]
+                for column, name in enumerate(self.vectors)
+            },
         )
 
     def shapes(self, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
         """Return the shape of each snapshot array, keyed by name, given the size of each dim."""
         return {
-            name: tuple(sizes[dim] for dim in self.variables[name].dims[1:]) for name in self.kept
+            name: tuple(sizes[dim] for dim in self.variables[name].dims[1:])
+            for name in self.snapshot_names
         }
 
 
@@ -137,33 +142,33 @@ def recorded(spec: RunSpec) -> Recorded:
     engine, model, options = spec.parts()
     # of an imported model nothing is known of its inference, neither time nor iterations
     unknown = () if model.course else (*CLOCKS, *AVERAGES)
-    scored = CLOCKS if spec.test is None else (*CLOCKS, *TEST_PERPLEXITIES)
-    further = (
+    perplexities = CLOCKS if spec.test is None else (*CLOCKS, *TEST_PERPLEXITIES)
+    score_variables = (
         [variable for scores in model.scores for variable in scores.variables]
         if spec.test is not None
         else []
     )
     variables, sizes = model.recorded(options), model.dims()
-    of_topics = [variable.name for variable in variables if variable.dims == ("iteration", "topic")]
+    vectors = [variable.name for variable in variables if variable.dims == ("iteration", "topic")]
     cells = [
         variable
         for variable in variables
-        if variable.dims[0] == "iteration" and variable.name not in of_topics
+        if variable.dims[0] == "iteration" and variable.name not in vectors
     ]
     return Recorded(
         (
-            *(name for name in scored if name not in unknown),
+            *(name for name in perplexities if name not in unknown),
             "train_perplexity",
-            *(variable.name for variable in further),
+            *(variable.name for variable in score_variables),
             *engine.watches,
             *(name for variable in cells for name in cells_of(variable, sizes)),
         ),
-        tuple(of_topics),
+        tuple(vectors),
         (
             *(variable.name for variable in variables if variable.dims[0] == "snapshot"),
             *engine.keeps,
         ),
-        VARIABLES | {variable.name: variable for variable in (*further, *variables)},
+        VARIABLES | {variable.name: variable for variable in (*score_variables, *variables)},
         sizes,
     )
 
@@ -218,11 +223,11 @@ def attributes(
     ended the run; and ``taken_on`` only if other kernels or machines continued it
     (`workbench.runs.store.provenance.describe_provenance`).
     """
-    reached = int(rows[-1, 0]) if len(rows) else 0
-    ended = settled or reached >= (spec.length or 0)
+    last_iteration = int(rows[-1, 0]) if len(rows) else 0
+    is_ended = settled or last_iteration >= (spec.length or 0)
     values = {
         "title": f"{spec.label()} on {spec.corpus}{spec.size_text and ', '}{spec.size_text}",
-        "unfinished": "" if ended else f"iteration {reached} of {spec.n_iterations}",
+        "unfinished": "" if is_ended else f"iteration {last_iteration} of {spec.n_iterations}",
         "name": spec.name,
         "engine": spec.engine,
         "state": state,
@@ -253,16 +258,16 @@ def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict, spec: RunSpec) -
         name: (variables[name].dims, values, variables[name].attrs)
         for name, values in put_together(scalars, variables, sizes).items()
     }
-    of_topics = np.nan_to_num(rows[:, 1 + len(names) :], nan=0.0)
+    topic_values = np.nan_to_num(rows[:, 1 + len(names) :], nan=0.0)
     for column, name in enumerate(vectors):
         data[name] = (
             ("iteration", "topic"),
-            of_topics[:, column :: len(vectors)],
+            topic_values[:, column :: len(vectors)],
             variables[name].attrs,
         )
     coords = {"iteration": ("iteration", iteration, {"long_name": "iteration"})}
     if vectors:
-        coords["topic"] = np.arange(of_topics.shape[1] // len(vectors))
+        coords["topic"] = np.arange(topic_values.shape[1] // len(vectors))
     return xr.Dataset(turned_settings(spec, iteration) | data, coords, attrs)
 
 
@@ -273,22 +278,24 @@ def turned_settings(spec: RunSpec, iteration: np.ndarray) -> dict[str, tuple]:
     """
     if not spec.interventions:
         return {}
-    begins = [0, *(made.iteration for made in spec.interventions)]
-    used, segment = np.unique(
-        np.searchsorted(begins, iteration, side="right") - 1, return_inverse=True
+    starts = [0, *(intervention.iteration for intervention in spec.interventions)]
+    used_segments, segment = np.unique(
+        np.searchsorted(starts, iteration, side="right") - 1, return_inverse=True
     )
-    specs = [spec.at(begins[at]) for at in used] or [spec.at(0)]
-    names = dict.fromkeys(name for made in spec.interventions for name in made.changes)
+    specs = [spec.at(starts[number]) for number in used_segments] or [spec.at(0)]
+    names = dict.fromkeys(
+        name for intervention in spec.interventions for name in intervention.changes
+    )
     engine, data = spec.parts()[0], {}
     for name in names:
-        about = VARIABLES.get(name)
-        values = [values_of(each, [name])[name] for each in specs]
-        if about and "topic" in about.dims:
-            values = [getattr(each.parts()[1], "alphas", None) for each in specs]
+        variable = VARIABLES.get(name)
+        values = [values_of(segment_spec, [name])[name] for segment_spec in specs]
+        if variable and "topic" in variable.dims:
+            values = [getattr(segment_spec.parts()[1], "alphas", None) for segment_spec in specs]
         if values[0] is not None:
             dims, attrs = (
-                (about.dims, about.attrs)
-                if about
+                (variable.dims, variable.attrs)
+                if variable
                 else (("iteration",), {"long_name": options_of(engine)[name].metadata["help"]})
             )
             data[name] = dims, np.asarray(values, float)[segment], attrs
@@ -335,14 +342,14 @@ def label_counts(
         snapshot_iteration=("snapshot", iterations, {"long_name": "iteration of the snapshot"})
     )
     estimates = model.estimates(last_snapshot(dataset), data) if len(iterations) else {}
-    known, coords = (
+    known_dims, coords = (
         set(dataset.dims).union(*(leaves.variables[name].dims for name in estimates)),
         {},
     )
-    for name, (labels, meaning, *along) in model.coords(data).items():
-        dims = along or [name]
-        if dims[0] in known:
-            known.update(dims)
+    for name, (labels, meaning, *other_dims) in model.coords(data).items():
+        dims = other_dims or [name]
+        if dims[0] in known_dims:
+            known_dims.update(dims)
             labels = np.array(
                 labels, dtype=None if isinstance(labels, (range, np.ndarray)) else object
             )

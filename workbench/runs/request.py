@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 from workbench.corpus.catalog.named import DEFAULT
 from workbench.corpus.formats.readers import FORMATS
 from workbench.corpus.quality import KEEP, REPEATED
-from workbench.corpus.splits import check_fraction, rows_as_asked
+from workbench.corpus.splits import check_fraction, format_rows
 from workbench.corpus.texts.words import ACCENTS, SEGMENTERS, WORD_PATTERN, languages
 from workbench.data.encodings import DETECT
 from workbench.engines import ENGINES, get_engine
@@ -122,6 +122,12 @@ class ReadSettings:
     )
     more_stop_words: str = setting(
         "", "", "Further words to leave out of raw text, separated by commas.", example="said, mr"
+    )
+    phrases: str = setting(
+        "",
+        "",
+        "Words of raw text that are one word wherever they follow each other; phrases are separated by commas.",
+        example="new york, interest rate",
     )
     min_documents: int = setting(
         1,
@@ -265,21 +271,21 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         """Return the fields that have an effect on these runs, by name, in the order of a form."""
         records, is_file = self.of_records, named_set(self.corpus) is None
         engines = [*map(get_engine, self.engines)]
-        takes = {name for engine in engines for name in model_fields(engine)}
-        idle = {*PRIORS, *(("n_topics",) if engines else ())} - takes
+        taken_settings = {name for engine in engines for name in model_fields(engine)}
+        unused = {*PRIORS, *(("n_topics",) if engines else ())} - taken_settings
         if records and self.model:  # a published network has its own
-            idle |= {*PRIORS, *OF_MADE}
+            unused |= {*PRIORS, *OF_MADE}
         if not records:
             is_network = any(engine.model.is_network for engine in engines)
-            idle |= set() if is_network and has_supers(self.model or "lda") else {"super"}
-            idle |= set() if is_network else {"model"}
+            unused |= set() if is_network and has_supers(self.model or "lda") else {"super"}
+            unused |= set() if is_network else {"model"}
         return {
-            key: one
-            for key, one in request_fields().items()
-            if one.field.name not in idle
-            and one.of_records in (None, records)
-            and (is_file or one.part != "read")
-            and not (one.engines and set(one.engines).isdisjoint(self.engines))
+            key: request_field
+            for key, request_field in request_fields().items()
+            if request_field.field.name not in unused
+            and request_field.of_records in (None, records)
+            and (is_file or request_field.part != "read")
+            and not (request_field.engines and set(request_field.engines).isdisjoint(self.engines))
         }
 
     def key_of(self, name: str, engine: str | None = None) -> str | None:
@@ -287,31 +293,32 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         return next(
             (
                 key
-                for key, one in self.used_fields().items()
-                if one.field.name == name and (engine is None or engine in one.engines)
+                for key, request_field in self.used_fields().items()
+                if request_field.field.name == name
+                and (engine is None or engine in request_field.engines)
             ),
             None,
         )
 
     def values(self) -> dict[str, object]:
         """Return the values of the fields that have an effect, by name; a field without a given value has the default."""
-        found = {}
-        for key, one in self.used_fields().items():
-            name, default = one.field.name, one.default
-            holders = (holder for holder in one.holders(vars(self)) if name in holder)
+        field_values = {}
+        for key, request_field in self.used_fields().items():
+            name, default = request_field.field.name, request_field.default
+            holders = (holder for holder in request_field.holders(vars(self)) if name in holder)
             value = next(holders, {}).get(name, default)
-            found[key] = default if value is None and not one.part else value
-        return found
+            field_values[key] = default if value is None and not request_field.part else value
+        return field_values
 
     def settings_of(self, engine: str) -> dict:
         """Return n_topics, alpha and beta of the request by name, without None and what the model of an engine lacks."""
-        given = {name: getattr(self, name) for name in model_fields(get_engine(engine))}
-        return {name: value for name, value in given.items() if value is not None}
+        settings = {name: getattr(self, name) for name in model_fields(get_engine(engine))}
+        return {name: value for name, value in settings.items() if value is not None}
 
     def grid_of(self, engine: str) -> dict[str, list]:
         """Return each model setting and option of an engine for which several values are requested, as name → values."""
-        given = self.settings_of(engine) | self.options.get(engine, {})
-        return {name: value for name, value in given.items() if isinstance(value, list)}
+        settings = self.settings_of(engine) | self.options.get(engine, {})
+        return {name: value for name, value in settings.items() if isinstance(value, list)}
 
     def n_runs(self) -> int:
         """Return the number of requested runs."""
@@ -335,21 +342,37 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         seeds = range(self.seed, self.seed + self.seeds) if seeds is None else seeds
         cells = []
         for engine in self.engines:
-            takes, options = get_engine(engine).model.takes, self.options.get(engine, {})
-            of_all = (*names(RunSettings), *(name for name in NETWORK if name in takes))
-            fixed = {name: getattr(self, name) for name in of_all} | {"split": split}
+            setting_names, options = get_engine(engine).model.takes, self.options.get(engine, {})
+            common_names = (
+                *names(RunSettings),
+                *(name for name in NETWORK if name in setting_names),
+            )
+            common_settings = {name: getattr(self, name) for name in common_names} | {
+                "split": split
+            }
             most_parts = max(as_list(options.get("partition", 1)))
-            fixed["n_threads"] = max(self.n_threads, min(most_parts, os.cpu_count() or 1))
-            for chosen, own in self.runs_of(engine):
-                from_run = self.start and Path(store) / self.start
-                fixed["start"] = from_run and warm_start_from(
-                    from_run, train, chosen.get("n_topics")
+            common_settings["n_threads"] = max(self.n_threads, min(most_parts, os.cpu_count() or 1))
+            for model_settings, engine_options in self.runs_of(engine):
+                start_path = self.start and Path(store) / self.start
+                common_settings["start"] = start_path and warm_start_from(
+                    start_path, train, model_settings.get("n_topics")
                 )
                 for seed in seeds:
-                    fixed["seed"] = seed
-                    spec = make_spec(train, engine, test=test, options=own, **fixed | chosen)
+                    common_settings["seed"] = seed
+                    run_spec = make_spec(
+                        train,
+                        engine,
+                        test=test,
+                        options=engine_options,
+                        **common_settings | model_settings,
+                    )
                     cells.append(
-                        Planned(spec, train, test, chosen | own | {"engine": engine, "seed": seed})
+                        Planned(
+                            run_spec,
+                            train,
+                            test,
+                            model_settings | engine_options | {"engine": engine, "seed": seed},
+                        )
                     )
         return cells
 
@@ -366,12 +389,12 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         yield "corpus", None, self._check_corpus
         yield "holdout", None, partial(check_fraction, self.holdout)
         yield "engines", None, self._check_engines
-        for name, one in self.used_fields().items():
-            low, high = (one.field.metadata[bound] for bound in ("low", "high"))
+        for name, request_field in self.used_fields().items():
+            low, high = (request_field.field.metadata[bound] for bound in ("low", "high"))
             if (
                 low is not None
-                and not one.part
-                and (getattr(self, name), one.default) != (None,) * 2
+                and not request_field.part
+                and (getattr(self, name), request_field.default) != (None,) * 2
             ):
                 yield name, None, partial(SpecError.whole, name, getattr(self, name), low, high)
         yield "jobs", None, partial(SpecError.whole, "jobs", self.jobs, 1, SLOTS)
@@ -392,16 +415,16 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
                         yield name, None, partial(LDA, **{name: value})
                     yield name, None, partial(make, **{name: value})
         for engine in engines:
-            for chosen in combinations(self.options.get(engine.name, {})):
-                yield None, engine.name, partial(split_options, engine, chosen)
+            for engine_options in combinations(self.options.get(engine.name, {})):
+                yield None, engine.name, partial(split_options, engine, engine_options)
 
     def _check_corpus(self) -> None:
         kinds = {get_engine(engine).model.data for engine in self.engines}
         if len(kinds) == 1:  # with several the error is about the engines
             check_kind(self.corpus, *kinds)
-        found = named_set(self.corpus)
-        if found and found.whereabouts() in MISSING:
-            found.load()  # raises an error that says how to get it
+        data_set = named_set(self.corpus)
+        if data_set and data_set.whereabouts() in MISSING:
+            data_set.load()  # raises an error that says how to get it
 
     def _check_engines(self) -> None:
         if not self.engines:
@@ -415,23 +438,23 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         A text that should be a number and is not is kept, so that `mistakes` reports it. ``corpus`` are data without a name.
         """
         values = {
-            key: parse(one.field, texts[key]) if key in texts else one.default
-            for key, one in request_fields().items()
+            key: parse(request_field.field, texts[key]) if key in texts else request_field.default
+            for key, request_field in request_fields().items()
         }
         engines = tuple(filter(None, texts.get("engines", ",".join(cls.engines)).split(",")))
-        named = texts.get("corpus", DEFAULT)
-        corpus = corpus or (texts.get("path", "").strip() if named == FILE else named)
+        corpus_name = texts.get("corpus", DEFAULT)
+        corpus = corpus or (texts.get("path", "").strip() if corpus_name == FILE else corpus_name)
         draft = cls(corpus=corpus, engines=engines)
         draft = replace(draft, model=values[f"{OF_RECORDS * draft.of_records}model"])
         settings = {"read": {}, "sizes": {}, "options": {engine: {} for engine in engines}}
-        for key, one in draft.used_fields().items():
+        for key, request_field in draft.used_fields().items():
             value = values[key]
-            if one.part == "read":
-                if value == one.default:
+            if request_field.part == "read":
+                if value == request_field.default:
                     continue
                 value = None if value == "" else value
-            for holder in one.holders(settings):
-                holder[one.field.name] = value
+            for holder in request_field.holders(settings):
+                holder[request_field.field.name] = value
         return replace(draft, **settings | {"sizes": settings["sizes"] or None})
 
     @classmethod
@@ -443,22 +466,22 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
             model = spelled(network) or {}
         elif "nodes" in model:
             model = {"model": model["name"]} if model["name"] in SIMULATED else {}
-        given = {
+        settings = {
             name: value
             for name, value in model.items()
             if name in names(ModelSettings) and not isinstance(value, list)
         }
-        given |= {name: getattr(spec, name) for name in names(RunSettings)}
-        given |= {name: split[name] for name in names(SplitSettings) if name in split}
+        settings |= {name: getattr(spec, name) for name in names(RunSettings)}
+        settings |= {name: split[name] for name in names(SplitSettings) if name in split}
         if "rows" in split:
-            given["holdout_rows"] = rows_as_asked(split["rows"])
+            settings["holdout_rows"] = format_rows(split["rows"])
         elif spec.test is not None and getattr(named_set(origin), "held_out_rows", None):
-            given["holdout_rows"] = "none"
-        given["holdout"] = split.get("fraction", cls.holdout) if spec.test is not None else 0.0
-        given |= {
-            name: split[recorded]
-            for name, recorded in {"holdout_per": "per", "split_seed": "seed"}.items()
-            if split.get(recorded) is not None
+            settings["holdout_rows"] = "none"
+        settings["holdout"] = split.get("fraction", cls.holdout) if spec.test is not None else 0.0
+        settings |= {
+            name: split[split_key]
+            for name, split_key in {"holdout_per": "per", "split_seed": "seed"}.items()
+            if split.get(split_key) is not None
         }
         reading = spec.reading or {}
         read = {  # an empty cell is always missing
@@ -475,16 +498,16 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
             options={spec.engine: options},
             start=start,
             jobs=SLOTS,
-            **given,
+            **settings,
         )
 
     def to_query(self) -> dict[str, str]:
         """Return the request as parameters of a page address, name → text; values equal to the defaults are left out."""
-        known = request_fields()
+        all_fields = request_fields()
         texts = {
             key: written(value)
             for key, value in self.values().items()
-            if written(value) != written(known[key].default)
+            if written(value) != written(all_fields[key].default)
         }
         if self.engines != DEFAULT_ENGINES:
             texts["engines"] = ",".join(self.engines)
@@ -512,10 +535,10 @@ class RequestField(NamedTuple):
 
     def holders(self, settings: dict) -> list[dict]:
         """Return the dicts within a request's settings that can contain this field's value."""
-        own = settings.get(self.part, settings)
+        values = settings.get(self.part, settings)
         if self.part == "options":
-            return [own[engine] for engine in self.engines if engine in own]
-        return [] if own is None else [own]
+            return [values[engine] for engine in self.engines if engine in values]
+        return [] if values is None else [values]
 
 
 def request_fields() -> dict[str, RequestField]:
@@ -531,94 +554,108 @@ def _request_fields(engines: tuple) -> dict[str, RequestField]:
     defaults = {name: getattr(LDA, name) for name in ("n_topics", *PRIORS)} | {"jobs": SLOTS}
     general = ModelSettings, RunSettings, SplitSettings, StartSettings, DocumentSettings
     prepared = [name for name in names(SplitSettings) if name not in ("holdout", "split_seed")]
-    groups = sorted(shared_options().items(), key=lambda one: (-len(one[1][1]), one[1][1]))
+    groups = sorted(shared_options().items(), key=lambda entry: (-len(entry[1][1]), entry[1][1]))
     documents, records = {"of_records": False}, {"of_records": True, "prefix": OF_RECORDS}
 
-    def some(section: str, *chosen: str, of=general, prefix: str = "", **more) -> dict:
-        """Return settings of the classes ``of`` as fields of a section: those named in ``chosen``, or all if none is named."""
-        known = {each.name: each for kind in of for each in fields(kind)}
+    def fields_of(
+        section: str, *setting_names: str, classes=general, prefix: str = "", **arguments
+    ) -> dict:
+        """Return settings of the classes as fields of a section: those in ``setting_names``, or all if none is named."""
+        settings = {
+            setting_field.name: setting_field for kind in classes for setting_field in fields(kind)
+        }
         return {
             (key := f"{prefix}{name}"): RequestField(
-                key, known[name], defaults.get(key, known[name].default), section, **more
+                key, settings[name], defaults.get(key, settings[name].default), section, **arguments
             )
-            for name in chosen or known
+            for name in setting_names or settings
         }
 
-    def of_engines(section: str) -> dict:
+    def option_fields(section: str) -> dict:
         """Return the options of engines in a section as fields; options that more engines share come first."""
         return {
-            key: RequestField(key, about, about.default, section, "options", None, having)
-            for key, (about, having) in groups
+            key: RequestField(key, option, option.default, section, "options", None, engine_names)
+            for key, (option, engine_names) in groups
             if section
-            == (RUN if key == SPLIT else HYPER if is_hyperparameter(about.name) else OPTIONS)
+            == (RUN if key == SPLIT else HYPER if is_hyperparameter(option.name) else OPTIONS)
         }
 
     return (
-        some(DATA, *names(ColumnSettings)[:-1], of=[ColumnSettings], part="read", **documents)
-        | some(DATA, "time", of=[ColumnSettings], part="read", prefix=OF_FILES, **documents)
-        | some(PREPROCESSING, of=[ReadSettings], part="read", **documents)
-        | some(PREPROCESSING, of=[RecordReadSettings], part="read", **records)
-        | some(PREPROCESSING, *prepared, **documents)
-        | some(PREPROCESSING, "holdout_per", of=[RecordSettings], **records)
-        | some(PREPROCESSING, "split_seed")
-        | some(RUN, "n_topics")
-        | of_engines(RUN)
-        | some(RUN, *PRIORS, **documents)
-        | some(RUN, "model", *PRIORS, of=[RecordSettings], **records)
-        | some(RUN, "n_iterations", "seed", "seeds", "holdout")
-        | some(RUN, "model", **documents)
-        | some(RUN, "super", part="sizes", **documents)
-        | some(OPTIONS, "start", **documents)
-        | some(OPTIONS, "jobs")
-        | of_engines(OPTIONS)
-        | of_engines(HYPER)
+        fields_of(
+            DATA, *names(ColumnSettings)[:-1], classes=[ColumnSettings], part="read", **documents
+        )
+        | fields_of(
+            DATA, "time", classes=[ColumnSettings], part="read", prefix=OF_FILES, **documents
+        )
+        | fields_of(PREPROCESSING, classes=[ReadSettings], part="read", **documents)
+        | fields_of(PREPROCESSING, classes=[RecordReadSettings], part="read", **records)
+        | fields_of(PREPROCESSING, *prepared, **documents)
+        | fields_of(PREPROCESSING, "holdout_per", classes=[RecordSettings], **records)
+        | fields_of(PREPROCESSING, "split_seed")
+        | fields_of(RUN, "n_topics")
+        | option_fields(RUN)
+        | fields_of(RUN, *PRIORS, **documents)
+        | fields_of(RUN, "model", *PRIORS, classes=[RecordSettings], **records)
+        | fields_of(RUN, "n_iterations", "seed", "seeds", "holdout")
+        | fields_of(RUN, "model", **documents)
+        | fields_of(RUN, "super", part="sizes", **documents)
+        | fields_of(OPTIONS, "start", **documents)
+        | fields_of(OPTIONS, "jobs")
+        | option_fields(OPTIONS)
+        | option_fields(HYPER)
     )
 
 
 def missing_in_request(spec: RunSpec) -> list[str]:
     """Return descriptions of a run's settings that `RunRequest.of_spec` leaves out, as no form field can hold them."""
-    known = {one.field.name for one in request_fields().values() if one.part == "read"}
+    reading_options = {
+        request_field.field.name
+        for request_field in request_fields().values()
+        if request_field.part == "read"
+    }
     network = spec.parts()[1]
-    own = "nodes" in spec.model and spec.model["name"] not in SIMULATED
+    is_own = "nodes" in spec.model and spec.model["name"] not in SIMULATED
     missing = {
         "its data, which have no name and no file": origin_of(spec) is None,
-        "its network": (network.is_network and spelled(network) is None) or own,
+        "its network": (network.is_network and spelled(network) is None) or is_own,
         "its prior of each topic": any(isinstance(spec.model.get(name), list) for name in PRIORS),
         "its held-out tokens, which were given": spec.test is not None and not spec.split,
         "settings that were turned": bool(spec.interventions),
         "its edits": "edits" in (spec.start or {}),
     }
-    unread = [name for name in changed_options(spec.reading) if name not in {*known, "name"}]
-    return [what for what, holds in missing.items() if holds] + unread
+    lost_options = [
+        name for name in changed_options(spec.reading) if name not in {*reading_options, "name"}
+    ]
+    return [description for description, is_missing in missing.items() if is_missing] + lost_options
 
 
-def parse(about: Field, text: str):
+def parse(setting_field: Field, text: str):
     """Parse the text of a form's field into a value: a choice, a text, a number, a list of numbers, or None if empty."""
-    metadata = about.metadata
+    metadata = setting_field.metadata
     if metadata["choices"] and not metadata.get("otherwise"):
         return next((value for value in metadata["choices"] if written(value) == text), text)
-    of_numbers = metadata["several"] or about.type in (int, float, int | None)
-    if metadata["choices"] or not of_numbers:
-        return text.strip() or (about.default and text.strip())
+    is_number = metadata["several"] or setting_field.type in (int, float, int | None)
+    if metadata["choices"] or not is_number:
+        return text.strip() or (setting_field.default and text.strip())
     if not text.strip():
         return None
     values = list(dict.fromkeys(map(parse_number, text.split(","))))
-    if isinstance(about.default, float) and not metadata["several"]:
+    if isinstance(setting_field.default, float) and not metadata["several"]:
         values = [float(value) if isinstance(value, int) else value for value in values]
     return values if len(values) > 1 else values[0]
 
 
-def combinations(given: dict) -> Iterator[dict]:
+def combinations(lists: dict) -> Iterator[dict]:
     """Yield every combination of one value from each list, as a dict; values that are no lists are constant."""
-    for chosen in product(*map(as_list, given.values())):
-        yield dict(zip(given, chosen, strict=True))
+    for values in product(*map(as_list, lists.values())):
+        yield dict(zip(lists, values, strict=True))
 
 
 @lru_cache
 def has_supers(model: str) -> bool:
     """Return whether the named network has super-topics (a variable "super"); False for an unknown name."""
     with suppress(InputError):
-        return any(each.name == "super" for each in Network.of(model).variables)
+        return any(variable.name == "super" for variable in Network.of(model).variables)
     return False
 
 

@@ -36,10 +36,10 @@ class Average(NamedTuple):
 class Logs(NamedTuple):
     """Log likelihoods of held-out items, in nats, which can be added over the parts of a test set."""
 
-    alone: float  # under this iteration's probabilities
-    averaged: float  # under the running average
+    of_state: float  # under this iteration's probabilities
+    of_average: float  # under the running average
     by_document: float  # sum over groups of the log of the average joint probability
-    together: float  # log of the joint probability of all items in this iteration
+    joint: float  # log of the joint probability of all items in this iteration
 
 
 def perplexity(items: Data, probability: np.ndarray) -> float:
@@ -94,23 +94,26 @@ def score(
     if test is None:
         return average, {}, None
     samples = engine.samples(train, options)
-    seen = (
+    seen_words = (
         seen_in_training(train, test) if any(measure.of_seen for measure in model.scores) else None
     )
     probability, words = predict_entries(engine, train, model, options, state, test, context)
-    before, (average, logs) = average, taken_in(test, probability, average, past_burn_in)
+    old_average, (average, logs) = (
+        average,
+        updated_average(test, probability, average, past_burn_in),
+    )
     if past_burn_in:
-        log_of_seen = before.log_of_seen
-        if seen is not None:
-            logs_of_seen = _of_groups(test, probability, seen)
+        log_of_seen = old_average.log_of_seen
+        if seen_words is not None:
+            logs_of_seen = _group_logs(test, probability, seen_words)
             log_of_seen = (
                 logs_of_seen if log_of_seen is None else np.logaddexp(log_of_seen, logs_of_seen)
             )
-        n = before.n_averaged
+        n = old_average.n_averaged
         mean_words = (
             words
-            if before.words is None or words is None
-            else before.words + (words - before.words) / (n + 1)
+            if old_average.words is None or words is None
+            else old_average.words + (words - old_average.words) / (n + 1)
         )
         average = average._replace(words=mean_words, log_of_seen=log_of_seen)
     average, scores = scores_from(logs, average, test, samples, past_burn_in)
@@ -119,11 +122,13 @@ def score(
     return (
         average,
         scores,
-        _predicted(test, probability, words, seen, average if samples and past_burn_in else None),
+        _prediction(
+            test, probability, words, seen_words, average if samples and past_burn_in else None
+        ),
     )
 
 
-def taken_in(
+def updated_average(
     test: Data, probability: np.ndarray, average: Average, past_burn_in: bool
 ) -> tuple[Average, Logs]:
     """Update the running average by one iteration's probabilities, if burn-in is over; return it and the log likelihoods.
@@ -131,15 +136,15 @@ def taken_in(
     `log_of_all` is left to `scores_from`, so that the results for the parts of a test set can be added.
     """
     if not past_burn_in:
-        alone = log_likelihood(test.weights, probability)
-        return average, Logs(alone, alone, np.nan, np.nan)
+        log_of_state = log_likelihood(test.weights, probability)
+        return average, Logs(log_of_state, log_of_state, np.nan, np.nan)
     mean, n = np.empty_like(probability), average.n_averaged
-    alone, averaged = take_in(test.weights, probability, average.probability, n, mean)
-    logs = _of_groups(test, probability)
+    log_of_state, log_of_average = take_in(test.weights, probability, average.probability, n, mean)
+    logs = _group_logs(test, probability)
     log_of_groups = np.logaddexp(average.log_of_groups, logs)
     by_document = (log_of_groups - np.log(n + 1)).sum()
     return Average(mean, n + 1, log_of_groups, average.log_of_all), Logs(
-        alone, averaged, by_document, logs.sum()
+        log_of_state, log_of_average, by_document, logs.sum()
     )
 
 
@@ -151,18 +156,16 @@ def scores_from(
     samples : whether the engine samples tokens, so that the perplexity is that of the average
     """
     if past_burn_in:
-        average = average._replace(
-            log_of_all=float(np.logaddexp(average.log_of_all, logs.together))
-        )
-    alone, averaged = (perplexity_of(log, test) for log in logs[:2])
-    by_document = joint = alone
+        average = average._replace(log_of_all=float(np.logaddexp(average.log_of_all, logs.joint)))
+    state_perplexity, average_perplexity = (perplexity_of(log, test) for log in logs[:2])
+    by_document = joint = state_perplexity
     if samples and past_burn_in:
         by_document = perplexity_of(logs.by_document, test)
         joint = perplexity_of(average.log_of_all - np.log(average.n_averaged), test)
     return average, {
-        "test_perplexity": averaged if samples else alone,
-        "test_perplexity_state": alone,
-        "test_perplexity_average": averaged,
+        "test_perplexity": average_perplexity if samples else state_perplexity,
+        "test_perplexity_state": state_perplexity,
+        "test_perplexity_average": average_perplexity,
         "test_perplexity_by_document": by_document,
         "test_perplexity_joint": joint,
     }
@@ -181,38 +184,38 @@ def further_scores(
     }
 
 
-def _predicted(
+def _prediction(
     test: Data,
     probability: np.ndarray,
     words: np.ndarray | None,
-    seen: np.ndarray | None,
+    seen_words: np.ndarray | None,
     average: Average | None,
 ) -> Predicted:
     """Return the input of further scores: the running average's predictions, or the state's if ``average`` is None."""
     if average is None:
-        of_seen = None if seen is None else _of_groups(test, probability, seen)
+        log_of_seen = None if seen_words is None else _group_logs(test, probability, seen_words)
         return Predicted(
-            probability, _of_groups(test, probability), of_seen, words, probability, words
+            probability, _group_logs(test, probability), log_of_seen, words, probability, words
         )
-    of_mean = np.log(average.n_averaged)
-    of_seen = None if seen is None else average.log_of_seen - of_mean
+    log_n = np.log(average.n_averaged)
+    log_of_seen = None if seen_words is None else average.log_of_seen - log_n
     return Predicted(
         average.probability,
-        average.log_of_groups - of_mean,
-        of_seen,
+        average.log_of_groups - log_n,
+        log_of_seen,
         average.words,
         probability,
         words,
     )
 
 
-def _of_groups(
-    test: Data, probability: np.ndarray, counted: np.ndarray | slice = slice(None)
+def _group_logs(
+    test: Data, probability: np.ndarray, pairs: np.ndarray | slice = slice(None)
 ) -> np.ndarray:
     """Return the log joint probability (group,) of each group's held-out items.
 
-    counted : the pairs to include, by default all
+    pairs : the pairs to include, by default all
     """
     with np.errstate(divide="ignore"):
-        logs = test.weights[counted] * np.log(probability[counted])
-    return np.bincount(test.groups[counted], logs, int(test.groups.max(initial=-1)) + 1)
+        logs = test.weights[pairs] * np.log(probability[pairs])
+    return np.bincount(test.groups[pairs], logs, int(test.groups.max(initial=-1)) + 1)

@@ -226,23 +226,25 @@ def names(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind))
 
 
-def of(kind: type, settings: dict) -> dict:
+def select_settings(kind: type, settings: dict) -> dict:
     """Return the entries of ``settings`` whose names are settings of the class ``kind``."""
     return {name: settings[name] for name in names(kind) if name in settings}
 
 
-def named(function: Callable, *others: Callable, apart_from: Collection[str] = ()) -> Signature:
+def signature_with(
+    function: Callable, *others: Callable, apart_from: Collection[str] = ()
+) -> Signature:
     """Return the signature of a function with its ``**settings`` replaced by the optional parameters of other functions.
 
     Those ``apart_from`` are left out.
     """
-    found = {
-        name: one
-        for name, one in signature(function).parameters.items()
-        if one.kind is not Parameter.VAR_KEYWORD
+    parameters = {
+        name: parameter
+        for name, parameter in signature(function).parameters.items()
+        if parameter.kind is not Parameter.VAR_KEYWORD
     }
-    for each in others:
-        for name, one in signature(each).parameters.items():
-            if one.default is not Parameter.empty and name not in apart_from:
-                found.setdefault(name, one.replace(kind=Parameter.KEYWORD_ONLY))
-    return signature(function).replace(parameters=list(found.values()))
+    for other in others:
+        for name, parameter in signature(other).parameters.items():
+            if parameter.default is not Parameter.empty and name not in apart_from:
+                parameters.setdefault(name, parameter.replace(kind=Parameter.KEYWORD_ONLY))
+    return signature(function).replace(parameters=list(parameters.values()))

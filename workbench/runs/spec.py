@@ -102,12 +102,12 @@ class RunSpec(RunSettings):
     @property
     def hash(self) -> str:
         """The sha256 (hex) of those settings that determine a run's results."""
-        about, options = named_options(get_engine(self.engine)), {}
+        options_by_name, options = named_options(get_engine(self.engine)), {}
         # by their original names, without later options that have the value of runs before these
         for name, value in self.options.items():
-            known = about[name].metadata if name in about else {}
-            if not (known.get("late") and value == known["before"]):
-                options[known.get("former") or name] = value
+            metadata = options_by_name[name].metadata if name in options_by_name else {}
+            if not (metadata.get("late") and value == metadata["before"]):
+                options[metadata.get("former") or name] = value
         identity = {name: getattr(self, name) for name in IDENTITY} | {"options": options}
         if self.start:
             identity["start"] = self.start["counts"]
@@ -116,7 +116,8 @@ class RunSpec(RunSettings):
         }
         if self.interventions:
             identity["interventions"] = [
-                (made.iteration, plain(made.changes)) for made in self.interventions
+                (intervention.iteration, plain(intervention.changes))
+                for intervention in self.interventions
             ]
         return hashlib.sha256(_json(identity).encode()).hexdigest()
 
@@ -126,9 +127,13 @@ class RunSpec(RunSettings):
         if engine.kind == NOT_INSTALLED:
             return engine, engine.model(self.model), engine.options()
         try:
-            beliefs, options = split_options(engine, _restored(self.options))
-            model = engine.model(**_restored(self.model), **beliefs)
-            changes = [change for made in self.interventions for change in made.changes.items()]
+            priors, options = split_options(engine, _restored(self.options))
+            model = engine.model(**_restored(self.model), **priors)
+            changes = [
+                change
+                for intervention in self.interventions
+                for change in intervention.changes.items()
+            ]
             if changes:  # the last of each setting holds
                 model, options = turned(model, options, dict(changes))
             return engine, model, options
@@ -155,8 +160,16 @@ class RunSpec(RunSettings):
 
     def at(self, iteration: int) -> RunSpec:
         """Return the spec with the settings that hold at an iteration: without later changes of settings."""
-        made = tuple(each for each in self.interventions if each.iteration <= iteration)
-        return self if made == self.interventions else replace(self, interventions=made)
+        interventions = tuple(
+            intervention
+            for intervention in self.interventions
+            if intervention.iteration <= iteration
+        )
+        return (
+            self
+            if interventions == self.interventions
+            else replace(self, interventions=interventions)
+        )
 
     @property
     def held_after(self) -> int:
@@ -182,14 +195,14 @@ class RunSpec(RunSettings):
     def breaks(self) -> list[tuple[int, str]]:
         """List of (iteration, reason) at which the computation changes: end of warm-up, or settings changed."""
         ends = [(self.warm_up + 1, "the warm-up has ended")] if self.warm_up else []
-        turned = [
+        changes = [
             (
-                made.iteration,
-                ", ".join(f"{name} = {value:g}" for name, value in made.changes.items()),
+                intervention.iteration,
+                ", ".join(f"{name} = {value:g}" for name, value in intervention.changes.items()),
             )
-            for made in self.interventions
+            for intervention in self.interventions
         ]
-        return sorted(ends + turned, key=itemgetter(0))
+        return sorted(ends + changes, key=itemgetter(0))
 
     @property
     def n_topics(self) -> int | None:
@@ -218,10 +231,13 @@ class RunSpec(RunSettings):
 
     def settings(self) -> dict:
         """Return all settings as a dict, except ``warm_start``, which JSON cannot represent."""
-        made = [(each.iteration, plain(each.changes), *each[2:]) for each in self.interventions]
+        interventions = [
+            (intervention.iteration, plain(intervention.changes), *intervention[2:])
+            for intervention in self.interventions
+        ]
         values = asdict(replace(self, warm_start=None, interventions=()))
         del values["warm_start"], values["interventions"]
-        return values | ({"interventions": made} if made else {})
+        return values | ({"interventions": interventions} if interventions else {})
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
@@ -239,20 +255,22 @@ class RunSpec(RunSettings):
             raise SpecError(
                 f"the spec of a run is one JSON object; this is a {type(fields_by_name).__name__}; it is damaged"
             )
-        known = {f.name: f for f in fields(cls) if f.name != "warm_start"}
+        known_fields = {f.name: f for f in fields(cls) if f.name != "warm_start"}
         without_default = dict.fromkeys(
-            name for name, f in known.items() if f.default is f.default_factory is MISSING
+            name for name, f in known_fields.items() if f.default is f.default_factory is MISSING
         )
-        stored = {name: value for name, value in fields_by_name.items() if name in known}
-        spec = cls(**without_default | stored)
+        stored_fields = {
+            name: value for name, value in fields_by_name.items() if name in known_fields
+        }
+        spec = cls(**without_default | stored_fields)
         _check_types(spec)
         spec = replace(spec, interventions=interventions_of(spec.interventions))
         if spec.module or not is_known(spec.engine):
             OF_RUNS[spec.engine] = spec.module or ""
         engine = get_engine(spec.engine)
-        about = named_options(engine)
+        options_by_name = named_options(engine)
         options = {
-            about[name].name if name in about else name: value
+            options_by_name[name].name if name in options_by_name else name: value
             for name, value in spec.options.items()
             if name not in engine.fixed
         }
@@ -284,21 +302,19 @@ class RunSpec(RunSettings):
     def label(self) -> str:
         """Return the run's label for legends and tables: engine, network, non-default options, "warm" for a warm start."""
         engine, model, _ = self.parts()
-        described, options = [self.engine, model.network_name], _restored(self.options)
-        for name, about in options_of(engine).items():
-            value = math.inf if options.get(name) == "inf" else options.get(name, about.default)
-            if name == "r" or value != about.default:
-                described.append(
-                    f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-                )
+        parts, options = [self.engine, model.network_name], _restored(self.options)
+        for name, option in options_of(engine).items():
+            value = math.inf if options.get(name) == "inf" else options.get(name, option.default)
+            if name == "r" or value != option.default:
+                parts.append(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}")
         if len(self.interventions) == 1:
-            (made,) = self.interventions
-            described += [f"{name}={made.changes[name]:g}" for name in made.changes]
-            described.append(f"from {made.iteration}")
+            (intervention,) = self.interventions
+            parts += [f"{name}={intervention.changes[name]:g}" for name in intervention.changes]
+            parts.append(f"from {intervention.iteration}")
         elif self.interventions:  # two runs that were turned differently never have the same label
-            described.append(f"turned {len(self.interventions)} times ({self.hash[:4]})")
-        described += ["warm", *edits_in_short(self.start)] if self.start else []
-        return " ".join(filter(None, described))
+            parts.append(f"turned {len(self.interventions)} times ({self.hash[:4]})")
+        parts += ["warm", *edits_in_short(self.start)] if self.start else []
+        return " ".join(filter(None, parts))
 
 
 def edits_in_short(start: dict) -> list[str]:
@@ -379,10 +395,10 @@ def make_spec(
     ``interventions`` are pairs (iteration, {setting: value}) of settings that are turned while the run runs. The other
     settings are those of `RunSettings`. Raises SpecError, ModelError or OptionError.
     """
-    chosen = get_engine(engine)
-    if chosen.kind == NOT_INSTALLED:
-        raise SpecError(chosen.title, field="engine", value=engine)
-    kind = chosen.model.data
+    engine_chosen = get_engine(engine)
+    if engine_chosen.kind == NOT_INSTALLED:
+        raise SpecError(engine_chosen.title, field="engine", value=engine)
+    kind = engine_chosen.model.data
     if getattr(train, "item", None) != kind.item:
         raise SpecError(
             "the corpus must be a Corpus (workbench.load_corpus makes one)"
@@ -391,7 +407,7 @@ def make_spec(
             f"; got {type(train).__name__}",
         )
     if train.n_parts > 1:
-        _refuse_in_parts(chosen, train)
+        _refuse_in_parts(engine_chosen, train)
     if test is not None and not train.same_rows(test):
         raise SpecError(
             "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
@@ -399,8 +415,8 @@ def make_spec(
             else f"the test {kind.__name__} must have the rows and fields of the training data"
         )
     test = test if test is not None and test.n_items else None
-    if test is not None and chosen.model.whole_rows:
-        _refuse_split_rows(train, test, chosen.name)
+    if test is not None and engine_chosen.model.whole_rows:
+        _refuse_split_rows(train, test, engine_chosen.name)
     if train.n_items == 0:
         raise SpecError(
             f"the data have no {kind.item} to learn from; hold out fewer or choose other data"
@@ -411,22 +427,22 @@ def make_spec(
             "how the test tokens were drawn, a dict; an option of this name goes into options",
             split,
         )
-    beliefs, of_engine = split_options(chosen, dict(options or {}))
-    model = replace(make_model(chosen, n_topics, alpha, beta, model, sizes), **beliefs)
+    beliefs, of_engine = split_options(engine_chosen, dict(options or {}))
+    model = replace(make_model(engine_chosen, n_topics, alpha, beta, model, sizes), **beliefs)
     if start is not None and not model.warm_starts:
         raise SpecError(
             f"a run of network '{model.name}' cannot begin from another run; leave start out"
         )
-    model = chosen.suits(model.for_data(train))
-    chosen.check_options(of_engine, train)
-    _refuse_uncountable(chosen, of_engine, train)
+    model = engine_chosen.suits(model.for_data(train))
+    engine_chosen.check_options(of_engine, train)
+    _refuse_uncountable(engine_chosen, of_engine, train)
     warm_start, origin = start or (None, None)
     table = getattr(train, "table", None)
     spec = RunSpec(
         corpus=train.name,
         train=train.content_hash,
         test=None if test is None else test.content_hash,
-        engine=chosen.name,
+        engine=engine_chosen.name,
         model=plain(model.settings()),
         options=plain(beliefs | asdict(of_engine)),
         split=split,
@@ -436,10 +452,10 @@ def make_spec(
         counted=dict(table.counted) if table else None,
         reading=train.reading if split or test is not None else current(train),
         shards=train.n_parts if train.n_parts > 1 else None,
-        module=module_of(chosen.name),
+        module=module_of(engine_chosen.name),
         **checked(settings),
     )
-    _check_rule(spec, chosen)
+    _check_rule(spec, engine_chosen)
     spec = replace(spec, interventions=planned(spec, interventions))
     if name is None:
         stem = re.sub(r"[^A-Za-z0-9._+=-]+", "-", train.name).strip("-.") or "corpus"
@@ -459,10 +475,10 @@ def _refuse_in_parts(engine: Engine, train: AnyCorpus) -> None:
     """Raise SpecError if an engine cannot infer from a corpus in shards, or the corpus has sequences of documents."""
     if not engine.in_parts:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
-        once = ", visit it once with fit_stream" if engine.name == STREAMING else ""
+        reason = ", visit it once with fit_stream" if engine.name == STREAMING else ""
         raise SpecError(
             f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_parts} shards; take "
-            f"{able}{once}, or, where memory holds it, load it whole: in_memory(), or workbench data convert FOLDER all.npz",
+            f"{able}{reason}, or, where memory holds it, load it whole: in_memory(), or workbench data convert FOLDER all.npz",
             field="engine",
             value=engine.name,
         )
@@ -486,13 +502,13 @@ def _refuse_uncountable(engine: Engine, options: Options, train: Data) -> None:
         sampled = np.where(part.counts <= least, part.counts, 0)
         of_documents.append(np.bincount(part.documents, sampled, part.n_documents))
         of_words += np.bincount(part.words, sampled, part.n_words)
-    for of, tokens, labels in (
+    for subject, tokens, labels in (
         ("document", np.concatenate(of_documents), train.titles),
         ("word", of_words, train.vocabulary),
     ):
         if tokens.max() > INT32_MAX:
             raise SpecError(
-                f"{engine.name} samples tokens, at most {INT32_MAX:,} of a {of}, and {labels[tokens.argmax()]!r} has "
+                f"{engine.name} samples tokens, at most {INT32_MAX:,} of a {subject}, and {labels[tokens.argmax()]!r} has "
                 f"{tokens.max():,.0f}; choose an engine that samples none, as vb",
                 field="engine",
             )
@@ -556,12 +572,10 @@ def make_model(
             for other in map(get_engine, ENGINES)
             if name in other.model.takes and other.model.data is engine.model.data
         ]
-        instead = f"; its options are {', '.join(options_of(engine)) or 'none'}"
+        advice = f"; its options are {', '.join(options_of(engine)) or 'none'}"
         if len(others) <= MOST_NAMED:
-            instead = f", or choose an engine that takes one: {', '.join(others)}"
-        raise SpecError(
-            f"{engine.name} has a model of its own, so leave out ", Named(name), instead
-        )
+            advice = f", or choose an engine that takes one: {', '.join(others)}"
+        raise SpecError(f"{engine.name} has a model of its own, so leave out ", Named(name), advice)
     return engine.model.of(**settings)
 
 
@@ -603,17 +617,22 @@ def _check_rule(spec: RunSpec, engine: Engine) -> None:
         )
 
 
-def no_setting(given: dict, known: Iterable[str]) -> SpecError:
+def no_setting(settings: dict, known_names: Iterable[str]) -> SpecError:
     """Return the error that the given names are no settings; it suggests the nearest known names."""
-    known = [*known]
-    meant = {name: nearest(name, known) for name in given}
-    lost = [name for name, near in meant.items() if near is None]
-    said, near = (
-        ", ".join(f"'{shown(name)}'" for name in each) for each in (lost or meant, meant.values())
+    known_names = [*known_names]
+    nearest_names = {name: nearest(name, known_names) for name in settings}
+    without_nearest = [name for name, nearest_text in nearest_names.items() if nearest_text is None]
+    names_text, nearest_text = (
+        ", ".join(f"'{shown(name)}'" for name in group)
+        for group in (without_nearest or nearest_names, nearest_names.values())
     )
-    hint = f"there are {', '.join(known)}" if lost else f"did you mean {near}?"
-    first = (lost or [*meant])[0]
-    return SpecError(f"no setting {said}; {hint}", field=first, value=given[first])
+    hint = (
+        f"there are {', '.join(known_names)}"
+        if without_nearest
+        else f"did you mean {nearest_text}?"
+    )
+    first = (without_nearest or [*nearest_names])[0]
+    return SpecError(f"no setting {names_text}; {hint}", field=first, value=settings[first])
 
 
 def checked(settings: dict) -> dict:
@@ -622,7 +641,7 @@ def checked(settings: dict) -> dict:
     for name, value in settings.items():
         if name not in names(RunSettings):
             raise no_setting({name: value}, [*names(ModelSettings), *names(RunSettings)])
-        flags, low, high = (SETTINGS[name].metadata[what] for what in ("flags", "low", "high"))
+        flags, low, high = (SETTINGS[name].metadata[key] for key in ("flags", "low", "high"))
         values[name] = (
             value
             if low is None

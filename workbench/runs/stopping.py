@@ -35,10 +35,14 @@ class StopRule(NamedTuple):
         """Return whether the rule ends the run, given (iteration, value) of the variable so far."""
         if not trail:
             return False
-        now, value = trail[-1]
+        last_iteration, value = trail[-1]
         if self.on == "steps":
             return value >= self.tolerance
-        earlier = [before for iteration, before in trail if now - iteration >= WINDOW]
+        earlier = [
+            earlier_value
+            for iteration, earlier_value in trail
+            if last_iteration - iteration >= WINDOW
+        ]
         return bool(earlier) and abs(value - earlier[-1]) <= self.tolerance * abs(value)
 
     def describe(self, iteration: int) -> str:

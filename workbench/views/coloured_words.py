@@ -6,14 +6,7 @@ from types import MappingProxyType
 import numpy as np
 import xarray as xr
 
-from workbench.corpus.texts.words import (
-    SEEN,
-    WORD_PATTERN,
-    compiled_pattern,
-    segmenter_of,
-    spelling,
-)
-from workbench.runs.execution.bounded_matching import find_spans
+from workbench.measures.documents import counted_words
 from workbench.views.elements import topic_colour
 
 MOST_TYPES = 400
@@ -30,19 +23,13 @@ def text_coloured(
     ``counted``: how the words of the text were found, see `workbench.corpus.document_table.DocumentTable`. None if a pattern of
     words that the user chose takes too long on this text.
     """
-    pattern, raw = (
-        counted.get("token_pattern", WORD_PATTERN),
-        segmenter_of(counted.get("segmenter"), SEEN)(raw),
-    )
-    if pattern == WORD_PATTERN:
-        spans = [found.span() for found in compiled_pattern(pattern).finditer(raw)]
-    elif (spans := find_spans(pattern, raw)) is None:
+    raw, found = counted_words(raw, counted)
+    if found is None:
         return None
-    alike = spelling(counted.get("lowercase", True), counted.get("accents", "keep"))
     topics = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
     pieces, end = [], 0
-    for start, stop in spans:
-        if (known := alike(raw[start:stop])) in topics:
+    for start, stop, known in found:
+        if known in topics:
             pieces += [
                 {"word": raw[end:start], "topic": None},
                 piece(raw[start:stop], 1, topics[known]),

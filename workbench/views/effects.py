@@ -11,7 +11,7 @@ import xarray as xr
 from workbench.measures import MeasureError
 from workbench.measures.effects import columns_of_documents, curve_beside, is_numeric
 from workbench.measures.groups import COLUMN, columns_of
-from workbench.views.elements import COLOURS, RC, axis, band, element, fitting, panel, topic_colour
+from workbench.views.elements import COLOURS, RC, axis, band, element, fitting, panel, topic_colours
 from workbench.views.groups import PANEL, interval
 from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, numbered, rows_of
 from workbench.views.topics import names_of_topics
@@ -93,7 +93,7 @@ def draw_effects(
                 continue  # too few documents, and nobody asked for this column
             raise
         names, long_names = names_of_topics(run, 3, 34), names_of_topics(run, 6, 80)
-        topics = _changing(curve)
+        topics, colours = _changing(curve), topic_colours(run)
         rows = curve[list(HEADER[2:])].to_dataframe().reset_index().sort_values(["topic", "value"])
         n, more = curve.attrs["n_documents"], curve.sizes["topic"] - len(topics)
         of_topics = (
@@ -107,7 +107,7 @@ def draw_effects(
             f"uncertainty of the shares{of_topics}: the {len(topics)} topics that change most beyond their errors"
             f"{f'; {more} more are in the table' if more else ''}. A regression on {n:,} documents; the intervals are not "
             "corrected for the number of topics.",
-            [effect_view(curve, topic, names[topic], topic_colour(topic)) for topic in topics],
+            [effect_view(curve, topic, names[topic], colours(topic)) for topic in topics],
             [*WHOSE, *HEADER],
             rows_of(label, run, rows[list(HEADER)]),
             legend=False,

@@ -12,13 +12,14 @@ markers of different lengths, so that looks repeat only after many labels.
 
 import colorsys
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import count
 from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
+import xarray as xr
 
 from workbench.engines import get_engine
 from workbench.errors import InputError, not_installed
@@ -185,7 +186,7 @@ GOLDEN = 0.618034
 
 
 def topic_colour(topic: int) -> str:
-    """Return the colour of a topic, which depends only on its number and so is the same on every page."""
+    """Return the colour of a topic to which people gave none: it depends only on its number, so is the same on every page."""
     if topic < N_NAMED:
         return COLOURS[topic]
     rest, wheel = divmod(topic - N_NAMED, 12)
@@ -193,6 +194,20 @@ def topic_colour(topic: int) -> str:
         (topic * GOLDEN) % 1.0, (0.5, 0.64, 0.42)[rest % 3], 0.5 if wheel % 2 else 0.7
     )
     return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
+
+
+def topic_colours(run: xr.Dataset) -> Callable[[int], str]:
+    """Return a function from a topic's number to its colour: that which people gave it, else `topic_colour`."""
+    chosen = chosen_colours(run)
+    return lambda topic: chosen.get(topic) or topic_colour(topic)
+
+
+def chosen_colours(run: xr.Dataset) -> dict[int, str]:
+    """Return topic number → colour, of the topics that people coloured (see `workbench.runs.store.edition`)."""
+    if "topic_colour" not in run.coords:
+        return {}
+    pairs = zip(run["topic"].values.tolist(), run["topic_colour"].values, strict=True)
+    return {topic: str(colour) for topic, colour in pairs if colour}
 
 
 ROW = 0.135

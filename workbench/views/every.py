@@ -13,6 +13,7 @@ from workbench.runs.progress import bar
 from workbench.views import (
     bayes_nets,
     comparison,
+    consensus,
     convergence,
     correlations,
     effects,
@@ -150,6 +151,7 @@ VIEWS = [
         topics.draw_words,
         controls=topics.word_controls,
     ),
+    View("consensus", "Topics on which runs agree", COUNTED, consensus.draw_consensus),
     View("topic-map", "Map of the topics", COUNTED, topic_map.draw_maps),
     View(
         "topic-correlations",

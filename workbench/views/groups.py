@@ -5,7 +5,7 @@ are stacked by period, with one panel with intervals per topic.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import xarray as xr
@@ -31,6 +31,7 @@ from workbench.views.elements import (
     panel,
     rows_below,
     topic_colour,
+    topic_colours,
 )
 from workbench.views.over_time import rising, spaced
 from workbench.views.picture import (
@@ -327,15 +328,17 @@ STACKED = 0.55
 
 
 def stacked_view(
-    shares_table: xr.Dataset, topics: list[int], names: dict[int, str], title: str = ""
+    shares_table: xr.Dataset,
+    topics: list[int],
+    names: dict[int, str],
+    title: str = "",
+    colours: Callable[[int], str] = topic_colour,
 ):
     """Draw stacked shares by period of some topics, and of all others on top, as a `holoviews.Overlay` of `Area`."""
     n_periods = shares_table.sizes["time"]
     places, below = np.arange(float(n_periods)), np.zeros(n_periods)
     parts, shares = [], shares_table["share"].transpose("topic", "time")
-    layers = [
-        (names[topic], shares.sel(topic=topic).values, topic_colour(topic)) for topic in topics
-    ]
+    layers = [(names[topic], shares.sel(topic=topic).values, colours(topic)) for topic in topics]
     rest = shares.drop_sel(topic=topics)
     if rest.size:
         layers.append(("all others", rest.sum("topic", skipna=False).values, GREY))
@@ -415,14 +418,14 @@ def draw_topics_over_time(
         shares_table = topics_over_time(run, "time", length)
         if np.isfinite(shares_table["share"].isel(topic=0)).sum() < 2:
             continue
-        topics = _moving(shares_table)
+        topics, colours = _moving(shares_table), topic_colours(run)
         names, long_names = names_of_topics(run, 3, 34), names_of_topics(run, 6, 80)
         words = _words(run, shown.corpora.get(spec_of(run).train), length, shares_table)
         top = 1.08 * float(np.nanmax(shares_table[["share", "high"]].sel(topic=topics).to_array()))
         panels = [
-            stacked_view(shares_table, topics, names, label),
+            stacked_view(shares_table, topics, names, label, colours),
             *(
-                topic_over_time_view(shares_table, topic, names[topic], topic_colour(topic), top)
+                topic_over_time_view(shares_table, topic, names[topic], colours(topic), top)
                 for topic in topics
             ),
         ]

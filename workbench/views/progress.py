@@ -35,7 +35,7 @@ from workbench.views.elements import (
     looks,
     overlay,
     panel,
-    topic_colour,
+    topic_colours,
 )
 from workbench.views.picture import (
     WHOSE,
@@ -354,8 +354,9 @@ def draw_topic_sizes(
 ) -> Iterator[Picture]:
     """Draw the sizes of the topics; of a single run as shares in the colours of topics for ``kind`` "stacked" or "lines"."""
     if kind != "tokens" and len(shown.runs) == 1:
+        run = shown.runs[0]
         order = "the finally largest topic at the bottom" if kind == "stacked" else "a line each"
-        shares = topic_shares_view(shown.runs[0], topic_colour, labels, kind == "stacked")
+        shares = topic_shares_view(run, topic_colours(run), labels, kind == "stacked")
         caption = f"Shares of the training tokens over the iterations, {order}; one run."
         yield view.picture(caption, [shares], legend=False, height=2.9)
         return

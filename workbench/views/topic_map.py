@@ -8,6 +8,7 @@ import xarray as xr
 from workbench.measures import (
     one_run,
     spec_of,
+    topic_descriptions,
     topic_map,
     topic_sizes,
     topics_by_size,
@@ -184,6 +185,9 @@ def draw_maps(
             topic_map(run) if points is None else points,
             names_of_topics(run, 5, 80),
         )
+        hover = {
+            k: f"{names[k]}: {text}" for k, text in topic_descriptions(run).items() if k in names
+        }
         of_what = f"tokens of “{word}”" if word else "training tokens"
         if word:
             topic_points = topic_points.assign(share=topics_of_word(run, word))
@@ -206,7 +210,7 @@ def draw_maps(
                     topic_points,
                     shown.looks[label].colour,
                     f"“{word}”" if word else "",
-                    names,
+                    names | hover,
                     colours,
                 ),
                 topic_list_view(run),

@@ -15,6 +15,7 @@ from workbench.measures import (
     one_run,
     spec_of,
     top_words,
+    topic_labels,
     topic_sizes,
     topics_by_size,
     used_topics,
@@ -52,6 +53,9 @@ MOST_TOPICS, MOST_WORDS, FEWEST_WORDS, TABLE_WORDS = 40, 10, 4, 20
 BASE, LENGTH = 0.5, 0.3
 """Start of the bars, and length of the longest, as shares of the width of a topic."""
 
+GAP = 0.035
+"""Space between a range and the number beside it, which it would else seem to make negative."""
+
 
 def topic_words_view(
     run: xr.Dataset,
@@ -62,31 +66,36 @@ def topic_words_view(
     colour: str = COLOURS[0],
     title: str = "",
     scale: float = 1.0,
+    agreed: xr.Dataset | None = None,
 ):
     """Draw each topic's top words with bars of their probabilities, on one scale for all topics.
 
     ``topics`` are numbers of the run, by default all (for an HDP those with a token), largest first; ``relevance`` from 0 to 1
     ranks the words, see `workbench.measures.top_words`; ``across`` topics are in a row. Returns an overlay of `Rectangles`
     (bars) and three `Labels`: headings (number and share of the tokens), words, probabilities; as high as `words_height`.
-    ``scale``: how large the letters are.
+    ``scale``: how large the letters are. With ``agreed``, the result of `workbench.measures.consensus` in which this run is the
+    nearest one, bars are means over runs, `Segments` are ranges, and headings say in how many runs a topic is.
     """
     run = one_run(run)
+    if agreed is not None:
+        run = run.sel(topic=agreed["topic"].values).assign(phi=agreed["phi"])
     words_of_topics, sizes = top_words(run, n_words, relevance), topic_sizes(run)
     chosen = _chosen(sizes, topics_by_size(run) if topics is None else topics)
     n_words, across = words_of_topics.sizes["rank"], min(across, len(chosen))
     longest = float(words_of_topics["phi"].sel(topic=chosen).max())
-    bars, headings, words, numbers = [], [], [], []
+    if agreed is not None:
+        high = agreed["phi_high"].sel(topic=words_of_topics["topic"], word=words_of_topics["word"])
+        longest = float(high.sel(topic=chosen).max())
+    bars, headings, words, numbers, ranges = [], [], [], [], []
     of_corpus = run["n_kw"].isel(snapshot=-1).sum("topic", skipna=False)
     of_corpus = of_corpus / max(float(of_corpus.sum()), 1e-300)
     for index, topic in enumerate(chosen):
         left, top = index % across, -(index // across) * (n_words + 1.8)
-        headings.append(
-            (
-                left + BASE,
-                top,
-                f"topic {topic} · {100 * float(sizes['share'].sel(topic=topic)):.1f} %",
-            )
-        )
+        about = f"{100 * float(sizes['share'].sel(topic=topic)):.1f} %"
+        if agreed is not None:
+            n_found = int(agreed["n_found"].sel(topic=topic))
+            about = f"in {n_found} of {agreed.attrs['n_runs']} runs"
+        headings.append((left + BASE, top, f"topic {topic} · {about}"))
         topic_words = words_of_topics.sel(topic=topic)
         for rank, (word, phi) in enumerate(
             zip(topic_words["word"].values, topic_words["phi"].values.tolist(), strict=True),
@@ -95,6 +104,12 @@ def topic_words_view(
             middle, end = top - rank, left + BASE + LENGTH * phi / longest
             lift = phi / max(float(of_corpus.sel(word=word)), 1e-300)
             bars.append((left + BASE, middle - 0.36, end, middle + 0.36, phi, lift))
+            if agreed is not None:
+                of_word = agreed[["phi_low", "phi_high"]].sel(topic=topic, word=word)
+                low, high = (float(of_word[name]) for name in ("phi_low", "phi_high"))
+                start, end = (left + BASE + LENGTH * side / longest for side in (low, high))
+                ranges.append((start, middle, end, middle, low, high))
+                end += GAP
             words.append((left + BASE - 0.015, middle, fitting(str(word), MOST_LETTERS)))
             numbers.append((end + 0.015, middle, f"{phi:.3f}".lstrip("0") if phi < 1 else "1"))
     n_rows = math.ceil(len(chosen) / across)
@@ -106,6 +121,20 @@ def topic_words_view(
             color=colour,
             linewidth=0,
             alpha=0.75,
+        ),
+        *(
+            [
+                element(
+                    "Segments",
+                    ranges,
+                    ["x", "y", "x of end", "y of end"],
+                    vdims=[axis("phi_low", "lowest"), axis("phi_high", "highest")],
+                    color=INK,
+                    linewidth=0.8,
+                )
+            ]
+            if ranges
+            else []
         ),
         text_labels(headings, "heading", 6.5 * scale, weight="bold"),
         text_labels(words, "word", 6 * scale, "right"),
@@ -142,12 +171,11 @@ def draw_words(
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
         sizes, words = topic_sizes(run), top_words(run, int(n_words or TABLE_WORDS), relevance)
         largest = topics_by_size(run) if topics is None else topics
-        most_down = int(PAGE / ROW / (FEWEST_WORDS + 1.8))
-        drawn = largest[: min(MOST_TOPICS, across * most_down)]
-        lines_per_topic = PAGE / ROW / math.ceil(len(drawn) / across) - 1.8
+        n_topics, n_fitting = fitting_on_a_page(len(largest), across)
+        drawn = largest[:n_topics]
         n_words = n_words and int(n_words)  # of a slider
         most = n_words if n_words and len(drawn) == 1 else MOST_WORDS
-        n_drawn = min(max(int(lines_per_topic), FEWEST_WORDS), most, words.sizes["rank"])
+        n_drawn = min(n_fitting, most, words.sizes["rank"])
         fewer = (
             f" The {len(drawn)} largest of {len(largest)} topics are drawn; all are in the table."
             if largest != drawn
@@ -176,6 +204,13 @@ def draw_words(
         )
 
 
+def fitting_on_a_page(n_topics: int, across: int) -> tuple[int, int]:
+    """Return how many topics fit on a page, ``across`` in a row, and how many words of each."""
+    n_drawn = min(n_topics, MOST_TOPICS, across * int(PAGE / ROW / (FEWEST_WORDS + 1.8)))
+    lines_per_topic = PAGE / ROW / math.ceil(n_drawn / across) - 1.8
+    return n_drawn, max(int(lines_per_topic), FEWEST_WORDS)
+
+
 def words_height(n_topics: int, n_words: int, across: int = ACROSS) -> float:
     """Return the height in inches at which the letters of `topic_words_view` are legible."""
     return ROW * math.ceil(n_topics / across) * (n_words + 1.8)
@@ -190,16 +225,12 @@ def names_of_topics(
     ``labels``: number → text; by default those of the Dataset.
     """
     run = used_topics(one_run(run))
-    if labels is None and "topic_label" in run:
-        labels = dict(
-            zip(run["topic"].values.tolist(), map(str, run["topic_label"].values), strict=True)
-        )
-    names = {}
+    labels, names = topic_labels(run) if labels is None else labels, {}
     for topic, words in zip(
         run["topic"].values.tolist(), top_words(run, n_words)["word"].values, strict=True
     ):
-        name = f"{topic} · {(labels or {}).get(topic) or words[0]}"
-        for word in words[1:] if not (labels or {}).get(topic) else ():
+        name = f"{topic} · {labels.get(topic) or words[0]}"
+        for word in words[1:] if not labels.get(topic) else ():
             if len(f"{name} {word}") > letters:
                 break
             name = f"{name} {word}"

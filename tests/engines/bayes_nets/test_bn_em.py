@@ -5,7 +5,7 @@ import pytest
 from bayes_net_twins import ORACLES, enumerated, net_of, random_net, swept
 
 from workbench.engines.bayes_nets import bn_em
-from workbench.engines.bayes_nets.bn_em import Options, estimated
+from workbench.engines.bayes_nets.bn_em import Options, estimate
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records
@@ -47,7 +47,7 @@ def test_where_nothing_is_hidden_estimates_are_shares():
 def test_a_row_without_counts_stays_and_what_never_came_is_predicted_with_the_least_probability():
     net, _ = net_of(ORACLES["naive_bayes"])
     theta = net.tables.means(np.zeros(net.tables.n_cells))
-    np.testing.assert_array_equal(estimated(net.tables, np.zeros(net.tables.n_cells), theta), theta)
+    np.testing.assert_array_equal(estimate(net.tables, np.zeros(net.tables.n_cells), theta), theta)
     one = BayesNet("one", (Node("a", 2), Node("b", 2, ("a",))))
     train = Records([[0, 0], [0, -1], [1, 1]], [3, 1, 1], ("a", "b"), (("0", "1"), ("0", "1")))
     test = Records([[-1, -1], [-1, 1], [-1, -1]], [3, 1, 1], ("a", "b"), (("0", "1"), ("0", "1")))

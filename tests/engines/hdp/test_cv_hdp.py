@@ -48,7 +48,7 @@ def started(rows, q, options, **known) -> State:
     model = twin.hdp_of(options, q.shape[1])
     state = cv_hdp.init(rows, model, options, StepContext(0, 0))._replace(**known)
     state.gamma[...] = padded_rows(q, float)
-    return cv_hdp.recounted(rows, state)[0]
+    return cv_hdp.recount_state(rows, state)[0]
 
 
 def iterated(rows, state, options, n=1, first=1):
@@ -342,7 +342,7 @@ def test_topics_keep_their_places_and_sticks_follow_the_sizes():
     for reorder, order in ((True, [1, 3, 0, 2]), (False, [0, 1, 2, 3])):
         options = options_of(beta_total=1e8, reorder=reorder)  # so much that words hardly matter
         state = started(corpus, q, options)
-        state = cv_hdp.settled(corpus, twin.hdp_of(options), options, state, 1)
+        state = cv_hdp.settle_state(corpus, twin.hdp_of(options), options, state, 1)
         assert state.order.tolist() == order  # equal sizes in the order that they had
         np.testing.assert_allclose(state.mean_k[:4], corpus.n_tokens * sizes)
 
@@ -359,8 +359,8 @@ def test_truncations_are_nested_where_gamma_is_fixed(n_more):
         corpus, np.pad(state.gamma[:, :4], ((0, 0), (0, n_more))), options, alpha=state.alpha
     )
     wider = wider._replace(log_pi=np.concatenate([state.log_pi, np.full(n_more, -5.0)]))
-    wider = cv_hdp.settled(corpus, twin.hdp_of(options), options, wider, 300)
-    state = cv_hdp.settled(corpus, twin.hdp_of(options), options, state, 300)
+    wider = cv_hdp.settle_state(corpus, twin.hdp_of(options), options, wider, 300)
+    state = cv_hdp.settle_state(corpus, twin.hdp_of(options), options, state, 300)
     assert cv_hdp.bound(corpus, twin.hdp_of(options), options, wider) == pytest.approx(
         cv_hdp.bound(corpus, twin.hdp_of(options), options, state), rel=1e-6
     )  # spec 6

@@ -26,14 +26,16 @@ def state_of(corpus, q, **known):
     """The state behind responsibilities after one round over the hyperparameters."""
     state = cv_hdp.init(corpus, hdp_of(OPTIONS, q.shape[1]), OPTIONS, StepContext(0, 0))
     state.gamma[:, : q.shape[1]] = q
-    return cv_hdp.settled(corpus, hdp_of(OPTIONS), OPTIONS, state, 1)._replace(**known)
+    return cv_hdp.settle_state(corpus, hdp_of(OPTIONS), OPTIONS, state, 1)._replace(**known)
 
 
 def inference_of(corpus) -> Inference:
     """What the engine hands to a move."""
     return Inference(
         lambda state: cv_hdp.iterate(corpus, hdp_of(OPTIONS), OPTIONS, state, StepContext(0, 1)),
-        lambda state, n_rounds: cv_hdp.settled(corpus, hdp_of(OPTIONS), OPTIONS, state, n_rounds),
+        lambda state, n_rounds: cv_hdp.settle_state(
+            corpus, hdp_of(OPTIONS), OPTIONS, state, n_rounds
+        ),
         lambda state: cv_hdp.bound(corpus, hdp_of(OPTIONS), OPTIONS, state),
         cv_hdp.priors_of_counts,
     )
@@ -57,7 +59,7 @@ def test_merges_go_through_the_most_alike_pairs_the_smaller_giving():
     q = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]])
     state, context = state_of(corpus, q), StepContext(0, 30)
     sizes = state.mean_k[:4]
-    assert split_merge.alike(state, sizes) == [(1, 0), (2, 0), (1, 2)]  # topic 3 is empty
+    assert split_merge.similar_pairs(state, sizes) == [(1, 0), (2, 0), (1, 2)]  # topic 3 is empty
     for n_refused, pair in ((0, (1, 0)), (1, (2, 0)), (2, (1, 2)), (3, (1, 0))):
         assert split_merge.propose(corpus, state._replace(n_refused=n_refused), context) == Move(
             MERGE, *pair
@@ -67,7 +69,7 @@ def test_merges_go_through_the_most_alike_pairs_the_smaller_giving():
 def test_only_ten_pairs_are_candidates():
     corpus = simulated()
     state = state_of(corpus, random_gamma(corpus, 6))
-    assert len(split_merge.alike(state, state.mean_k[:6])) == 10  # of fifteen
+    assert len(split_merge.similar_pairs(state, state.mean_k[:6])) == 10  # of fifteen
 
 
 def test_splits_take_topics_by_size_and_documents_by_their_tokens():
@@ -103,7 +105,7 @@ def test_moves_alternate_and_one_kind_stands_in_for_the_other():
 def test_where_no_place_is_empty_a_split_makes_its_own():
     corpus = simulated()
     state = state_of(corpus, random_gamma(corpus, 5), n_moves=1)
-    pairs, shared = set(split_merge.alike(state, state.mean_k[:5])), 0
+    pairs, shared = set(split_merge.similar_pairs(state, state.mean_k[:5])), 0
     for step in range(200):
         move = split_merge.propose(corpus, state, StepContext(0, step))
         assert move.kind == SPLIT
@@ -205,7 +207,7 @@ def test_a_merge_adds_up():
     corpus = simulated()
     state = state_of(corpus, random_gamma(corpus, 3))
     before = state.gamma.copy()
-    found = split_merge.merged(corpus, state, Move(MERGE, 2, 0), StepContext(0, 1), None).gamma
+    found = split_merge.merge(corpus, state, Move(MERGE, 2, 0), StepContext(0, 1), None).gamma
     np.testing.assert_array_equal(found[:, 0], before[:, 0] + before[:, 2])
     np.testing.assert_array_equal(found[:, 1], before[:, 1])
     assert not found[:, 2].any()
@@ -218,7 +220,7 @@ def test_a_double_topic_is_merged_and_the_bound_tells_what_that_gained():
     corpus, q = blocks(doubled=True)
     state = state_of(corpus, q)
     found, info = split_merge.attempt(
-        corpus, split_merge.copied(state), StepContext(0, 1), inference_of(corpus)
+        corpus, split_merge.copy_of(state), StepContext(0, 1), inference_of(corpus)
     )
     assert (info["move"], info["move_accepted"], info["event"]) == (MERGE, 1, True)
     assert {info["move_from"], info["move_to"]} == {0, 2}
@@ -250,7 +252,7 @@ def test_a_refused_move_leaves_every_bit(n_moves):
     state = state_of(corpus, q, n_moves=n_moves, n_refused=4)
     for _ in range(20):
         state, _ = cv_hdp.iterate(corpus, hdp_of(OPTIONS), OPTIONS, state, StepContext(0, 1))
-    before = split_merge.copied(state)
+    before = split_merge.copy_of(state)
     found, info = split_merge.attempt(corpus, state, StepContext(0, 7), inference_of(corpus))
     assert info["move"] == (MERGE, SPLIT)[n_moves]
     assert info["move_accepted"] == 0
@@ -276,10 +278,10 @@ def test_what_plain_iterations_gain_as_well_is_no_gain():
             state.mean_wk[...] += 1.0  # in place, as a sweep does
             return state._replace(steps=state.steps + 3), 0.0
 
-        before = split_merge.copied(known)
+        before = split_merge.copy_of(known)
         inference = Inference(
             iterate,
-            lambda state, n_rounds: cv_hdp.settled(
+            lambda state, n_rounds: cv_hdp.settle_state(
                 corpus, hdp_of(OPTIONS), OPTIONS, state, n_rounds
             ),
             bound,

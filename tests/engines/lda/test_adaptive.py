@@ -10,7 +10,7 @@ from toys import CORPORA, simulated
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import adaptive, hybrid
-from workbench.engines.lda.split import Split, SplitOfSeveral, several_tokens
+from workbench.engines.lda.split import Split, SplitOfRepeated, find_repeated_pairs
 from workbench.engines.options import make_options
 from workbench.kernels.lda.resplit import change_sides
 from workbench.models import LDA
@@ -113,7 +113,7 @@ def test_the_gap_is_that_of_the_formula(average):
     inner, context, several = (
         adaptive.of_hybrid(options, state),
         StepContext(0, 1),
-        several_tokens(corpus, 16, 1),
+        find_repeated_pairs(corpus, 16, 1),
     )
     given = (
         several,
@@ -158,7 +158,7 @@ def test_the_pairs_of_the_largest_rank_are_sampled_within_the_budget(split, budg
 
 def test_a_rank_is_followed_until_the_next_pair_is_too_dear_and_equal_ranks_stay_together():
     corpus = simulated()
-    several, in_blocks = np.flatnonzero(corpus.counts > 1), several_tokens(corpus, 16, 1)
+    several, in_blocks = np.flatnonzero(corpus.counts > 1), find_repeated_pairs(corpus, 16, 1)
     rank = np.random.default_rng(0).permutation(corpus.n_pairs).astype(float)
     options, budget = (
         make_options(ENGINE, {"r": 2}),
@@ -177,7 +177,7 @@ def test_a_rank_is_followed_until_the_next_pair_is_too_dear_and_equal_ranks_stay
 @every_corpus
 def test_blocks_without_the_sampled_pairs_hold_the_averaged_ones_word_after_word(corpus, n_threads):
     sampled = (np.random.default_rng(1).random(corpus.n_pairs) < 0.4) | (corpus.counts == 1)
-    split = SplitOfSeveral(corpus, sampled)
+    split = SplitOfRepeated(corpus, sampled)
     blocks = split.blocks(16, n_threads)
     places = np.flatnonzero(blocks.pair_counts)
     documents, words, counts = blocks.pairs_at(places)

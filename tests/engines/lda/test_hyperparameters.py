@@ -24,16 +24,16 @@ from workbench.engines.lda.hyperparameters import (
     Counts,
     Learning,
     SufficientStatistics,
-    asked,
     learnt,
     polya,
+    prior_of,
 )
 from workbench.engines.lda.likelihoods import (
     LARGEST,
     SMALLEST,
     Dirichlet,
     Polya,
-    climbed,
+    climb_once,
     draw_by_slices,
     draw_by_tables,
 )
@@ -78,7 +78,7 @@ def likelihood_of(engine, corpus, options, state):
         name: of(
             corpus,
             module.sufficient_statistics(corpus, state, name, **how),
-            asked(state, options, name, corpus.n_words),
+            prior_of(state, options, name, corpus.n_words),
         )
         for name in ("alpha", "beta")
     }
@@ -93,7 +93,7 @@ def of_counts(rows, sizes, name, n_words, symmetric=False, whole=True):
     options = Learning(
         learn_alpha="maximised", alpha_form="symmetric" if symmetric else "asymmetric"
     )
-    prior = asked(
+    prior = prior_of(
         SimpleNamespace(alpha=np.full(rows.shape[1], 0.1), beta=0.1), options, name, n_words
     )
     if whole:
@@ -143,7 +143,7 @@ def climb(likelihood, x, n_steps=30):
     """Where repeated steps end; none of them lowers the likelihood."""
     x = np.array(x, float)
     for _ in range(n_steps):
-        new = climbed(likelihood, x)
+        new = climb_once(likelihood, x)
         assert likelihood.value(new) >= likelihood.value(x)
         x = new
     return x
@@ -170,7 +170,7 @@ def test_steps_end_at_the_printed_maxima_from_wherever_they_begin(oracles, start
 def test_minkas_step_of_cvb_has_its_printed_value(oracles):
     printed, (corpus, model) = oracles["cvb_alpha_step"], toy_a()
     state = cvb_state(corpus, model, np.array(oracles["toyA"]["cvb"]["gamma0"]))
-    prior = asked(state, Learning(learn_alpha="maximised"), "alpha", corpus.n_words)
+    prior = prior_of(state, Learning(learn_alpha="maximised"), "alpha", corpus.n_words)
     corrected = polya(corpus, cvb.sufficient_statistics(corpus, state, "alpha"), prior).slopes(
         prior.x
     )
@@ -238,7 +238,7 @@ def test_where_newton_leads_down_the_slope_is_followed():
     slopes = likelihood.slopes(x)
     assert slopes.gradient[0] < 0 < likelihoods.newton_step(x, slopes)[0]
     # 23; the fixed point would go to 88
-    assert climbed(likelihood, x)[0] < 0.5 * slopes.fixed_point[0]
+    assert climb_once(likelihood, x)[0] < 0.5 * slopes.fixed_point[0]
 
 
 @pytest.mark.parametrize("broken", ["newton_step", "both"])
@@ -249,7 +249,7 @@ def test_the_fixed_point_stands_by(monkeypatch, oracles, broken):
     if broken == "both":
         whole = likelihood.slopes
         likelihood = Unsized(lambda x: whole(x)._replace(rank_one=np.nan), likelihood.value)
-        step = climbed(likelihood, np.array(oracles["hyper"]["alpha_eval"]))
+        step = climb_once(likelihood, np.array(oracles["hyper"]["alpha_eval"]))
         np.testing.assert_allclose(
             step, oracles["hyper"]["one_minka_alpha_step_from_eval"], rtol=PRINTED
         )
@@ -423,7 +423,7 @@ def test_counts_of_next_to_nothing_do_not_pull_a_prior_to_nothing():
     assert slopes.fixed_point[1] / slopes.fixed_point[0] == pytest.approx(
         rise / (5 / 4e4), rel=1e-3
     )
-    assert likelihood.value(climbed(likelihood, x)) > likelihood.value(x)
+    assert likelihood.value(climb_once(likelihood, x)) > likelihood.value(x)
 
 
 @pytest.mark.parametrize("name", LDA_ENGINES)
@@ -547,7 +547,7 @@ def test_each_prior_has_random_numbers_of_its_own_at_each_step(monkeypatch):
     seen, engine = [], get_engine("cgs")
     monkeypatch.setattr(
         hyperparameters,
-        "drawn",
+        "draw_prior",
         lambda found, x, shape, rate, random: seen.append(random.random()) or x,
     )
     assert len(list(runs(engine, simulated(), LDA(3), learning(engine, "sampled"), 3))) == 3

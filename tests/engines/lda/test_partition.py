@@ -22,7 +22,7 @@ from workbench.engines.lda import cgs, cvb, hybrid
 from workbench.engines.lda.partition import (
     each_block,
     partition_of,
-    shared_out,
+    share_out,
 )
 from workbench.engines.lda.split import split_by_count
 from workbench.engines.options import make_options
@@ -136,7 +136,7 @@ def test_parts_have_about_equal_numbers_of_tokens():
 
 
 def test_the_most_frequent_words_go_first_each_where_the_fewest_tokens_are():
-    assert shared_out(np.array([1.0, 9.0, 5.0, 0.0, 5.0, 2.0]), 2).tolist() == [1, 0, 1, 0, 1, 0]
+    assert share_out(np.array([1.0, 9.0, 5.0, 0.0, 5.0, 2.0]), 2).tolist() == [1, 0, 1, 0, 1, 0]
 
 
 def test_a_partition_is_made_once():

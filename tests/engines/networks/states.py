@@ -15,7 +15,7 @@ def level_rows(network, state, level) -> np.ndarray:
     """(row, value) expected counts of a level, rows as the network numbers them."""
     paths = paths_of(network)
     if level.draws == WORD:
-        return state.n_wk[:, paths.leaf_places].T
+        return state.n_wk[:, paths.leaf_addresses].T
     return cells_of(paths, level, state.n_own, state.n_rest).reshape(-1, network.size(level.draws))
 
 

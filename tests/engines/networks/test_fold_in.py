@@ -15,7 +15,7 @@ from workbench.engines.lda.fold_in import LearntTopics
 from workbench.engines.lda.fold_in import by_variational_bayes as of_lda
 from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.compiled import compile_network
-from workbench.engines.networks.fold_in import by_themselves, first_counts, floored
+from workbench.engines.networks.fold_in import authorless_network, first_counts, raise_to_floor
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
@@ -78,7 +78,7 @@ def plain_theta(network, learnt, documents) -> np.ndarray:
         paths_of(network),
         [level for level in network.levels if level.kind != "observed"],
     )
-    places = {level.name: paths.places[level.name] for level in levels}
+    places = {level.name: paths.addresses[level.name] for level in levels}
     first = first_counts(compile_network(network, learnt.alphas, 8), documents, TURN)
     xi = {}
     for level in levels:
@@ -185,7 +185,7 @@ def test_super_topics_of_one_prior_come_apart_in_unseen_documents():
     network = twins.pachinko(2, 3, 0.5, 0.3, 0.2)
     learnt = learnt_from(network, training())
     counts = first_counts(compile_network(network, learnt.alphas, 8), unseen(), TURN)
-    cells = paths_of(network).places["theta1"].cells
+    cells = paths_of(network).addresses["theta1"].cells
     assert np.abs(psi(1 + counts[0, cells[0]]) - psi(1 + counts[0, cells[1]])).max() > 0.01
 
 
@@ -210,7 +210,7 @@ def test_two_variables_by_author_are_by_document_for_strangers():
     )
     learnt = learnt_from(network, training())
     theta = VB.fold_in(learnt, OPTIONS, unseen(None), TURN)
-    stranger = by_themselves(network)
+    stranger = authorless_network(network)
     assert [rows.by for level in stranger.levels for rows in level.rows] == [
         ("document",),
         ("document", "mood"),
@@ -221,7 +221,7 @@ def test_two_variables_by_author_are_by_document_for_strangers():
 
 def test_rows_raised_to_the_floor_still_sum_to_one():
     table = np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
-    found = floored(table)
+    found = raise_to_floor(table)
     # rounding; the floor is 1e-10
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=0, atol=1e-15)
     assert found.min() > 0

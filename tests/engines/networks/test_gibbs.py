@@ -223,5 +223,5 @@ def test_rows_over_words_stand_where_the_network_numbers_them():
     state = chain(network, corpus, 2)
     assert np.array_equal(
         ENGINE.counts(corpus, network, PLAIN, state)["n_kw"],
-        state.n_wk[:, paths_of(network).leaf_places].T,
+        state.n_wk[:, paths_of(network).leaf_addresses].T,
     )

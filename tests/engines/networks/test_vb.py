@@ -62,7 +62,7 @@ def state_of_rows(network, corpus, xi) -> network_vb.State:
     for level, table in zip(network.levels, xi, strict=True):
         if table is None:
             continue
-        cells, sums, _ = paths.places[level.name]
+        cells, sums, _ = paths.addresses[level.name]
         table = np.array(table)
         if level.draws == WORD:
             state.n_wk[:, cells] = table.T - priors.beta[cells]

@@ -11,7 +11,7 @@ from workbench.kernels.simd.functions import (
     SHIFTER,
     STAIR,
     count,
-    counted,
+    lane_counts,
     power_of_two,
     running,
     running_in_order,
@@ -226,7 +226,7 @@ def stepped(a, steps, whole, held):
     climbing, top = stairs(x)
     store(steps, 0, climbing)
     store(whole, 0, top)
-    store(held, 0, counted(x > 0.5))
+    store(held, 0, lane_counts(x > 0.5))
 
 
 def test_stairs_never_fall_and_end_at_the_sum_of_all():

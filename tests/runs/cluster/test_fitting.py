@@ -19,8 +19,8 @@ from workbench.errors import InputError
 from workbench.runs.execution import fit as running
 from workbench.runs.execution.cluster import fitting, on_worker
 from workbench.runs.execution.cluster.connecting import ClusterError
-from workbench.runs.parts.crew import Here, PartsLost
-from workbench.runs.parts.part import Met
+from workbench.runs.parts.crew import LocalParts, PartsLost
+from workbench.runs.parts.part import Contribution
 from workbench.runs.store import writer
 
 pytestmark = pytest.mark.slow
@@ -243,7 +243,7 @@ def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_
         wb.fit(drawn_corpus(), "svb", 4, n_iterations=2, progress=False, client=client)
     with pytest.raises(wb.SpecError, match="the shards of a corpus, and 'votes' has none"):
         wb.fit("votes", "bn-vb", n_iterations=2, progress=False, client=client)
-    monkeypatch.setattr(fitting, "bytes_of", lambda setting, places: 10**6 * GIB)
+    monkeypatch.setattr(fitting, "bytes_of", lambda setting, shard_ranges: 10**6 * GIB)
     with pytest.raises(
         ClusterError,
         match="would need about .* GB of memory for its part of .* and .* are free there",
@@ -253,7 +253,7 @@ def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_
     monkeypatch.setattr(
         "workbench.runs.parts.laying_out.sent", lambda corpus: str(tmp_path / "elsewhere")
     )
-    monkeypatch.setattr(fitting, "bytes_of", lambda setting, places: 0)
+    monkeypatch.setattr(fitting, "bytes_of", lambda setting, shard_ranges: 0)
     with pytest.raises(
         ClusterError, match="a worker cannot read the corpus .*; keep it where all machines see it"
     ):
@@ -262,7 +262,9 @@ def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_
 
 def test_a_sum_leaves_what_it_adds_as_it_is():
     a, b = (
-        Met({"n_wk": np.ones(3)}, {"entropy": each, "change": Largest(each), "guests": [each]})
+        Contribution(
+            {"n_wk": np.ones(3)}, {"entropy": each, "change": Largest(each), "guests": [each]}
+        )
         for each in (1.0, 2.0)
     )
     total = on_worker.added_up(a, b)
@@ -285,7 +287,7 @@ def test_workers_that_a_cache_of_the_client_has_forgotten_are_not_lost(
 def parts_go(monkeypatch):
     """From now on a part is lost in each attempt, in the third phase of a crew."""
 
-    class Losing(Here):
+    class Losing(LocalParts):
         n_passes = 0
 
         def side_by_side(self, *arguments):

@@ -54,9 +54,9 @@ def test_each_thing_that_is_not_shared_has_its_sentence(seen_as, store):
     for change, told in (
         (dict(token=""), f"{who} does not see the files of the store {store}{elsewhere}"),
         (dict(token="another"), f"{who} does not see the files of the store {store}{elsewhere}"),
-        (dict(wrote=""), f"{who} cannot write to the store {store}; make it writable there"),
+        (dict(file_name=""), f"{who} cannot write to the store {store}; make it writable there"),
         (
-            dict(wrote="nowhere"),
+            dict(file_name="nowhere"),
             f"a file that {who} writes to the store {store} is not seen here{elsewhere}",
         ),
         (
@@ -92,10 +92,10 @@ def test_a_worker_looks_for_itself(tmp_path):
     (tmp_path / shared_store.HERE).write_text("token")
     seen = look_at_probe(str(tmp_path))
     assert (
-        seen == Seen(shared_store.machine(), "token", seen.wrote, False, seen.time)
+        seen == Seen(shared_store.machine(), "token", seen.file_name, False, seen.time)
         and abs(seen.time - time.time()) < 60
     )
-    assert (tmp_path / seen.wrote).read_text() == "token"
+    assert (tmp_path / seen.file_name).read_text() == "token"
 
 
 @pytest.mark.slow

@@ -163,7 +163,7 @@ def test_an_imported_model_stands_beside_ours_on_the_same_split(store):
 def test_a_run_is_whole_and_scored_by_document_and_comes_again_as_it_is(store):
     path = wb.import_run(sklearn_model(), store, like="ours")
     run = wb.Run(path)
-    assert run.state == "finished" and examine(path).wrong == []
+    assert run.state == "finished" and examine(path).damage == []
     assert score_documents(run).perplexity == pytest.approx(
         float(run.dataset().test_perplexity[-1]), rel=1e-12
     )

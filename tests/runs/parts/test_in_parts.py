@@ -232,9 +232,9 @@ def test_a_checkpoint_whose_rows_are_damaged_is_none_and_the_run_begins_anew(in_
 def test_an_examination_reads_the_rows_of_a_checkpoint(in_shards, tmp_path):
     fitted(*in_shards, "cgs", {"partition": 2}, 4, store=tmp_path / "runs")
     (folder,) = (path for path in (tmp_path / "runs").iterdir() if not path.name.startswith("."))
-    assert examine(folder).wrong == [] and "checkpoint of iteration 4" in examine(folder).readable
+    assert examine(folder).damage == [] and "checkpoint of iteration 4" in examine(folder).readable
     (folder / "parts-4" / "1.npz").unlink()
-    assert examine(folder).wrong == [
+    assert examine(folder).damage == [
         "parts-4/1.npz cannot be read; a resume would begin at the first iteration"
     ]
 

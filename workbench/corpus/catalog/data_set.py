@@ -159,7 +159,7 @@ class DataSet:
 
     def folder(self) -> Path | None:
         """Return the first folder that holds all files of one form of the data set; None if none does."""
-        return next((folder for folder, _ in self._found()), None)
+        return next((folder for folder, _ in self._complete_folders()), None)
 
     def whereabouts(self) -> str:
         """Return "here" if a folder has the files, else "fetchable" (by download) or "by hand" (the user must get them)."""
@@ -232,16 +232,16 @@ class DataSet:
             try:
                 self._checked(Path(folder), form, "try again later, or get the files by hand")
             except CorpusError as error:
-                served = str(error).replace(f"{folder}{os.sep}", "")
+                fault = str(error).replace(f"{folder}{os.sep}", "")
                 raise CorpusError(
-                    f"what came from {join_words(form.urls)} cannot be used: {served}"
+                    f"what came from {join_words(form.urls)} cannot be used: {fault}"
                 ) from None
             (home / self.name).mkdir(exist_ok=True)
             for file in form.files:
                 os.replace(Path(folder, file), home / self.name / file)
         return home / self.name
 
-    def _found(self) -> list[tuple[Path, Form]]:
+    def _complete_folders(self) -> list[tuple[Path, Form]]:
         """Return all pairs (folder, form) where every file of the form is in the folder."""
         return [
             (folder, form)
@@ -252,25 +252,25 @@ class DataSet:
 
     def _verified(self) -> tuple[Path, Corpus]:
         """Return the first folder whose files hold the published content, and the corpus read from them."""
-        wrong = None
-        for folder, form in self._found():
+        first_error = None
+        for folder, form in self._complete_folders():
             try:
                 return folder, self._checked(folder, form)
             except CorpusError as error:
-                wrong = wrong or error
-        raise wrong or CorpusError(self._how_to_get())
+                first_error = first_error or error
+        raise first_error or CorpusError(self._how_to_get())
 
     def _checked(self, folder: Path, form: Form, mend: str = "replace or remove it") -> Corpus:
         """Return the corpus in a folder; raise an error unless its content is the published one."""
         corpus = form.read(folder, self.name)
         if corpus.content_hash == self.content:
             return corpus
-        expected, came = (
-            join_words([f"{getattr(data, f'n_{what}'):,} {what}" for what in SIZES])
+        expected, actual = (
+            join_words([f"{getattr(data, f'n_{unit}'):,} {unit}" for unit in SIZES])
             for data in (self, corpus)
         )
-        difference = f"{expected} were wanted, {came} came"
-        if came == expected:
+        difference = f"{expected} were wanted, {actual} came"
+        if actual == expected:
             difference = f"content with the sha256 {self.content[:12]}… was wanted, {corpus.content_hash[:12]}… came"
         raise CorpusError(
             f"{folder / form.files[0]} with {join_words(form.files[1:])} beside it is not the published {self.name!r}: "
@@ -284,17 +284,15 @@ class DataSet:
             return f"the bundled data set {self.name!r} is missing from this installation ({files}); install workbench again"
         for folder in self.folders():
             for form in self.forms:
-                there = [file for file in form.files if (folder / file).is_file()]
-                if form.files[0] in there:
-                    missing = [file for file in form.files if file not in there]
+                existing = [file for file in form.files if (folder / file).is_file()]
+                if form.files[0] in existing:
+                    missing = [file for file in form.files if file not in existing]
                     return (
-                        f"{folder} has {join_words(there)} of the data set {self.name!r} but not "
+                        f"{folder} has {join_words(existing)} of the data set {self.name!r} but not "
                         f"{join_words(missing)}; put it there"
                     )
-        looked = os.pathsep.join(map(str, data_folders())) or "not set"
-        by_hand = (
-            f"set WORKBENCH_DATA (now: {looked}) to a folder that holds {files}, from {self.origin}"
-        )
+        data_path = os.pathsep.join(map(str, data_folders())) or "not set"
+        by_hand = f"set WORKBENCH_DATA (now: {data_path}) to a folder that holds {files}, from {self.origin}"
         missing = f"the data set {self.name!r} is not on this machine"
         if self.whereabouts() == "fetchable":
             return f"{missing}; `workbench data fetch {self.name}` gets it, or {by_hand}"

@@ -74,13 +74,13 @@ def load_corpus(
             f"load_corpus wants a name ({', '.join(DATA_SETS)}) or a path; got {name_or_path!r}"
         )
     # ``counted``, how another corpus was counted, is of use for texts only
-    asked = {name: value for name, value in options.items() if name != "counted"}
+    own_options = {name: value for name, value in options.items() if name != "counted"}
     if is_named(name_or_path):
         data_set = DATA_SETS[name_or_path.split(":")[0]]
-        asked = options_in(name_or_path, asked, data_set.options)
+        own_options = options_in(name_or_path, own_options, data_set.options)
         if fetch and data_set.whereabouts() != "drawn":
             data_set.fetch()
-        corpus = data_set.load(**asked)
+        corpus = data_set.load(**own_options)
         reading = {"data_set": corpus.name, "content": corpus.content_hash}
         return replace(corpus, reading={**(corpus.reading or {}), **reading})
     path = path_of(name_or_path)
@@ -91,9 +91,9 @@ def load_corpus(
             f"{nearest_or_all(path.name.lower(), DATA_SETS)}"
         )
     if is_sharded(path):
-        if asked:
+        if own_options:
             raise CorpusError(
-                f"{path} is a sharded corpus, already counted; leave out {', '.join(asked)}"
+                f"{path} is a sharded corpus, already counted; leave out {', '.join(own_options)}"
             )
         shards = ShardedCorpus.open(path)
         shards.reading = {**(shards.reading or {}), "shards": str(path.resolve())}

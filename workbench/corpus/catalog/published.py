@@ -66,26 +66,27 @@ def ids_and_topics(path: Path) -> dict:
 
 def newsgroups(labels: Path, groups: Path) -> dict:
     """Return the newsgroup of each message as its label, and a title such as ``train/alt.atheism/49960``."""
-    named = read_lines(groups, None, "lines")
+    group_names = read_lines(groups, None, "lines")
     ids, train, numbers = read_arrays(labels, ("label", "train", "file_id")).values()
-    of_documents = [named[group] for group in ids]
-    places = zip(np.where(train, "train", "test"), of_documents, numbers, strict=True)
+    labels_of_documents = [group_names[group] for group in ids]
+    addresses = zip(np.where(train, "train", "test"), labels_of_documents, numbers, strict=True)
     return {
-        "labels": of_documents,
-        "titles": [f"{part}/{group}/{number}" for part, group, number in places],
+        "labels": labels_of_documents,
+        "titles": [f"{part}/{group}/{number}" for part, group, number in addresses],
     }
 
 
 def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
     """Return the names of each document's authors: ``path`` has their numbers, ``names`` has one name per line."""
-    named = read_lines(names, None, "names")
+    author_names = read_lines(names, None, "names")
     indptr, indices = read_arrays(path, ("indptr", "indices")).values()
-    if len(indices) and not 0 <= indices.min() <= indices.max() < len(named):
+    if len(indices) and not 0 <= indices.min() <= indices.max() < len(author_names):
         raise CorpusError(
-            f"{path}: author ids must lie in 0..{len(named) - 1}, the lines of {names.name}"
+            f"{path}: author ids must lie in 0..{len(author_names) - 1}, the lines of {names.name}"
         )
     return [
-        tuple(named[author] for author in indices[start:end]) for start, end in pairwise(indptr)
+        tuple(author_names[author] for author in indices[start:end])
+        for start, end in pairwise(indptr)
     ]
 
 
@@ -283,8 +284,8 @@ FIVE_GROUPS = (
 
 def five_hundred(kos: Corpus) -> Corpus:
     """Return 500 random documents of ``kos`` (numpy's generator, seed 0), in the order drawn, without unused words."""
-    chosen = np.random.default_rng(0).choice(kos.n_documents, 500, replace=False)
-    return frequent_words(kos.of_documents(chosen))
+    documents = np.random.default_rng(0).choice(kos.n_documents, 500, replace=False)
+    return frequent_words(kos.of_documents(documents))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -413,7 +414,7 @@ class MadeSet(DataSet):
         changed = {name: value for name, value in options.items() if value != self.options[name]}
         if not changed:
             return self._verified()[1]
-        form = next(iter(self._found()), None)
+        form = next(iter(self._complete_folders()), None)
         if form is None:
             raise CorpusError(self._how_to_get())
         return self._made(*form, changed)
@@ -437,7 +438,9 @@ class MadeSet(DataSet):
 # ---------------------------------------------------------------------- names
 
 
-def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: int = 0) -> Corpus:
+def names_by_state(
+    counted: Path, coordinates_path: Path, births: int | str = 50, draw: int = 0
+) -> Corpus:
     """Return counts of the 100 most frequent boys' names as a corpus: a document per state (44) and year (1960 to 2013).
 
     For years before 2012, ``births`` births of each row are drawn without replacement with the seed ``draw``; "all" keeps
@@ -468,16 +471,16 @@ def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: in
     counts = counts.reshape(-1, len(names))
     year, state = np.tile(np.array(YEARS), len(states)), np.repeat(states, len(YEARS))
     titles = [f"{value} {other}" for value, other in zip(state, year, strict=True)]
-    trained = np.flatnonzero(year < FIRST_TEST_YEAR)
+    train_rows = np.flatnonzero(year < FIRST_TEST_YEAR)
     if births != "all":
-        fewest = trained[counts[trained].sum(axis=1).argmin()]
+        fewest = train_rows[counts[train_rows].sum(axis=1).argmin()]
         if counts[fewest].sum() < births:
-            least = f"{titles[fewest]} has {counts[fewest].sum()}"
+            limit = f"{titles[fewest]} has {counts[fewest].sum()}"
             raise CorpusError(
-                f"births must be 'all' or at most those of every row, and {least}; got {births}; ask for fewer"
+                f"births must be 'all' or at most those of every row, and {limit}; got {births}; ask for fewer"
             )
-        counts[trained] = drawn_without_replacement(counts[trained], births, draw)
-    latitude, longitude = _coordinates(places, state)
+        counts[train_rows] = drawn_without_replacement(counts[train_rows], births, draw)
+    latitude, longitude = _coordinates(coordinates_path, state)
     documents, words = np.nonzero(counts)
     return Corpus.from_pairs(
         documents,
@@ -493,26 +496,29 @@ def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: in
 def drawn_without_replacement(counts: np.ndarray, n: int, seed: int) -> np.ndarray:
     """Draw n items of each row of counts without replacement (Floyd's algorithm); return the drawn counts (row, word)."""
     totals, bits = counts.sum(axis=1), np.random.PCG64(seed)
-    chosen = np.full((len(counts), n), -1, np.int64)
+    items_drawn = np.full((len(counts), n), -1, np.int64)
     for i in range(n):
         last = totals - n + i
-        place = (bits.random_raw(len(counts)) % (last + 1).astype(np.uint64)).astype(np.int64)
-        chosen[:, i] = np.where((chosen[:, :i] == place[:, None]).any(axis=1), last, place)
-    up_to = counts.cumsum(axis=1)
+        item = (bits.random_raw(len(counts)) % (last + 1).astype(np.uint64)).astype(np.int64)
+        items_drawn[:, i] = np.where((items_drawn[:, :i] == item[:, None]).any(axis=1), last, item)
+    cumulative = counts.cumsum(axis=1)
     words = np.stack(
-        [np.searchsorted(row, items, "right") for row, items in zip(up_to, chosen, strict=True)]
+        [
+            np.searchsorted(row, items, "right")
+            for row, items in zip(cumulative, items_drawn, strict=True)
+        ]
     )
-    drawn = np.zeros_like(counts)
-    np.add.at(drawn, (np.arange(len(counts))[:, None], words), 1)
-    return drawn
+    drawn_counts = np.zeros_like(counts)
+    np.add.at(drawn_counts, (np.arange(len(counts))[:, None], words), 1)
+    return drawn_counts
 
 
 def _coordinates(path: Path, states: Sequence[str]) -> tuple[list[float], list[float]]:
     """Return the latitudes and the longitudes (state,) of the states, from a file of lines ``state,latitude,longitude``."""
-    known = {
+    coordinates = {
         row[0]: (float(row[1]), float(row[2])) for row in csv.reader(io.StringIO(read_text(path)))
     }
-    return tuple([known[state][which] for state in states] for which in (0, 1))
+    return tuple([coordinates[state][axis] for state in states] for axis in (0, 1))
 
 
 # ---------------------------------------------------------------------- sequences
@@ -542,7 +548,7 @@ def protein(path: Path) -> Corpus:
 
 def running_text(path: Path, windows: int = 1) -> Corpus:
     """Return windows of 4,000 tokens of a book, reduced to its 1,000 most frequent words other than stop words."""
-    tokens = _unstopped(read_text(path))
+    tokens = _content_words(read_text(path))
     words = most_frequent(Counter(tokens), 1000)
     return of_sequences(
         windows_of([token for token in tokens if token in words], 4000, windows), words
@@ -552,16 +558,18 @@ def running_text(path: Path, windows: int = 1) -> Corpus:
 def stories(path: Path) -> Corpus:
     """Return the first 20 stories with at least 60 tokens of the 200 most frequent words other than stop words."""
     entries = [json.loads(line) for line in read_text(path).splitlines()]
-    texts = {str(story["id"]): _unstopped(story["body"] or "") for story in entries}
+    texts = {str(story["id"]): _content_words(story["body"] or "") for story in entries}
     words = most_frequent(Counter(token for tokens in texts.values() for token in tokens), 200)
-    known = set(words)
-    texts = {name: [token for token in tokens if token in known] for name, tokens in texts.items()}
+    vocabulary = set(words)
+    texts = {
+        name: [token for token in tokens if token in vocabulary] for name, tokens in texts.items()
+    }
     return of_sequences(
         dict([(name, tokens) for name, tokens in texts.items() if len(tokens) >= 60][:20]), words
     )
 
 
-def _unstopped(text: str) -> list[str]:
+def _content_words(text: str) -> list[str]:
     """Return the words of a text in lower case without scikit-learn's stop words."""
     return [
         word for word in re.findall(WORD_PATTERN, text.lower()) if word not in ENGLISH_STOP_WORDS

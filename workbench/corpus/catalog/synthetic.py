@@ -65,7 +65,7 @@ def _checked(name: str, value: object):
     return int(value) if name in LEAST else float(value)
 
 
-def _named(forecast: Callable, draw: Callable) -> Callable:
+def _name_corpus(forecast: Callable, draw: Callable) -> Callable:
     """Wrap the simulating function ``draw``: check its arguments, and name the corpus by those that are not defaults.
 
     The wrapper checks the arguments, and that the draw fits into memory: ``forecast`` of all arguments gives the bytes.
@@ -78,7 +78,7 @@ def _named(forecast: Callable, draw: Callable) -> Callable:
             name: _checked(name, value)
             for name, value in arguments.bind(*args, **options).arguments.items()
         }
-        defaults = {name: known.default for name, known in arguments.parameters.items()}
+        defaults = {name: parameter.default for name, parameter in arguments.parameters.items()}
         # their products may be infinite
         sizes = {name: float(value) for name, value in (defaults | settings).items()}
         check_fits(
@@ -104,7 +104,7 @@ def _named(forecast: Callable, draw: Callable) -> Callable:
 
 
 @partial(
-    _named,
+    _name_corpus,
     lambda side, n_documents, tokens_per_document, **others: _bytes(
         n_documents, side * side, 2 * side, n_documents * tokens_per_document
     ),
@@ -134,7 +134,7 @@ def bars(
 
 
 @partial(
-    _named,
+    _name_corpus,
     lambda n_documents, n_words, n_topics, tokens_per_document, spread, **others: _bytes(
         n_documents,
         n_words,
@@ -179,7 +179,7 @@ def zipf(
 
 
 @partial(
-    _named,
+    _name_corpus,
     lambda n_documents, n_words, n_topics, **others: (
         _bytes(n_documents, n_words, n_topics) + 24.0 * n_documents * n_words
     ),
@@ -216,9 +216,9 @@ def draw_lda(
         np.zeros((n_topics, n_words), dtype=np.int64),
     )
     for k in range(n_topics):
-        drawn = random.multinomial(n_dk[:, k], phi[k])
-        counts += drawn
-        n_kw[k] = drawn.sum(0)
+        topic_counts = random.multinomial(n_dk[:, k], phi[k])
+        counts += topic_counts
+        n_kw[k] = topic_counts.sum(0)
     documents, words = np.nonzero(counts)
     corpus = Corpus.from_pairs(
         documents,
@@ -245,10 +245,10 @@ def _draw(
     documents, words = [], []
     for k, n_d in enumerate(n_dk.T):
         shares = np.cumsum(phi[k])
-        drawn = np.searchsorted(shares / shares[-1], random.random(n_d.sum()), side="right")
-        n_kw[k] = np.bincount(drawn, minlength=n_words)
+        topic_words = np.searchsorted(shares / shares[-1], random.random(n_d.sum()), side="right")
+        n_kw[k] = np.bincount(topic_words, minlength=n_words)
         documents.append(np.repeat(np.arange(n_documents), n_d))
-        words.append(drawn)
+        words.append(topic_words)
     documents, words = np.concatenate(documents), np.concatenate(words)
     corpus = Corpus.from_pairs(
         documents, words, np.ones(len(words), np.int64), vocabulary, n_documents, n_words
@@ -275,7 +275,9 @@ class DrawnSet:
     @property
     def options(self) -> dict:
         """Return the options of `load` by name, with their defaults."""
-        return {name: known.default for name, known in signature(self.draw).parameters.items()}
+        return {
+            name: parameter.default for name, parameter in signature(self.draw).parameters.items()
+        }
 
     def folder(self) -> None:
         """Return None: a simulated data set has no files."""
@@ -354,20 +356,28 @@ def write_example_csv(path: str | Path, n_documents: int = 1500, seed: int = 0) 
     themes, rows = [words.split() for words in WORDS.values()], []
     for number in range(n_documents):
         day = int(random.integers(DAYS))
-        passed = day / DAYS
+        share_of_time = day / DAYS
         weights = np.array(
-            [1.0, 1.0, 0.3 + 2 * passed, 0.3 if passed < BREAK else 2.0, 1.6 - 1.5 * passed]
+            [
+                1.0,
+                1.0,
+                0.3 + 2 * share_of_time,
+                0.3 if share_of_time < BREAK else 2.0,
+                1.6 - 1.5 * share_of_time,
+            ]
         )
-        main, other = random.choice(len(themes), 2, p=weights / weights.sum())
-        of_theme = random.random(random.integers(15, 40)) < OWN
-        words = [str(random.choice(themes[main if of_main else other])) for of_main in of_theme]
+        theme, second_theme = random.choice(len(themes), 2, p=weights / weights.sum())
+        from_main = random.random(random.integers(15, 40)) < OWN
+        words = [
+            str(random.choice(themes[theme if is_main else second_theme])) for is_main in from_main
+        ]
         text = "" if number % EMPTY == EMPTY // 2 else f"The {' '.join(words)}."
-        when = FIRST + timedelta(days=day)
+        item_date = FIRST + timedelta(days=day)
         rows.append(
             [
                 f"item {number}",
-                when.isoformat(),
-                list(WORDS)[main],
+                item_date.isoformat(),
+                list(WORDS)[theme],
                 str(random.choice(["web", "print"])),
                 text,
             ]

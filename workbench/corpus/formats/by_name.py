@@ -28,55 +28,59 @@ class Rows(NamedTuple):
 
     def column(self, what: str, name: str | None) -> list:
         """Return the values (row,) of a column; raise an error for a missing column, except the default title and label."""
-        for where, names in self.headers:
+        for place, names in self.headers:
             if name not in names and (what == "text" or name not in (None, what)):
-                there = ", ".join(map(repr, names))
-                sentence = f"{where}: no {self.kind} {name!r} for the {what}; there are {there}; say which "
+                name_list = ", ".join(map(repr, names))
+                sentence = f"{place}: no {self.kind} {name!r} for the {what}; there are {name_list}; say which "
                 raise CorpusError(sentence, Named(what, ...), value=name)
         return self.values(name)
 
-    def about(self, read_options: ReadOptions, without: Sequence[str] = ()) -> dict:
+    def document_fields(self, read_options: ReadOptions, without: Sequence[str] = ()) -> dict:
         """Return the fields of a Corpus that the rows contain: titles, labels, times, inputs, sequence and table.
 
         Without positions, the documents of a sequence are in the order of the file. ``without``: columns of counts.
         """
-        about = {}
-        for what, name in (("title", read_options.title), ("label", read_options.label)):
-            values = self.column(what, name)
+        document_fields = {}
+        for role, name in (("title", read_options.title), ("label", read_options.label)):
+            values = self.column(role, name)
             if any(value is not None for value in values):
-                about[what + "s"] = ["" if value is None else str(value) for value in values]
+                document_fields[role + "s"] = [
+                    "" if value is None else str(value) for value in values
+                ]
         if read_options.time is not None:
-            about["times"] = times_of(
+            document_fields["times"] = times_of(
                 self.column("time", read_options.time),
                 read_options.time,
                 self.where,
                 read_options.on_bad,
             )
         if read_options.inputs:
-            about["inputs"] = {name: self._numbers("inputs", name) for name in read_options.inputs}
+            document_fields["inputs"] = {
+                name: self._numbers("inputs", name) for name in read_options.inputs
+            }
         if read_options.sequence is not None:
             names = [
                 "" if value is None else str(value).strip()
                 for value in self.column("sequence", read_options.sequence)
             ]
             if "" in names:
-                where = self.where(names.index(""))
+                place = self.where(names.index(""))
                 raise CorpusError(
-                    f"{where}: {read_options.sequence!r} is empty; the name of a sequence was wanted"
+                    f"{place}: {read_options.sequence!r} is empty; the name of a sequence was wanted"
                 )
             if read_options.position is None:
-                places = defaultdict(count)
-                positions = [next(places[name]) for name in names]
+                counters = defaultdict(count)
+                positions = [next(counters[name]) for name in names]
             else:
                 positions = self._numbers("position", read_options.position)
-            about["sequence"] = tuple(zip(names, positions, strict=True))
+            document_fields["sequence"] = tuple(zip(names, positions, strict=True))
         if read_options.keep_text and (
             columns := {name: self.values(name) for name in self.names if name not in without}
         ):
-            about["table"] = DocumentTable(
+            document_fields["table"] = DocumentTable(
                 columns, read_options.text if read_options.text in columns else None
             )
-        return about
+        return document_fields
 
     @property
     def names(self) -> list[str]:
@@ -85,23 +89,23 @@ class Rows(NamedTuple):
 
     def _numbers(self, what: str, name: str) -> list:
         """Return the values (row,) of a column as finite numbers, or, if ``what`` is "position", as integers."""
-        values, whole = self.column(what, name), what == "position"
+        values, is_whole = self.column(what, name), what == "position"
         numbers = [_number(value) for value in values]
-        if wrong := [
+        if bad_rows := [
             row
             for row, number in enumerate(numbers)
-            if not math.isfinite(number) or (whole and not number.is_integer())
+            if not math.isfinite(number) or (is_whole and not number.is_integer())
         ]:
-            kind = "whole" if whole else "finite"
-            others = (
-                f"; {len(wrong):,} of {len(values):,} are none: {listed(wrong, values, self.where)}; fill them in or leave "
-                "these documents out"
+            kind = "whole" if is_whole else "finite"
+            rest = (
+                f"; {len(bad_rows):,} of {len(values):,} are none: {listed(bad_rows, values, self.where)}; fill them in "
+                "or leave these documents out"
             )
             raise CorpusError(
-                f"{self.where(wrong[0])}: {name!r} must be a {kind} number, not {str(values[wrong[0]])[:60]!r}"
-                + others * (len(wrong) > 1)
+                f"{self.where(bad_rows[0])}: {name!r} must be a {kind} number, not {str(values[bad_rows[0]])[:60]!r}"
+                + rest * (len(bad_rows) > 1)
             )
-        return [int(number) for number in numbers] if whole else numbers
+        return [int(number) for number in numbers] if is_whole else numbers
 
 
 def _number(value: object) -> float:
@@ -119,38 +123,42 @@ class Kept:
     """Fields that need all rows: dates must have one form, and positions are counted within a sequence."""
 
     def __init__(self, read_options: ReadOptions):
-        self._now = read_options._replace(time=None, sequence=None, position=None, keep_text=False)
-        self._later = read_options._replace(title=None, label=None, inputs=(), keep_text=False)
+        self._early_options = read_options._replace(
+            time=None, sequence=None, position=None, keep_text=False
+        )
+        self._late_options = read_options._replace(
+            title=None, label=None, inputs=(), keep_text=False
+        )
         self._columns = {
             name: [] for what in self.LATER if (name := getattr(read_options, what)) is not None
         }
         self._kind, self._where = "", []
 
-    def about(self, rows: Rows, n_rows: int) -> dict:
+    def document_fields(self, rows: Rows, n_rows: int) -> dict:
         """Return titles, labels and inputs of a piece of the file; store its times and sequences until `rest` is called."""
         if self._columns:
             fields = {
                 name: rows.column(what, name)
                 for what in self.LATER
-                if (name := getattr(self._later, what)) is not None
+                if (name := getattr(self._late_options, what)) is not None
             }
             for name, values in fields.items():  # a column may be of two uses
                 self._columns[name] += values
             self._kind = rows.kind
             self._where += map(rows.where, range(n_rows))
-        return rows.about(self._now)
+        return rows.document_fields(self._early_options)
 
     def rest(self) -> dict:
         """Return times and sequences of all rows; to be called after the last piece."""
-        named = [("", self._columns)]
+        headers = [("", self._columns)]
         return Rows(
-            self._kind, named, lambda name: self._columns.get(name, []), self._where.__getitem__
-        ).about(self._later)
+            self._kind, headers, lambda name: self._columns.get(name, []), self._where.__getitem__
+        ).document_fields(self._late_options)
 
 
-def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
-    """Number names by first appearance, after those in ``known``; return ids (name,) int64 and all distinct names."""
-    ids = {name: number for number, name in enumerate(dict.fromkeys(chain(known, names)))}
+def numbered(names: Sequence[str], first_names: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
+    """Number names by first appearance, after those in ``first_names``; return ids (name,) int64 and all distinct names."""
+    ids = {name: number for number, name in enumerate(dict.fromkeys(chain(first_names, names)))}
     return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
 
 
@@ -160,10 +168,10 @@ def counts_by_name(path: Path, read_options: ReadOptions, words: Sequence[str], 
     The vocabulary is in the order of first appearance, unless the option gives one: then raise an error for a word
     that it lacks.
     """
-    known = known_words(path, read_options)
-    ids, vocabulary = numbered(words, known)
-    if known and len(vocabulary) > len(known):
-        raise unknown_word(path, vocabulary[len(known)])
+    fixed_words = known_words(path, read_options)
+    ids, vocabulary = numbered(words, fixed_words)
+    if fixed_words and len(vocabulary) > len(fixed_words):
+        raise unknown_word(path, vocabulary[len(fixed_words)])
     return {"words": ids, "vocabulary": vocabulary, **rows}
 
 

@@ -42,9 +42,9 @@ def read(path: Path, read_options: ReadOptions) -> dict:
             raise CorpusError(
                 f"{path}, line {line}: a record begins with a line >name; got {content[:40]!r}"
             )
-        elif wrong := NO_SYMBOL.search(text):
+        elif bad_symbol := NO_SYMBOL.search(text):
             raise CorpusError(
-                f"{path}, line {line}: {wrong[0]!r} is no symbol; letters, * and - are; take it out"
+                f"{path}, line {line}: {bad_symbol[0]!r} is no symbol; letters, * and - are; take it out"
             )
         elif text:
             records[name] += text

@@ -19,62 +19,62 @@ def read(folder: Path, read_options: ReadOptions) -> dict:
 
     Titles are the file names, labels the subfolders if there are any.
     """
-    inside, n_bytes = _inside(folder)
+    files, n_bytes = _text_files(folder)
     check_fits(2 * n_bytes, f"{folder}", "give a folder with fewer files")
-    texts = [_text_of(folder / file, read_options.encoding) for file in inside]
-    return {"texts": texts, **called(inside)}
+    texts = [_text_of(folder / file, read_options.encoding) for file in files]
+    return {"texts": texts, **called(files)}
 
 
 def stream(folder: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """Stream the texts that `read` returns, some files at a time."""
-    inside, _ = _inside(folder)
+    files, _ = _text_files(folder)
     return stream_called(
-        inside, (_text_of(folder / file, read_options.encoding) for file in inside), progress
+        files, (_text_of(folder / file, read_options.encoding) for file in files), progress
     )
 
 
 def stream_called(
-    inside: Sequence[PurePath], texts: Iterable[str], progress: Callable[[float], None]
+    files: Sequence[PurePath], texts: Iterable[str], progress: Callable[[float], None]
 ) -> Stream:
-    """Return a stream of the ``texts`` of files; titles and labels come from the files' paths ``inside`` a folder."""
+    """Return a stream of the ``texts`` of files; titles and labels come from the paths ``files`` in a folder."""
 
     def batches() -> Iterator[Batch]:
         n = 0
         for batch in batched(texts, len):
             n += len(batch)
-            progress(n / len(inside))
+            progress(n / len(files))
             yield Batch(batch, {}, len(batch))
 
-    return Stream(batches(), lambda: called(inside))
+    return Stream(batches(), lambda: called(files))
 
 
-def _inside(folder: Path) -> tuple[list[Path], int]:
+def _text_files(folder: Path) -> tuple[list[Path], int]:
     """Return the sorted relative paths of the text files in a folder, and their total size in bytes."""
     try:
-        inside = [
+        files = [
             file.relative_to(folder)
             for file in folder.rglob("*")
             if file.suffix.lower() == ".txt" and file.is_file()
         ]
-        inside = sorted(
-            file for file in inside if not any(part.startswith(".") for part in file.parts)
+        files = sorted(
+            file for file in files if not any(part.startswith(".") for part in file.parts)
         )
-        n_bytes = sum((folder / file).stat().st_size for file in inside)
+        n_bytes = sum((folder / file).stat().st_size for file in files)
     except OSError as error:  # what was listed is gone by now, or is a link to itself
         raise CorpusError(f"{error.filename or folder} cannot be read: {error.strerror}") from None
-    if not inside:
+    if not files:
         raise CorpusError(
             f"{folder} has no .txt file, one per document was wanted; for another format give the file itself"
         )
-    return inside, n_bytes
+    return files, n_bytes
 
 
-def called(inside: Sequence[PurePath]) -> dict:
+def called(files: Sequence[PurePath]) -> dict:
     """Return the titles (file names) and labels (subfolders) of documents, from their files' paths in a folder."""
-    titles = [file.stem for file in inside]
+    titles = [file.stem for file in files]
     if len(set(titles)) < len(titles):
-        titles = [file.with_suffix("").as_posix() for file in inside]
-    labels = [file.parent.as_posix() for file in inside]
+        titles = [file.with_suffix("").as_posix() for file in files]
+    labels = [file.parent.as_posix() for file in files]
     labels = None if set(labels) == {"."} else ["" if label == "." else label for label in labels]
     return {"titles": titles, "labels": labels}
 

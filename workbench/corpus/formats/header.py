@@ -50,7 +50,7 @@ def _short(value: object) -> str:
     return "" if plain is None else str(plain)[:MOST_LETTERS]
 
 
-def _of_csv(path: Path, encoding: str) -> dict[str, list]:
+def _csv_columns(path: Path, encoding: str) -> dict[str, list]:
     """Return the columns of a CSV file with the values of its first complete rows."""
     start = _start(path)
     if len(start) < START or start.startswith(WIDE):
@@ -62,7 +62,7 @@ def _of_csv(path: Path, encoding: str) -> dict[str, list]:
     return columns_by_name(*columns_of(path, decoded(rows, path, encoding))[:2])
 
 
-def _of_json(path: Path, encoding: str) -> dict[str, list]:
+def _json_columns(path: Path, encoding: str) -> dict[str, list]:
     """Return the fields of the first objects of a JSON-lines file; lines that are no objects are ignored."""
     start = _start(path)
     whole = start if len(start) < START else start[: start.rfind(b"\n") + 1]
@@ -81,7 +81,7 @@ def _objects(lines: list[str]) -> Iterator[dict]:
             yield entry
 
 
-def _of_frame(path: Path, encoding: str) -> dict[str, list]:
+def _frame_columns(path: Path, encoding: str) -> dict[str, list]:
     """Return the columns of a Parquet or Excel file with the values of its first rows."""
     frame = FORMATS[format_of(path)].first_rows(path, MOST_ROWS)
     return {str(name): frame.iloc[:, column].tolist() for column, name in enumerate(frame.columns)}
@@ -93,4 +93,9 @@ def _start(path: Path) -> bytes:
     return start if start.strip() else read_bytes(path)[:START]  # which raises the error
 
 
-READERS = {"csv": _of_csv, "jsonl": _of_json, "parquet": _of_frame, "excel": _of_frame}
+READERS = {
+    "csv": _csv_columns,
+    "jsonl": _json_columns,
+    "parquet": _frame_columns,
+    "excel": _frame_columns,
+}

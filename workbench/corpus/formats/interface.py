@@ -112,7 +112,7 @@ class Batch(NamedTuple):
     documents: Sequence[str] | tuple[np.ndarray, Sequence[str] | np.ndarray, np.ndarray]
     """Texts; or numbers of documents, words (strings or ids) and counts (row,), in any order."""
     # titles, labels, inputs (by name) of documents that are new in this batch
-    about: dict
+    fields: dict
     n_documents: int
 
 
@@ -131,7 +131,7 @@ class Prepared(NamedTuple):
     """The files of a corpus, ready to be written; the file of counts comes last."""
 
     files: dict[Path, bytes]
-    lost: list[str]  # fields of the corpus that the format cannot hold, as text
+    lost_fields: list[str]  # fields of the corpus that the format cannot hold, as text
 
 
 def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:
@@ -214,10 +214,10 @@ def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
     first: dict[str, int] = {}
     for index, word in enumerate(words):
         if first.setdefault(word, index) != index:
-            twice = f"the vocabulary has {word!r} twice, as words {first[word]} and {index} counted from 0"
+            problem = f"the vocabulary has {word!r} twice, as words {first[word]} and {index} counted from 0"
             if path is not None:
-                twice = f"{path}, line {index + 1}: the word {word!r} stands on line {first[word] + 1} already"
-            raise CorpusError(f"{twice}; two words may not have one name, change one of them")
+                problem = f"{path}, line {index + 1}: the word {word!r} stands on line {first[word] + 1} already"
+            raise CorpusError(f"{problem}; two words may not have one name, change one of them")
 
 
 def with_companions(
@@ -228,33 +228,33 @@ def with_companions(
     Default titles (document 0, …) are not written.
     """
     files, lost = {}, unplaced(corpus, "titles", "labels")
-    for what in ("vocab", "titles", "labels"):
-        values = corpus.vocabulary if what == "vocab" else getattr(corpus, what)
+    for field in ("vocab", "titles", "labels"):
+        values = corpus.vocabulary if field == "vocab" else getattr(corpus, field)
         if (
             values is None
-            or (what == "vocab" and not vocabulary)
-            or (what == "titles" and not has_titles(corpus))
+            or (field == "vocab" and not vocabulary)
+            or (field == "titles" and not has_titles(corpus))
         ):
             continue
-        values, file = [str(value) for value in values], _names(path, stem, what)[0]
-        if (wrong := not_a_line(values)) is None:
+        values, file = [str(value) for value in values], _names(path, stem, field)[0]
+        if (bad_index := not_a_line(values)) is None:
             files[file] = encoded("".join(f"{text}\n" for text in values), file)
-        elif what == "vocab":
+        elif field == "vocab":
             raise CorpusError(
-                f"{file} has one word a line and cannot hold {values[wrong]!r}; write npz, csv or jsonl instead"
+                f"{file} has one word a line and cannot hold {values[bad_index]!r}; write npz, csv or jsonl instead"
             )
         else:
             lost.append(
-                f"{what} (document {wrong} has {values[wrong]!r}, which is not one line of text)"
+                f"{field} (document {bad_index} has {values[bad_index]!r}, which is not one line of text)"
             )
     return Prepared(files | {path: content.encode()}, lost)
 
 
 def _names(path: Path, stem: str, what: str) -> list[Path]:
     """Return the paths that a companion file of vocabulary, titles or labels may have, the most common one first."""
-    named = (
+    stems = (
         [f"{what}.{stem}.txt"]
         if path.name.startswith("docword.")
         else [f"{stem}.{what}.txt", f"{stem}.{what}"]
     )
-    return [path.with_name(name + packing) for name in named for packing in ("", ".gz")]
+    return [path.with_name(name + packing) for name in stems for packing in ("", ".gz")]

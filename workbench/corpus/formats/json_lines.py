@@ -47,7 +47,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
     where, entries = _entries(path, enumerate(read_text(path, encoding).split("\n"), start=1))
     rows, read_options = _rows(where, entries), read_options.spelled(entries[0])
     if (what := _kind(entries[0], read_options)) is None:
-        return {"texts": _texts(rows, read_options), **rows.about(read_options)}
+        return {"texts": _texts(rows, read_options), **rows.document_fields(read_options)}
     documents, words, counts = _counts_of(where, entries, what)
     return counts_by_name(
         path,
@@ -56,7 +56,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
         documents=documents,
         counts=counts,
         n_documents=len(entries),
-        **rows.about(read_options, tuple(KINDS)),
+        **rows.document_fields(read_options, tuple(KINDS)),
     )
 
 
@@ -76,24 +76,24 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
             for piece in batched(lines, lambda entry: len(entry[1])):
                 yield _entries(path, piece)
 
-    with closing(pieces()) as opened:
-        first = next(opened, None)
+    with closing(pieces()) as first_pieces:
+        first = next(first_pieces, None)
     if first is None:
         raise CorpusError(f"{path} is empty; a file with data was wanted")
     read_options = read_options.spelled(first[1][0])
-    what, fields = _kind(first[1][0], read_options), Kept(read_options)
+    kind, fields = _kind(first[1][0], read_options), Kept(read_options)
 
     def batches() -> Iterator[Batch]:
         n = 0
-        for where, entries in pieces():
-            rows = _rows(where, entries)
+        for places, entries in pieces():
+            rows = _rows(places, entries)
             texts = (
-                _texts(rows, read_options) if what is None else _counts_of(where, entries, what, n)
+                _texts(rows, read_options) if kind is None else _counts_of(places, entries, kind, n)
             )
-            yield Batch(texts, fields.about(rows, len(entries)), len(entries))
+            yield Batch(texts, fields.document_fields(rows, len(entries)), len(entries))
             n += len(entries)
 
-    return Stream(batches(), fields.rest, TEXTS if what is None else NAMES)
+    return Stream(batches(), fields.rest, TEXTS if kind is None else NAMES)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
@@ -116,20 +116,20 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 def _entries(path: Path, lines: Iterable[tuple[int, str]]) -> tuple[list[str], list[dict]]:
     """Return the place ("FILE, line 3") of each line that is not blank, and the JSON object on it."""
-    where, entries = [], []
+    places, entries = [], []
     for line, content in lines:
         if content.strip():
-            where.append(f"{path}, line {line}")
-            entries.append(_json_object(content, where[-1]))
-    return where, entries
+            places.append(f"{path}, line {line}")
+            entries.append(_json_object(content, places[-1]))
+    return places, entries
 
 
-def _rows(where: list[str], entries: list[dict]) -> Rows:
+def _rows(places: list[str], entries: list[dict]) -> Rows:
     return Rows(
         "field",
-        list(zip(where, entries, strict=True)),
+        list(zip(places, entries, strict=True)),
         lambda name: [entry.get(name) for entry in entries],
-        where.__getitem__,
+        places.__getitem__,
     )
 
 
@@ -144,21 +144,21 @@ def _kind(first: dict, read_options: ReadOptions) -> str | None:
 
 def _texts(rows: Rows, read_options: ReadOptions) -> list[str]:
     texts = rows.column("text", read_options.text)
-    if wrong := [row for row, text in enumerate(texts) if not isinstance(text, str)]:
-        shown = json.dumps(texts[wrong[0]])[:60]
+    if bad_rows := [row for row, text in enumerate(texts) if not isinstance(text, str)]:
+        excerpt = json.dumps(texts[bad_rows[0]])[:60]
         raise CorpusError(
-            f"{rows.where(wrong[0])}: {read_options.text!r} must be a string; it is {shown}; "
+            f"{rows.where(bad_rows[0])}: {read_options.text!r} must be a string; it is {excerpt}; "
             'leave the line out, or write "" for an empty document'
         )
     return texts
 
 
 def _counts_of(
-    where: list[str], entries: list[dict], what: str, first: int = 0
+    places: list[str], entries: list[dict], what: str, first: int = 0
 ) -> tuple[list[int], list[str], list[int]]:
     """Return the counts in JSON objects as documents, words and counts (row,); object i is document ``first`` + i."""
     documents, words, counts = [], [], []
-    for d, (place, entry) in enumerate(zip(where, entries, strict=True), start=first):
+    for d, (place, entry) in enumerate(zip(places, entries, strict=True), start=first):
         entry_counts = _counts(place, entry, what)
         documents += [d] * len(entry_counts)
         words += entry_counts.keys()
@@ -166,45 +166,47 @@ def _counts_of(
     return documents, words, counts
 
 
-def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
+def _counts(place: str, entry: dict, what: str) -> dict[str, int]:
     """Return the counts of the words in an object's field ``what``, as a dict."""
     kind, sentence = KINDS[what]
     value = entry.get(what)
     if not isinstance(value, kind):
-        raise CorpusError(f"{where}: {what!r} must be {sentence}; it is {json.dumps(value)[:60]}")
+        raise CorpusError(f"{place}: {what!r} must be {sentence}; it is {json.dumps(value)[:60]}")
     if what == "tokens":
-        if wrong := [token for token in value if not isinstance(token, str)]:
+        if bad_tokens := [token for token in value if not isinstance(token, str)]:
             raise CorpusError(
-                f"{where}: every token must be a string; there is {json.dumps(wrong[0])[:60]}"
+                f"{place}: every token must be a string; there is {json.dumps(bad_tokens[0])[:60]}"
             )
         return Counter(value)
     for word, count in value.items():
         if type(count) is not int or count < 0:
             raise CorpusError(
-                f"{where}: the count of {word!r} must be a whole number; it is {json.dumps(count)[:60]}"
+                f"{place}: the count of {word!r} must be a whole number; it is {json.dumps(count)[:60]}"
             )
     return value
 
 
-def _json_object(content: str, where: str) -> dict:
+def _json_object(content: str, place: str) -> dict:
     """Return the JSON object on a line; raise an error if the line is something else."""
     try:
-        entry = json.loads(content, object_pairs_hook=_added_up)
+        entry = json.loads(content, object_pairs_hook=_sum_repeated)
     except json.JSONDecodeError as error:
         raise CorpusError(
-            f"{where}: not JSON ({error.msg}, column {error.colno}); one JSON object a line was wanted"
+            f"{place}: not JSON ({error.msg}, column {error.colno}); one JSON object a line was wanted"
         ) from None
     except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
-        wrong = "JSON that cannot be read, with a number too long or brackets too deep; correct it"
-        raise CorpusError(f"{where}: {wrong}") from None
+        problem = (
+            "JSON that cannot be read, with a number too long or brackets too deep; correct it"
+        )
+        raise CorpusError(f"{place}: {problem}") from None
     if not isinstance(entry, dict):
         raise CorpusError(
-            f"{where}: one JSON object a line was wanted; a value of type {type(entry).__name__} came"
+            f"{place}: one JSON object a line was wanted; a value of type {type(entry).__name__} came"
         )
     return entry
 
 
-def _added_up(pairs: list[tuple[str, object]]) -> dict:
+def _sum_repeated(pairs: list[tuple[str, object]]) -> dict:
     """Return (name, value) pairs as a dict; values of a repeated name are summed if all values are integers."""
     counts = dict(pairs)
     if len(counts) < len(pairs) and all(type(value) is int for value in counts.values()):

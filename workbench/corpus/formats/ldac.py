@@ -76,12 +76,12 @@ def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> S
             if vocabulary is None:
                 sizes["n_words"] = max(sizes["n_words"], int(words.max(initial=-1)) + 1)
             documents = np.repeat(np.arange(len(lengths)), lengths)
-            wrong = np.flatnonzero(words >= sizes["n_words"])
-            if len(wrong):
-                line = numbered[documents[wrong[0]]][0]
+            bad_pairs = np.flatnonzero(words >= sizes["n_words"])
+            if len(bad_pairs):
+                line = numbered[documents[bad_pairs[0]]][0]
                 raise CorpusError(
                     f"{path}, line {line}: the word id must lie in 0..{sizes['n_words'] - 1}, as the vocabulary "
-                    f"has {sizes['n_words']} words; it is {words[wrong[0]]}"
+                    f"has {sizes['n_words']} words; it is {words[bad_pairs[0]]}"
                 )
             documents += sizes["n_documents"]
             sizes["n_documents"] += len(lengths)
@@ -110,9 +110,9 @@ def _pairs(
     )
     n_pairs = np.array([line.count(b":") for _, line in numbered], np.int64)
     starts = np.cumsum(1 + 2 * n_pairs) - 1 - 2 * n_pairs
-    wrong = np.flatnonzero(numbers[starts] != n_pairs)
-    if len(wrong):
-        first = wrong[0]
+    bad_lines = np.flatnonzero(numbers[starts] != n_pairs)
+    if len(bad_lines):
+        first = bad_lines[0]
         raise CorpusError(
             f"{path}, line {numbered[first][0]}: the line promises {numbers[starts][first]} pairs and "
             f"{n_pairs[first]} came; the file is truncated or not an lda-c file"
@@ -137,7 +137,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 def _trouble(line: bytes) -> str:
     """Describe what is wrong with a line that is not in lda-c's format."""
     first, *pairs = line.split()
-    wrong = next((pair for pair in pairs if not PAIR.fullmatch(pair)), None)
-    if not re.fullmatch(NUMBER, first) or wrong is None:
+    entry = next((pair for pair in pairs if not PAIR.fullmatch(pair)), None)
+    if not re.fullmatch(NUMBER, first) or entry is None:
         return f"the number of pairs and then id:count each were wanted; {first.decode('utf-8', 'replace')[:60]!r} came"
-    return f"a word id and its count were wanted as two whole numbers, id:count; {wrong.decode('utf-8', 'replace')[:60]!r} came"
+    return f"a word id and its count were wanted as two whole numbers, id:count; {entry.decode('utf-8', 'replace')[:60]!r} came"

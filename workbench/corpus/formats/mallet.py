@@ -106,9 +106,9 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     Words that occur nowhere, the order of the vocabulary, authors and times are lost. Blanks and commas in titles
     and labels become ``_``. Raise an error for a word that MALLET would split or drop.
     """
-    if wrong := [word for word in corpus.vocabulary if not re.fullmatch(r"[^\s,]\S*", word)]:
+    if bad_words := [word for word in corpus.vocabulary if not re.fullmatch(r"[^\s,]\S*", word)]:
         raise CorpusError(
-            f"{path}: MALLET takes blanks and commas as ends of words and cannot hold {wrong[0]!r}; "
+            f"{path}: MALLET takes blanks and commas as ends of words and cannot hold {bad_words[0]!r}; "
             "write npz, csv or jsonl instead"
         )
     names = [one_word(title) for title in corpus.titles]

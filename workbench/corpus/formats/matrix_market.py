@@ -62,9 +62,9 @@ def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> S
     head = HEAD.match(start, banner.end())
     line = 1 + start.count(b"\n", 0, head.start(1))
     if not (match := SIZES.fullmatch(head.group(1))):
-        shown = head.group(1).decode("utf-8", "replace").strip()[:60]
+        excerpt = head.group(1).decode("utf-8", "replace").strip()[:60]
         raise CorpusError(
-            f"{path}, line {line}: three whole numbers were wanted, documents, words and entries; {shown!r} came"
+            f"{path}, line {line}: three whole numbers were wanted, documents, words and entries; {excerpt!r} came"
         )
     sizes = Sizes(*(int(number) for number in match.groups()), line)
     blocks, stem = chain([start[head.end() :]], blocks), stem_of(path, SUFFIXES)

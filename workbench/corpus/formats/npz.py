@@ -57,10 +57,10 @@ def read(path: Path, read_options: ReadOptions) -> dict:
     stem = stem_of(path, SUFFIXES)
     try:
         n_documents, n_words = map(int, arrays["shape"]) if "shape" in arrays else (None, None)
-        about = {
-            what: [str(value) for value in arrays[what]]
-            for what in ("vocabulary", "titles")
-            if what in arrays
+        texts = {
+            array_name: [str(value) for value in arrays[array_name]]
+            for array_name in ("vocabulary", "titles")
+            if array_name in arrays
         }
         further = dict(json.loads(str(arrays["about"]))) if "about" in arrays else {}
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -68,24 +68,27 @@ def read(path: Path, read_options: ReadOptions) -> dict:
             f"{path}: shape, vocabulary, titles or about are not what workbench writes ({error}); "
             "leave them out of the file"
         ) from None
-    inside = about.pop("vocabulary", None)
+    own_words = texts.pop("vocabulary", None)
     words = find_words(
-        path, stem, inside if read_options.vocabulary is None else read_options.vocabulary, n_words
+        path,
+        stem,
+        own_words if read_options.vocabulary is None else read_options.vocabulary,
+        n_words,
     )
     n_documents = _size(
         path,
         arrays,
         "doc",
-        len(about.get("titles", ())) or None if n_documents is None else n_documents,
+        len(texts.get("titles", ())) or None if n_documents is None else n_documents,
     )
     n_words = _size(
         path, arrays, "word", (len(words) if words else None) if n_words is None else n_words
     )
-    about |= {name: further[name] for name in FURTHER if name in further}
-    if "inputs" in arrays and "input_names" in about:
-        about["inputs"] = arrays["inputs"]
+    texts |= {name: further[name] for name in FURTHER if name in further}
+    if "inputs" in arrays and "input_names" in texts:
+        texts["inputs"] = arrays["inputs"]
     rows = dict(zip(("documents", "words", "counts"), map(arrays.get, TRIPLES), strict=True))
-    return rows | about_counts(path, stem, n_documents, n_words, words, **about)
+    return rows | about_counts(path, stem, n_documents, n_words, words, **texts)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
@@ -99,11 +102,11 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
         except TypeError:
             lost.append(f"{name} (they are neither text nor numbers)")
     strings = {"titles": corpus.titles} | ({"vocabulary": corpus.vocabulary} if vocabulary else {})
-    for what, texts in strings.items():
+    for array_name, texts in strings.items():
         encoded("".join(texts), path)
-        if wrong := next((text for text in texts if text.endswith("\0")), None):
+        if bad_text := next((text for text in texts if text.endswith("\0")), None):
             raise CorpusError(
-                f"{path} cannot hold {wrong!r} in its {what}, whose last character is a null; take it out"
+                f"{path} cannot hold {bad_text!r} in its {array_name}, whose last character is a null; take it out"
             )
     file = io.BytesIO()
     np.savez_compressed(
@@ -113,7 +116,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
         count=corpus.counts,
         shape=np.array([corpus.n_documents, corpus.n_words]),
         about=np.array(json.dumps(further)),
-        **{what: np.array(texts, dtype=np.str_) for what, texts in strings.items()},
+        **{array_name: np.array(texts, dtype=np.str_) for array_name, texts in strings.items()},
         **({} if corpus.inputs is None else {"inputs": corpus.inputs}),
     )
     return Prepared({path: file.getvalue()}, lost)
@@ -155,7 +158,7 @@ def read_arrays(
         ) from None
 
 
-def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarray:
+def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, place: str) -> np.ndarray:
     """Return the array stored as one member of an npz file."""
     with file.open(info) as member:
         version = np.lib.format.read_magic(member)
@@ -166,12 +169,12 @@ def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarr
         shape, _, kind = read_header.get(version, np.lib.format.read_array_header_2_0)(member)
         if kind.hasobject:
             raise CorpusError(
-                f"{where} holds pickled objects, which are not read; write its strings with dtype=str"
+                f"{place} holds pickled objects, which are not read; write its strings with dtype=str"
             )
-        promised, there = math.prod(shape) * kind.itemsize, info.file_size - member.tell()
-    if promised != there:
+        n_promised, n_present = math.prod(shape) * kind.itemsize, info.file_size - member.tell()
+    if n_promised != n_present:
         raise CorpusError(
-            f"{where} promises {promised} bytes and {there} came; the file is damaged, fetch it again"
+            f"{place} promises {n_promised} bytes and {n_present} came; the file is damaged, fetch it again"
         )
     with file.open(info) as member:
         array = np.lib.format.read_array(member, allow_pickle=False)
@@ -181,7 +184,7 @@ def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarr
         and array.reshape(-1).view(kind.byteorder + "u4").max() > sys.maxunicode
     ):
         raise CorpusError(
-            f"{where} has characters that there are not; the file is damaged, fetch it again"
+            f"{place} has characters that there are not; the file is damaged, fetch it again"
         )
     return array
 
@@ -189,10 +192,10 @@ def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarr
 def _size(path: Path, arrays: dict[str, np.ndarray], name: str, size: int | None) -> int:
     """Return the number of documents or words: ``size`` if given, else the largest id plus one."""
     ids = arrays[name]
-    wrong = np.flatnonzero(~((ids >= 0) & (ids < (INT32_MAX if size is None else size))))
-    if len(wrong):
+    bad_entries = np.flatnonzero(~((ids >= 0) & (ids < (INT32_MAX if size is None else size))))
+    if len(bad_entries):
         highest = INT32_MAX - 1 if size is None else size - 1
         raise CorpusError(
-            f"{path}: the ids in {name} must lie in 0..{highest}; entry {wrong[0]} has {ids[wrong[0]]}"
+            f"{path}: the ids in {name} must lie in 0..{highest}; entry {bad_entries[0]} has {ids[bad_entries[0]]}"
         )
     return int(ids.max(initial=-1)) + 1 if size is None else size

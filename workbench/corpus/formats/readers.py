@@ -130,7 +130,7 @@ def read_corpus(
         an iterable), such as ``state,year``, identify the document together.
     **text_options
         stop_words, min_documents, max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer,
-        more_stop_words, segmenter: see `workbench.corpus.texts.counting.count_words`.
+        more_stop_words, segmenter, phrases: see `workbench.corpus.texts.counting.count_words`.
 
     Raises
     ------
@@ -150,7 +150,7 @@ class Request(NamedTuple):
     text_options: dict
     counted: Mapping | None
     # options of `read_corpus` as they were given, or their defaults
-    asked: dict
+    arguments: dict
 
     def read(self) -> dict:
         """Read the file; return arguments of `Corpus.from_texts` for texts, of `Corpus.from_pairs` for counts."""
@@ -161,7 +161,7 @@ class Request(NamedTuple):
         """Return the record of how the file is read, with the ``notes`` of what was found; see `workbench.data.reading`."""
         format = next(name for name, module in FORMATS.items() if module is self.format)
         return of_file(
-            self.path, self.asked, notes | {"found": {"format": format} | notes["found"]}
+            self.path, self.arguments, notes | {"found": {"format": format} | notes["found"]}
         )
 
     def check(self, has_texts: bool) -> None:
@@ -205,8 +205,8 @@ def _request(arguments: Mapping) -> Request:
         dialect=dialect,
     )
     module = FORMATS[_format(path, arguments["format"], read_options)]
-    takes, own_options = trait(module, "TAKES"), trait(module, "TEXT_OPTIONS")
-    named = next(
+    accepted, own_options = trait(module, "TAKES"), trait(module, "TEXT_OPTIONS")
+    table_option = next(
         (
             name
             for name in ("inputs", "sequence", "position", "time")
@@ -214,10 +214,10 @@ def _request(arguments: Mapping) -> Request:
         ),
         None,
     )
-    given = {
+    restrictions = {
         "columns": (
-            named,
-            f", and times, inputs and sequences are read from tables and JSON lines; leave {named} out",
+            table_option,
+            f", and times, inputs and sequences are read from tables and JSON lines; leave {table_option} out",
         ),
         "encoding": (
             encoding != DETECT,
@@ -232,31 +232,33 @@ def _request(arguments: Mapping) -> Request:
             ", and columns of documents, words and counts are those of a table; leave document, word and count out",
         ),
     }
-    for what, (is_given, sentence) in given.items():
-        if is_given and what not in takes:
+    for feature, (is_given, sentence) in restrictions.items():
+        if is_given and feature not in accepted:
             raise CorpusError(f"{path} is {module.MEANING}{sentence}")
     if read_options.position is not None and read_options.sequence is None:
         raise CorpusError(
             f"{read_options.position!r} gives positions and no column gives the sequences; say which with sequence=…"
         )
-    if own_options and (idle := [name for name in text_options if name not in own_options]):
+    if own_options and (unused := [name for name in text_options if name not in own_options]):
         raise CorpusError(
-            f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}"
+            f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(unused)}"
         )
     name = (
         arguments["name"]
         or (path.resolve().name if path.is_dir() else stem_of(path, module.SUFFIXES))
         or "corpus"
     )
-    asked = {
+    own_arguments = {
         name: value
         for name, value in arguments.items()
         if name not in ("path", "counted", "text_options")
     }
     vocabulary = arguments["vocabulary"]
     if isinstance(vocabulary, str):
-        asked["vocabulary"] = Path(vocabulary)
-    return Request(path, read_options, module, name, text_options, arguments["counted"], asked)
+        own_arguments["vocabulary"] = Path(vocabulary)
+    return Request(
+        path, read_options, module, name, text_options, arguments["counted"], own_arguments
+    )
 
 
 def read_request(request: Request) -> Corpus:
@@ -270,13 +272,15 @@ def read_request(request: Request) -> Corpus:
     corpus["reading"] = request.reading(notes)
     try:
         if "texts" not in corpus:
-            found = Corpus.from_pairs(**corpus, name=request.name)
+            corpus_read = Corpus.from_pairs(**corpus, name=request.name)
         else:
             options = as_counted(request.counted, request.text_options)
-            found = Corpus.from_texts(
+            corpus_read = Corpus.from_texts(
                 **corpus, keep_text=read_options.keep_text, name=request.name, **options
             )
-        return without_repeated(found) if request.asked["repeated"] == DROP else found
+        return (
+            without_repeated(corpus_read) if request.arguments["repeated"] == DROP else corpus_read
+        )
     except CorpusError as error:
         raise error.within(f"{path}: ") from None
 

@@ -73,7 +73,7 @@ def read_table(
     table = _rows(path, columns, range(len(lines)), lines)
     if (words := _wide(read_options, columns)) and read_options.text not in columns:
         return _read_wide(path, read_options, columns, words, table)
-    return {"texts": table.column("text", read_options.text), **table.about(read_options)}
+    return {"texts": table.column("text", read_options.text), **table.document_fields(read_options)}
 
 
 def stream(
@@ -107,13 +107,15 @@ def stream_table(
     fields, columns = Kept(read_options), columns_by_name(header, [()] * len(header))
     none = _rows(path, columns, (), [])
     # what is missing is refused of a table without rows too
-    none.column("text", read_options.text), fields.about(none, 0)
+    none.column("text", read_options.text), fields.document_fields(none, 0)
 
     def batches() -> Iterator[Batch]:
         for values, lines in pieces:
             rows = _rows(path, columns_by_name(header, values), range(len(lines)), lines)
             yield Batch(
-                rows.column("text", read_options.text), fields.about(rows, len(lines)), len(lines)
+                rows.column("text", read_options.text),
+                fields.document_fields(rows, len(lines)),
+                len(lines),
             )
 
     return Stream(batches(), fields.rest)
@@ -127,11 +129,11 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     column. With ``vocabulary`` the first document has a row for every word, with count 0 if it does not contain it. This
     keeps the order of the words, and words that occur nowhere. An empty document has one row of count 0.
     """
-    about = {}
+    extra_columns = {}
     if len(set(corpus.titles)) < corpus.n_documents:
-        about["title"] = corpus.titles
+        extra_columns["title"] = corpus.titles
     if corpus.labels is not None:
-        about["label"] = corpus.labels
+        extra_columns["label"] = corpus.labels
     strings = map(str, chain(corpus.vocabulary, corpus.titles, corpus.labels or ()))
     # which forgets about \r
     quoting = csv.QUOTE_NONNUMERIC if any("\r" in text for text in strings) else csv.QUOTE_MINIMAL
@@ -142,13 +144,13 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
         lineterminator="\n",
         quoting=quoting,
     )
-    writer.writerow([*COUNTS, *about])
-    called = range(corpus.n_documents) if "title" in about else corpus.titles
-    for document, counts, *more in zip(
-        called, named_counts(corpus, vocabulary), *about.values(), strict=True
+    writer.writerow([*COUNTS, *extra_columns])
+    document_names = range(corpus.n_documents) if "title" in extra_columns else corpus.titles
+    for document, counts, *extra in zip(
+        document_names, named_counts(corpus, vocabulary), *extra_columns.values(), strict=True
     ):
         counts = counts or {corpus.vocabulary[0]: 0}
-        writer.writerows([document, word, count, *more] for word, count in counts.items())
+        writer.writerows([document, word, count, *extra] for word, count in counts.items())
     return Prepared({path: encoded(file.getvalue(), path)}, unplaced(corpus, "titles", "labels"))
 
 
@@ -159,13 +161,13 @@ def columns_by_name(header: list[str], values: list[Sequence[str]]) -> dict[str,
 
 def _has_counts(path: Path, read_options: ReadOptions, header: list[str]) -> bool:
     """Return whether a row is a document, a word and a count; raise an error if a column in the options is missing."""
-    named = read_options.counts != COUNTS
-    if missing := [name for name in read_options.counts if named and name not in header]:
+    is_named = read_options.counts != COUNTS
+    if missing := [name for name in read_options.counts if is_named and name not in header]:
         raise CorpusError(
             f"{path}, line 1: no column {missing[0]!r} for documents, words and counts; there are "
             f"{', '.join(map(repr, header))}"
         )
-    return named or (read_options.text not in header and set(header) >= set(COUNTS))
+    return is_named or (read_options.text not in header and set(header) >= set(COUNTS))
 
 
 def _rows(
@@ -191,7 +193,7 @@ def _wide(read_options: ReadOptions, columns: dict[str, Sequence[str]]) -> list[
     """
     if not read_options.inputs and read_options.sequence is None:
         return []
-    about = {
+    other_columns = {
         read_options.title,
         read_options.label,
         read_options.time,
@@ -199,9 +201,9 @@ def _wide(read_options: ReadOptions, columns: dict[str, Sequence[str]]) -> list[
         read_options.position,
         *read_options.inputs,
     }
-    words = [name for name in columns if name not in about]
-    whole = all(WHOLE.fullmatch(value) for name in words for value in columns[name])
-    return words if len(words) > 1 and whole and len(columns[words[0]]) else []
+    words = [name for name in columns if name not in other_columns]
+    is_whole = all(WHOLE.fullmatch(value) for name in words for value in columns[name])
+    return words if len(words) > 1 and is_whole and len(columns[words[0]]) else []
 
 
 def _read_wide(
@@ -224,7 +226,7 @@ def _read_wide(
         documents=documents.ravel(),
         counts=counts.ravel(),
         n_documents=len(counts),
-        **table.about(read_options, words),
+        **table.document_fields(read_options, words),
     )
 
 
@@ -234,13 +236,17 @@ def _read_counts(
     """Return the counts of a table with one count per row; other fields of a document come from its first row."""
     if not lines:
         raise _no_counts(path)
-    known = _Documents(path, read_options)
-    documents, first_rows, counts = known.of(columns, lines)
-    about = {"titles": known.titles} | _rows(path, columns, first_rows, lines).about(
-        read_options, (read_options.word, read_options.count)
-    )
-    about |= {"documents": documents, "counts": counts, "n_documents": len(known.titles)}
-    return counts_by_name(path, read_options, columns[read_options.word], **about)
+    documents_so_far = _Documents(path, read_options)
+    documents, first_rows, counts = documents_so_far.of(columns, lines)
+    document_fields = {"titles": documents_so_far.titles} | _rows(
+        path, columns, first_rows, lines
+    ).document_fields(read_options, (read_options.word, read_options.count))
+    document_fields |= {
+        "documents": documents,
+        "counts": counts,
+        "n_documents": len(documents_so_far.titles),
+    }
+    return counts_by_name(path, read_options, columns[read_options.word], **document_fields)
 
 
 def _stream_counts(
@@ -250,19 +256,21 @@ def _stream_counts(
     pieces: Iterator[tuple[list, list[int]]],
 ) -> Stream:
     """Stream a table with one count per row; the rows of a document need not be adjacent."""
-    known, fields = _Documents(path, read_options), Kept(read_options)
+    documents_so_far, fields = _Documents(path, read_options), Kept(read_options)
 
     def batches() -> Iterator[Batch]:
         for values, lines in pieces:
-            columns, n_before = columns_by_name(header, values), len(known.titles)
-            documents, first_rows, counts = known.of(columns, lines)
-            about = fields.about(_rows(path, columns, first_rows, lines), len(first_rows))
+            columns, n_before = columns_by_name(header, values), len(documents_so_far.titles)
+            documents, first_rows, counts = documents_so_far.of(columns, lines)
+            document_fields = fields.document_fields(
+                _rows(path, columns, first_rows, lines), len(first_rows)
+            )
             yield Batch(
                 (documents, columns[read_options.word], counts),
-                {"titles": known.titles[n_before:]} | about,
+                {"titles": documents_so_far.titles[n_before:]} | document_fields,
                 len(first_rows),
             )
-        if not known.titles:
+        if not documents_so_far.titles:
             raise _no_counts(path)
 
     return Stream(batches(), fields.rest, NAMES)
@@ -274,7 +282,7 @@ class _Documents:
     def __init__(self, path: Path, read_options: ReadOptions):
         self._path, self._read_options, self.titles = path, read_options, []
         self._ids: dict[tuple[str, ...], int] = {}
-        self._one = tuple(
+        self._single_columns = tuple(
             dict.fromkeys(
                 (
                     *read_options.inputs,
@@ -284,7 +292,9 @@ class _Documents:
                 )
             )
         )
-        self._first: dict[str, list[tuple[str, int]]] = {name: [] for name in self._one}
+        self._first_values: dict[str, list[tuple[str, int]]] = {
+            name: [] for name in self._single_columns
+        }
 
     def of(
         self, columns: dict[str, Sequence[str]], lines: list[int]
@@ -299,24 +309,24 @@ class _Documents:
             for text in set(column)
             if WHOLE.fullmatch(text)
         }
-        if wrong := [row for row, text in enumerate(column) if text not in count_of]:
-            shown = column[wrong[0]][:60]
+        if bad_rows := [row for row, text in enumerate(column) if text not in count_of]:
+            excerpt = column[bad_rows[0]][:60]
             raise CorpusError(
-                f"{self._path}, line {lines[wrong[0]]}: the count must be a whole number, not {shown!r}"
+                f"{self._path}, line {lines[bad_rows[0]]}: the count must be a whole number, not {excerpt!r}"
             )
         documents, first_rows = [], []
-        for row, called in enumerate(
+        for row, key in enumerate(
             zip(*(columns[name] for name in self._read_options.document), strict=True)
         ):
-            if (document := self._ids.setdefault(called, len(self._ids))) == len(self.titles):
+            if (document := self._ids.setdefault(key, len(self._ids))) == len(self.titles):
                 first_rows.append(row)
-                self.titles.append(" ".join(called))
-                for name in self._one:
-                    self._first[name].append((columns[name][row], lines[row]))
+                self.titles.append(" ".join(key))
+                for name in self._single_columns:
+                    self._first_values[name].append((columns[name][row], lines[row]))
             documents.append(document)
-        for name in self._one:
+        for name in self._single_columns:
             for document, value, line in zip(documents, columns[name], lines, strict=True):
-                first, first_line = self._first[name][document]
+                first, first_line = self._first_values[name][document]
                 if value != first:
                     raise CorpusError(
                         f"{self._path}, line {line}: {name!r} of document {self.titles[document]!r} is {value!r} "

@@ -64,10 +64,10 @@ def stream_triples(
 
     ``blocks`` consist of whole lines; with ``real`` counts may be written as floats with whole values.
     """
-    for size, what in ((sizes.n_documents, "documents"), (sizes.n_words, "words")):
+    for size, unit in ((sizes.n_documents, "documents"), (sizes.n_words, "words")):
         if not 1 <= size <= INT32_MAX:
             raise CorpusError(
-                f"{path}: the header must give between 1 and {INT32_MAX} {what}; it gives {size}"
+                f"{path}: the header must give between 1 and {INT32_MAX} {unit}; it gives {size}"
             )
 
     def batches() -> Iterator[Batch]:
@@ -75,12 +75,12 @@ def stream_triples(
         yield Batch((np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)), {}, 0)
         for block in blocks:
             rows = _rows(path, block, line, real)
-            for ids, size, what in zip(rows.T, sizes[:2], COLUMNS, strict=False):
-                wrong = np.flatnonzero((ids < 1) | (ids > size))
-                if len(wrong):
-                    number, _ = next(islice(_numbered_rows(block, line), wrong[0], None))
+            for ids, size, unit in zip(rows.T, sizes[:2], COLUMNS, strict=False):
+                bad_ids = np.flatnonzero((ids < 1) | (ids > size))
+                if len(bad_ids):
+                    number, _ = next(islice(_numbered_rows(block, line), bad_ids[0], None))
                     raise CorpusError(
-                        f"{path}, line {number}: the {what} id must lie in 1..{size}; it is {ids[wrong[0]]}"
+                        f"{path}, line {number}: the {unit} id must lie in 1..{size}; it is {ids[bad_ids[0]]}"
                     )
             n_rows += len(rows)
             line += block.count(b"\n")
@@ -90,14 +90,14 @@ def stream_triples(
                 ((documents - 1).astype(np.int32), (words - 1).astype(np.int32), counts), {}, 0
             )
         if n_rows != sizes.n_rows:
-            fewer = n_rows < sizes.n_rows
-            trouble = (
+            is_fewer = n_rows < sizes.n_rows
+            problem = (
                 "fewer: the file is truncated, fetch it again"
-                if fewer
+                if is_fewer
                 else f"more: correct line {sizes.line}"
             )
             raise CorpusError(
-                f"{path}: the header promises {sizes.n_rows} rows and {n_rows} came, {trouble}"
+                f"{path}: the header promises {sizes.n_rows} rows and {n_rows} came, {problem}"
             )
 
     names = partial(find_words, path, stem, vocabulary, sizes.n_words)
@@ -136,16 +136,16 @@ def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
 def _wrong_row(path: Path, block: bytes, line: int, real: bool) -> CorpusError:
     """Return the error for the first line that is not three whole numbers."""
     for number, row in _numbered_rows(block, line):
-        where, fields = f"{path}, line {number}", row.split()
+        place, fields = f"{path}, line {number}", row.split()
         if len(fields) != 3:
-            shown = row.decode("utf-8", "replace").strip()[:60]
+            excerpt = row.decode("utf-8", "replace").strip()[:60]
             return CorpusError(
-                f"{where}: three numbers were wanted, document, word and count; {len(fields)} came: {shown!r}"
+                f"{place}: three numbers were wanted, document, word and count; {len(fields)} came: {excerpt!r}"
             )
-        for field, what in zip(fields, COLUMNS, strict=True):
+        for field, column in zip(fields, COLUMNS, strict=True):
             if not (_is_whole_float(field) if real else field.isdigit() and len(field) <= 18):
                 return CorpusError(
-                    f"{where}: the {what} must be a whole number, not {field.decode('utf-8', 'replace')!r}"
+                    f"{place}: the {column} must be a whole number, not {field.decode('utf-8', 'replace')!r}"
                 )
     return CorpusError(f"{path}: the rows cannot be read as three whole numbers each")
 

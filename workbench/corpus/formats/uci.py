@@ -47,7 +47,7 @@ def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> S
     header = HEADER.match(head)
     if not header:
         lines = [*head.split(b"\n", LAST_HEADER_LINE), b"", b""][:LAST_HEADER_LINE]
-        wrong = next(
+        bad_line = next(
             (
                 line_number
                 for line_number, line in enumerate(lines, start=1)
@@ -56,7 +56,7 @@ def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> S
             LAST_HEADER_LINE,
         )
         raise CorpusError(
-            f"{path}, line {wrong}: a UCI bag of words begins with three lines of one whole number each, "
+            f"{path}, line {bad_line}: a UCI bag of words begins with three lines of one whole number each, "
             "documents, words and rows; this line is none of them"
         )
     sizes = Sizes(*(int(number) for number in header.groups()), LAST_HEADER_LINE)

@@ -54,23 +54,25 @@ def files_of(
 ) -> Prepared:
     """Return the files that `write_corpus` would write, and the fields that the format cannot hold."""
     path = Path(path)
-    chosen = named_format(path) if format is None else CorpusError.one_of("format", format, FORMATS)
-    if chosen is None:
+    format_name = (
+        named_format(path) if format is None else CorpusError.one_of("format", format, FORMATS)
+    )
+    if format_name is None:
         raise CorpusError(
             f"the name {path.name!r} says no format; say which with format=…, one of {', '.join(WRITTEN)}"
         )
-    if not hasattr(FORMATS[chosen], "write"):
+    if not hasattr(FORMATS[format_name], "write"):
         raise CorpusError(
-            f"{FORMATS[chosen].MEANING} is read only; write one of {', '.join(WRITTEN)}"
+            f"{FORMATS[format_name].MEANING} is read only; write one of {', '.join(WRITTEN)}"
         )
     refuse_repeated(corpus.vocabulary)
-    return FORMATS[chosen].write(corpus, path, vocabulary)
+    return FORMATS[format_name].write(corpus, path, vocabulary)
 
 
 def losses(prepared: Prepared) -> list[str]:
     """Return a sentence that names the fields that the format cannot hold; "" if it holds all."""
-    if not prepared.lost:
+    if not prepared.lost_fields:
         return []
     return [
-        f"{list(prepared.files)[-1]} has no place for {', '.join(prepared.lost)}; npz holds everything"
+        f"{list(prepared.files)[-1]} has no place for {', '.join(prepared.lost_fields)}; npz holds everything"
     ]

@@ -38,7 +38,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
     Titles are the file names, labels the subfolders if there are any; a folder that holds all files is not a label. Raise
     an error for a member whose name leads out of the archive, and for texts that do not fit into memory.
     """
-    with _opened(io.BytesIO(read_bytes(path)), path) as archive:
+    with _open_archive(io.BytesIO(read_bytes(path)), path) as archive:
         members = _members(archive, path)
         check_fits(
             2 * sum(member.file_size for member in members.values()),
@@ -48,26 +48,26 @@ def read(path: Path, read_options: ReadOptions) -> dict:
         texts = [
             _text_of(archive, member, path, read_options.encoding) for member in members.values()
         ]
-    return {"texts": texts, **called(_within(list(members)))}
+    return {"texts": texts, **called(_relative_paths(list(members)))}
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """Stream the texts that `read` returns, some archive members at a time."""
-    with _opened(path, path) as archive:
+    with _open_archive(path, path) as archive:
         members = _members(archive, path)
 
     def texts() -> Iterator[str]:
-        with _opened(path, path) as archive:
+        with _open_archive(path, path) as archive:
             yield from (
                 _text_of(archive, member, path, read_options.encoding)
                 for member in members.values()
             )
 
-    return stream_called(_within(list(members)), texts(), progress)
+    return stream_called(_relative_paths(list(members)), texts(), progress)
 
 
 @contextmanager
-def _opened(file: Path | io.BytesIO, path: Path) -> Iterator[zipfile.ZipFile]:
+def _open_archive(file: Path | io.BytesIO, path: Path) -> Iterator[zipfile.ZipFile]:
     """Yield the opened archive; raise a DataError that names ``path`` for any error of zipfile."""
     try:
         refuse_device(path)
@@ -122,7 +122,7 @@ def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, enco
     return decoded(content, path / member.filename, encoding)
 
 
-def _within(names: list[PurePosixPath]) -> list[PurePosixPath]:
+def _relative_paths(names: list[PurePosixPath]) -> list[PurePosixPath]:
     """Return the paths without the leading folders common to all of them."""
     while len(tops := {name.parts[0] for name in names}) == 1 and all(
         len(name.parts) > 1 for name in names

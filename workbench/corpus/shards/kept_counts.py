@@ -53,7 +53,7 @@ class KeptCounts:
     path : Path
         The file; created if missing. Counts of another conversion are deleted. If another process uses the file, or it
         cannot be created, nothing is stored.
-    of : dict
+    source : dict
         See `identity`.
 
     Attributes
@@ -64,21 +64,21 @@ class KeptCounts:
         Whether the file had the counts of another conversion.
     """
 
-    def __init__(self, path: Path, of: dict):
+    def __init__(self, path: Path, source: dict):
         self._path, self._lock, self.replaced = path, FileLock(path / "lock"), False
         self.n_documents = self._n_batches = 0
-        about, text = path / "about.json", json.dumps(of, sort_keys=True)
+        identity_file, text = path / "about.json", json.dumps(source, sort_keys=True)
         try:
             path.mkdir(exist_ok=True)
             self._lock.acquire(blocking=False)
         except (OSError, NotImplementedError):  # of a file system without locks
             return
         try:
-            self.replaced = about.exists() and about.read_text() != text
+            self.replaced = identity_file.exists() and identity_file.read_text() != text
             if self.replaced:
                 for batch in self._batches():
                     batch.unlink()
-            about.write_text(text)
+            identity_file.write_text(text)
             self.n_documents = sum(len(counts.lengths) for counts in self.counts())
         except OSError:
             self.delete()

@@ -65,19 +65,19 @@ class PairFiles:
         The last three are arrays (row,), sorted by document.
         """
         self.close()
-        first, held = 0, tuple(np.empty(0, np.int32) for _ in PARTS)
+        first, rest = 0, tuple(np.empty(0, np.int32) for _ in PARTS)
         for rows in (
-            self._read(self._folder, self._n) if self._in_order else self._dealt(n_documents)
+            self._read(self._folder, self._n) if self._in_order else self._distribute(n_documents)
         ):
-            rows = tuple(np.concatenate(columns) for columns in zip(held, rows, strict=True))
+            rows = tuple(np.concatenate(columns) for columns in zip(rest, rows, strict=True))
             last = int(rows[0][-1])  # whose rows may continue in the next block
             end = int(np.searchsorted(rows[0], last))
             if last > first:
                 yield first, last, *(columns[:end] for columns in rows)
-                first, held = last, tuple(columns[end:] for columns in rows)
+                first, rest = last, tuple(columns[end:] for columns in rows)
             else:
-                held = rows
-        yield first, n_documents, *held
+                rest = rows
+        yield first, n_documents, *rest
 
     def _read(self, folder: Path, n: int) -> Iterator[tuple[np.ndarray, ...]]:
         mapped = [
@@ -92,7 +92,7 @@ class PairFiles:
                 for part, offset in zip(PARTS, offsets, strict=True)
             )
 
-    def _dealt(self, n_documents: int) -> Iterator[tuple[np.ndarray, ...]]:
+    def _distribute(self, n_documents: int) -> Iterator[tuple[np.ndarray, ...]]:
         """Distribute the rows over files by document; yield the rows of each file, sorted by document."""
         lengths = np.zeros(n_documents, np.int64)
         for documents, *_ in self._read(self._folder, self._n):
@@ -106,9 +106,9 @@ class PairFiles:
             for file in files:
                 stack.callback(file.close)
             for rows in self._read(self._folder, self._n):
-                of = np.searchsorted(firsts, rows[0], "right")
-                order = np.argsort(of, kind="stable")
-                bounds = np.searchsorted(of[order], np.arange(n_files + 1))
+                file_of_row = np.searchsorted(firsts, rows[0], "right")
+                order = np.argsort(file_of_row, kind="stable")
+                bounds = np.searchsorted(file_of_row[order], np.arange(n_files + 1))
                 for file, begin, end in zip(files, bounds[:-1], bounds[1:], strict=True):
                     file.add(*(column[order[begin:end]] for column in rows))
         for number, file in enumerate(files):

@@ -37,7 +37,7 @@ class ShardWriter:
         self._open = ExitStack()
         self._texts: dict[str, TextsWriter] = {}
         self._inputs: dict[str, GrowingArray] = {}
-        self._taken: tuple[list[str], list[str]] = [], []
+        self._fields_taken: tuple[list[str], list[str]] = [], []
         self._shard: dict[str, GrowingArray] | None = None
         self._document_tokens = self._array("document_tokens", np.int64)
         self._word_tokens = np.zeros(n_words, np.int64)
@@ -56,8 +56,8 @@ class ShardWriter:
         first = 0
         while first < len(indptr) - 1:
             shard = self._shard or self._begin()
-            left = SHARD_PAIRS - len(shard["words"])
-            last = min(int(np.searchsorted(indptr, indptr[first] + left)), len(indptr) - 1)
+            n_free = SHARD_PAIRS - len(shard["words"])
+            last = min(int(np.searchsorted(indptr, indptr[first] + n_free)), len(indptr) - 1)
             pairs = slice(indptr[first], indptr[last])
             self._add(shard, indptr[first : last + 1], words[pairs], counts[pairs])
             first = last
@@ -94,7 +94,7 @@ class ShardWriter:
                 link(file, self.folder / file.name)
         for column in range(len(input_names)):
             link(folder / f"input-{column}.npy", self.folder / f"input-{column}.npy")
-        self._taken = list(fields), list(input_names)
+        self._fields_taken = list(fields), list(input_names)
 
     def finish(self, name: str, held_out_rows: str | None, reading: dict | None) -> dict:
         """Write the remaining files; return the manifest, still without hashes, for `sharded.finish` to complete and write."""
@@ -119,8 +119,8 @@ class ShardWriter:
             "bounds": self.bounds,
             "first_pairs": self.first_pairs,
             "first_tokens": self.first_tokens,
-            "fields": sorted({*self.fields, *self._taken[0]}),
-            "input_names": self._taken[1] or self.input_names,
+            "fields": sorted({*self.fields, *self._fields_taken[0]}),
+            "input_names": self._fields_taken[1] or self.input_names,
         }
 
     def _array(self, stem: str, dtype: np.typing.DTypeLike) -> GrowingArray:

@@ -69,7 +69,7 @@ class Documents(NamedTuple):
     counts: np.ndarray  # (pair,) int32
 
 
-def _stored(field: str) -> cached_property:
+def _stored_field(field: str) -> cached_property:
     """Return a cached property that reads a text field; if not stored, it is None (titles: the default ones)."""
 
     def entries(corpus: ShardedCorpus) -> StoredTexts | NumberedTitles | None:
@@ -112,7 +112,7 @@ class ShardedCorpus(AnyCorpus):
         Tokens of each document.
     """
 
-    vocabulary, titles, authors, labels, times, sequence = map(_stored, (*TEXTS, *VALUES))
+    vocabulary, titles, authors, labels, times, sequence = map(_stored_field, (*TEXTS, *VALUES))
     table: ClassVar[None] = None
     """Sharded corpora do not keep the texts as they were read."""
 
@@ -181,7 +181,7 @@ class ShardedCorpus(AnyCorpus):
             with _reading(self.folder, name):
                 present_hash = hash_of(self.folder / name)
             if present_hash != written_hash:
-                raise _damaged(self.folder, f"{name} is not what was written")
+                raise _damage_error(self.folder, f"{name} is not what was written")
 
     # ------------------------------------------------------------------ documents
 
@@ -256,29 +256,29 @@ class ShardedCorpus(AnyCorpus):
             f"{self.name!r} as a whole",
             "read it shard by shard",
         )
-        whole = self.rows(0, self.n_documents)
-        about = {
+        corpus = self.rows(0, self.n_documents)
+        document_fields = {
             field: None if (values := getattr(self, field)) is None else tuple(values)
             for field in ROWWISE
         }
         return Corpus(
-            whole.indptr,
-            whole.words,
-            whole.counts,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
             tuple(self.vocabulary),
             reading=self.reading,
-            inputs=whole.inputs,
+            inputs=corpus.inputs,
             input_names=self.input_names,
             name=self.name,
             held_out_rows=self.held_out_rows,
-            **about,
+            **document_fields,
         )
 
     def _corpus(
         self, first: int, last: int, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray
     ) -> Corpus:
         self._check_range(indptr, words, counts)
-        about = {
+        document_fields = {
             field: values[first:last]
             for field in ROWWISE
             if (values := getattr(self, field)) is not None
@@ -293,7 +293,7 @@ class ShardedCorpus(AnyCorpus):
             inputs=sealed(np.stack(inputs, axis=1)) if inputs else None,
             input_names=self.input_names,
             held_out_rows=self.held_out_rows,
-            **about,
+            **document_fields,
         )
 
     def _check_range(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
@@ -311,18 +311,18 @@ class ShardedCorpus(AnyCorpus):
     @cached_property
     def word_tokens(self) -> np.ndarray:
         """Number of tokens of each word (word,) int64."""
-        return np.asarray(self._mapped("word_tokens"))
+        return np.asarray(self._map_array("word_tokens"))
 
     @cached_property
     def document_tokens(self) -> np.ndarray:
         """Number of tokens of each document (document,) int64."""
-        return np.asarray(self._mapped("document_tokens", self.n_documents))
+        return np.asarray(self._map_array("document_tokens", self.n_documents))
 
     def input(self, name: str) -> np.ndarray:
         """Return the values (document,) float64 of one input (numeric covariate); raise DataError for an unknown name."""
         self.check_input(name)
         stem = f"input-{self.input_names.index(name)}"
-        return np.asarray(self._mapped(stem, self.n_documents))
+        return np.asarray(self._map_array(stem, self.n_documents))
 
     # ------------------------------------------------------------------ sizes
 
@@ -398,16 +398,16 @@ class ShardedCorpus(AnyCorpus):
         )
         lengths = {"indptr": n_documents + 1, "words": n_pairs, "counts": n_pairs}
         return tuple(
-            np.asarray(self._mapped(f"{shard_stem(shard)}.{part}", n))
+            np.asarray(self._map_array(f"{shard_stem(shard)}.{part}", n))
             for part, n in lengths.items()
         )
 
-    def _mapped(self, stem: str, n: int | None = None) -> np.memmap:
+    def _map_array(self, stem: str, n: int | None = None) -> np.memmap:
         """Return one array of the folder, mapped into memory; raise DataError unless it has n entries (None: any)."""
         with _reading(self.folder, f"{stem}.npy"):
             mapped = np.load(self.folder / f"{stem}.npy", mmap_mode="r", allow_pickle=False)
         if n is not None and mapped.shape != (n,):
-            raise _damaged(
+            raise _damage_error(
                 self.folder, f"{stem}.npy has {len(mapped)} entries where {n} were wanted"
             )
         return mapped
@@ -449,7 +449,7 @@ class ShardedCorpus(AnyCorpus):
         return ShardedCorpus.open, (self.folder,)
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{n:,} {what}" for what, n in self.describe().items())
+        sizes = ", ".join(f"{n:,} {unit}" for unit, n in self.describe().items())
         return f"{type(self).__name__}({self.name!r}, {sizes})".replace(", 1 shards", ", 1 shard")
 
 
@@ -523,16 +523,16 @@ def _reading(folder: Path, name: str) -> Iterator[BinaryIO]:
         with open(folder / name, "rb") as file:
             yield file
     except FileNotFoundError:
-        raise _damaged(folder, f"{name} is missing") from None
+        raise _damage_error(folder, f"{name} is missing") from None
     except OSError as error:
         raise DataError(f"{folder / name} cannot be read: {error.strerror}") from error
     except ValueError as error:
         if isinstance(error, DataError):
             raise
-        raise _damaged(folder, f"{name} cannot be read") from error
+        raise _damage_error(folder, f"{name} cannot be read") from error
 
 
-def _damaged(folder: Path, what: str) -> DataError:
+def _damage_error(folder: Path, what: str) -> DataError:
     return DataError(f"{folder} is damaged: {what}; {MEND}")
 
 
@@ -545,7 +545,7 @@ def _manifest_of(folder: Path) -> dict:
     with _reading(folder, MANIFEST) as file:
         manifest = json.load(file)
     if not isinstance(manifest, dict) or manifest.get("checksum") != checksum(manifest):
-        raise _damaged(folder, f"{MANIFEST} does not have the checksum it was written with")
+        raise _damage_error(folder, f"{MANIFEST} does not have the checksum it was written with")
     if manifest["version"] != VERSION:
         raise DataError(
             f"{folder} has version {manifest['version']} of the format and {VERSION} was wanted; {MEND}"
@@ -554,5 +554,5 @@ def _manifest_of(folder: Path) -> dict:
         with _reading(folder, name) as file:
             n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes != size:
-            raise _damaged(folder, f"{name} has {n_bytes:,} bytes where {size:,} were written")
+            raise _damage_error(folder, f"{name} has {n_bytes:,} bytes where {size:,} were written")
     return manifest

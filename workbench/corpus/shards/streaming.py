@@ -112,17 +112,17 @@ def read_shards(
     refuse_there(folder)
     with noting() as notes:
         stream = _stream(request, partial(progress, "reading"))
-    found = notes["found"]
+    details = notes["found"]
     if stream is None:
         return ShardedCorpus.write(read_request(request), folder)
     with (
-        new_folder(folder) as place,
-        _keeping(request, stream, Path(kept or kept_beside(folder))) as counts,
+        new_folder(folder) as new_path,
+        _open_counts(request, stream, Path(kept or kept_beside(folder))) as counts,
     ):
         try:
             with noting() as notes:
-                note("found", **found)
-                _write(request, stream, place, processes, progress, counts, notes)
+                note("found", **details)
+                _write(request, stream, new_path, processes, progress, counts, notes)
         except CorpusError as error:
             raise (
                 error.within(f"{request.path}: ") if str(request.path) not in str(error) else error
@@ -131,7 +131,7 @@ def read_shards(
 
 
 @contextmanager
-def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
+def _open_counts(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
     """Yield the store of word counts of this conversion, or None if the file has no texts or a tokenizer is given.
 
     The folder is kept if the block is interrupted and enough is stored; otherwise it is deleted.
@@ -144,14 +144,14 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
         if name in request.text_options:
             # an iterator gives its words once
             request.text_options[name] = options[name] = repeatable(options[name])
-    stopped = sorted(stop_list((OF_WORDS | options)["stop_words"]))  # those of a file too
-    about = {
+    stop_words = sorted(stop_list((OF_WORDS | options)["stop_words"]))  # those of a file too
+    settings = {
         "asked": request.read_options._asdict(),
         "format": request.format.MEANING,
         "words": options,
-        "stop_words": stopped,
+        "stop_words": stop_words,
     }
-    counts = KeptCounts(path, identity(request.path, about))
+    counts = KeptCounts(path, identity(request.path, settings))
     if counts.n_documents:
         warnings.warn(
             f"continues after the {counts.n_documents:,} texts that an interrupted conversion has counted; to begin "
@@ -183,15 +183,18 @@ def _stream(request: Request, progress: Callable[[float], None]) -> Stream | Non
 def _write(
     request: Request,
     stream: Stream,
-    place: Path,
+    folder: Path,
     processes: int,
     progress: Progress,
     counts: KeptCounts | None,
     notes: dict,
 ) -> None:
-    """Read the stream and write a sharded corpus into the folder ``place``; ``notes`` go into its record of reading."""
+    """Read the stream and write a sharded corpus into ``folder``; ``notes`` go into its record of reading."""
     request.check(stream.words == TEXTS)
-    with closing(_Fields(place / "fields")) as fields, closing(PairFiles(place / "pairs")) as pairs:
+    with (
+        closing(_Fields(folder / "fields")) as fields,
+        closing(PairFiles(folder / "pairs")) as pairs,
+    ):
         read_all = (
             partial(_read_texts, processes=processes, kept_counts=counts)
             if stream.words == TEXTS
@@ -199,14 +202,14 @@ def _write(
         )
         words, n_documents, rest = read_all(request, stream, pairs, fields)
         n_documents = rest.pop("n_documents", n_documents)
-        with closing(ShardWriter(place, len(words.vocabulary))) as writer:
+        with closing(ShardWriter(folder, len(words.vocabulary))) as writer:
             writer.texts("vocabulary").add(words.vocabulary)
             fields.finish(writer, rest)
             for last, indptr, ids, counts in _documents(pairs, n_documents, words.numbers):
                 writer.add(indptr, ids, counts)
                 progress("writing", last / n_documents)
-            shutil.rmtree(place / "pairs")
-            shutil.rmtree(place / "fields")
+            shutil.rmtree(folder / "pairs")
+            shutil.rmtree(folder / "fields")
             if writer.n_tokens == 0:
                 raise CorpusError("a corpus needs at least one token; none came")
             reading = request.reading(notes)
@@ -236,20 +239,20 @@ def _read_texts(
 ):
     """Count the words of all texts; return the vocabulary, the number of documents, fields known only at the end."""
     options = as_counted(request.counted, request.text_options)
-    of_words = {
+    word_options = {
         name: repeatable(options[name]) if name in LISTS else options[name]
         for name in OF_WORDS
         if name in options
     }
     pruning = {name: options[name] for name in PRUNING if name in options}
     check_pruning(**pruning)
-    analyser(**of_words)  # refuses what is out of range before anything is read
+    analyser(**word_options)  # refuses what is out of range before anything is read
     ids: dict[str, int] = {}
     occurs_in, totals, n_documents = np.zeros(0, np.int64), np.zeros(0, np.int64), 0
     n_words = 0
-    for batch, counts in _with_kept(stream.batches, of_words, processes, kept_counts):
+    for batch, counts in _reuse_counts(stream.batches, word_options, processes, kept_counts):
         numbers = np.array([ids.setdefault(word, len(ids)) for word in counts.words], np.int32)
-        occurs_in, totals = _longer(occurs_in, len(ids)), _longer(totals, len(ids))
+        occurs_in, totals = _padded(occurs_in, len(ids)), _padded(totals, len(ids))
         occurs_in[numbers] += np.bincount(counts.ids, minlength=len(numbers))
         totals[numbers] += np.bincount(
             counts.ids, weights=counts.counts, minlength=len(numbers)
@@ -264,19 +267,19 @@ def _read_texts(
     if n_documents == 0:
         raise CorpusError(f"{request.path} holds no document; at least one was wanted")
     if not ids:
-        raise no_word_left(n_documents, of_words.get("token_pattern", WORD_PATTERN))
+        raise no_word_left(n_documents, word_options.get("token_pattern", WORD_PATTERN))
     vocabulary = list(ids)
     ids.clear()
     order = np.array(sorted(range(len(vocabulary)), key=vocabulary.__getitem__))
     keep, left_out = kept_words(occurs_in[order], totals[order], n_documents, **pruning)
     note("left_out", **{name: sizes for name, sizes in left_out.items() if any(sizes)})
-    chosen = order[keep]
+    kept_numbers = order[keep]
     numbers = np.full(len(vocabulary), -1, np.int32)
-    numbers[chosen] = np.arange(len(chosen), dtype=np.int32)
-    return _Words([vocabulary[word] for word in chosen], numbers), n_documents, stream.rest()
+    numbers[kept_numbers] = np.arange(len(kept_numbers), dtype=np.int32)
+    return _Words([vocabulary[word] for word in kept_numbers], numbers), n_documents, stream.rest()
 
 
-def _longer(values: np.ndarray, n: int) -> np.ndarray:
+def _padded(values: np.ndarray, n: int) -> np.ndarray:
     """Return the values, padded with zeros if they are fewer than n; the length then at least doubles."""
     if len(values) >= n:
         return values
@@ -285,11 +288,11 @@ def _longer(values: np.ndarray, n: int) -> np.ndarray:
     return longer
 
 
-def _check_words(before: int, n_words: int) -> int:
+def _check_words(n_before: int, n_words: int) -> int:
     """Return ``n_words``; each time it passes a power of two, raise an error unless memory can hold as many words again."""
     if n_words > INT32_MAX:
         raise CorpusError(f"a vocabulary may have {INT32_MAX} words; these are more")
-    if n_words.bit_length() > before.bit_length():
+    if n_words.bit_length() > n_before.bit_length():
         check_fits(
             WORD_BYTES * n_words,
             f"as many words again as the {n_words:,} so far",
@@ -301,19 +304,19 @@ def _check_words(before: int, n_words: int) -> int:
 _words_of: Callable[[str], list[str]] | None = None
 
 
-def _begin(of_words: dict) -> None:
+def _start_worker(word_options: dict) -> None:
     """Initialise a worker process that counts words and leaves Ctrl-C to its parent."""
     global _words_of
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _words_of = analyser(**of_words)
+    _words_of = analyser(**word_options)
 
 
-def _counted(texts: list[str]) -> WordCounts:
+def _count_texts(texts: list[str]) -> WordCounts:
     return counted(texts, _words_of)
 
 
-def _with_kept(
-    batches: Iterator[Batch], of_words: dict, processes: int, kept_counts: KeptCounts | None
+def _reuse_counts(
+    batches: Iterator[Batch], word_options: dict, processes: int, kept_counts: KeptCounts | None
 ) -> Iterator[tuple[Batch, WordCounts]]:
     """Yield (batch, word counts) in order; stored counts are used first, further ones are computed and stored."""
     for counts in kept_counts.counts() if kept_counts else ():
@@ -323,39 +326,43 @@ def _with_kept(
                 "the counts that were kept are not those of this file; they are deleted, so ask again"
             )
         yield batch._replace(documents=()), counts
-    for batch, counts in _all_counted(batches, of_words, processes):
+    for batch, counts in _count_all(batches, word_options, processes):
         if kept_counts:
             kept_counts.add(counts)
         yield batch, counts
 
 
-def _all_counted(
-    batches: Iterator[Batch], of_words: dict, processes: int
+def _count_all(
+    batches: Iterator[Batch], word_options: dict, processes: int
 ) -> Iterator[tuple[Batch, WordCounts]]:
     """Count the words of each batch, and yield (batch, counts) in order."""
-    if processes == 1 or of_words.get("tokenizer") is not None:
-        words_of = analyser(**of_words)
+    if processes == 1 or word_options.get("tokenizer") is not None:
+        words_of = analyser(**word_options)
         for batch in batches:
             yield batch, counted(batch.documents, words_of)
         return
     # looked up once
-    of_words = of_words | {"stop_words": list(stop_list((OF_WORDS | of_words)["stop_words"]))}
+    word_options = word_options | {
+        "stop_words": list(stop_list((OF_WORDS | word_options)["stop_words"]))
+    }
     context = multiprocessing.get_context("spawn")
-    with _ended(ProcessPoolExecutor(processes, context, _begin, (of_words,))) as pool:
-        waiting: deque = deque()
+    with _end_after(
+        ProcessPoolExecutor(processes, context, _start_worker, (word_options,))
+    ) as pool:
+        queue: deque = deque()
         for batch in batches:
-            waiting.append(
-                (batch._replace(documents=()), pool.submit(_counted, list(batch.documents)))
+            queue.append(
+                (batch._replace(documents=()), pool.submit(_count_texts, list(batch.documents)))
             )
-            if len(waiting) > 2 * processes:  # as many are held at most
-                about, done = waiting.popleft()
-                yield about, done.result()
-        for about, done in waiting:
-            yield about, done.result()
+            if len(queue) > 2 * processes:  # as many are held at most
+                counted_batch, future = queue.popleft()
+                yield counted_batch, future.result()
+        for counted_batch, future in queue:
+            yield counted_batch, future.result()
 
 
 @contextmanager
-def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
+def _end_after(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
     """Yield the pool of worker processes; end the processes when the block ends, also after an error."""
     try:
         yield pool
@@ -373,23 +380,23 @@ def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
 
 def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields"):
     """Read all rows of counts; return the vocabulary, the number of documents, and fields known only at the end."""
-    known = known_words(request.path, request.read_options) if stream.words != IDS else ()
-    ids: dict[str, int] = {word: number for number, word in enumerate(known)}
+    fixed_words = known_words(request.path, request.read_options) if stream.words != IDS else ()
+    ids: dict[str, int] = {word: number for number, word in enumerate(fixed_words)}
     n_documents = n_rows = n_words = 0
     for batch in stream.batches:
         documents, words, counts = batch.documents
         documents, counts = np.asarray(documents, np.int64), np.asarray(counts)
         if stream.words != IDS:
             words = np.array([ids.setdefault(word, len(ids)) for word in words], np.int64)
-            if known and len(ids) > len(known):
-                raise unknown_word(request.path, list(ids)[len(known)])
+            if fixed_words and len(ids) > len(fixed_words):
+                raise unknown_word(request.path, list(ids)[len(fixed_words)])
             n_words = _check_words(n_words, len(ids))
-        used = counts > 0
+        is_positive = counts > 0
         pairs.add(
             *(
                 (documents, words, counts)
-                if used.all()
-                else (documents[used], words[used], counts[used])
+                if is_positive.all()
+                else (documents[is_positive], words[is_positive], counts[is_positive])
             )
         )
         fields.add(batch)
@@ -417,15 +424,15 @@ def _documents(
     for first, last, documents, words, counts in pairs.blocks(n_documents):
         if numbers is not None:
             words = numbers[words]
-            used = words >= 0
-            documents, words, counts = documents[used], words[used], counts[used]
+            is_kept = words >= 0
+            documents, words, counts = documents[is_kept], words[is_kept], counts[is_kept]
         cells = (documents.astype(np.int64) - first) << 32 | words
         if np.any(cells[1:] <= cells[:-1]):
             order = np.argsort(cells)
             cells, counts = cells[order], counts[order]
-            begins = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
-            if len(begins) < len(cells):
-                cells, counts = cells[begins], np.add.reduceat(counts, begins, dtype=np.int64)
+            starts = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
+            if len(starts) < len(cells):
+                cells, counts = cells[starts], np.add.reduceat(counts, starts, dtype=np.int64)
         indptr = np.searchsorted(cells, np.arange(last - first + 1, dtype=np.int64) << 32)
         yield last, indptr, (cells & INT32_MAX).astype(np.int32), counts
 
@@ -440,13 +447,13 @@ class _Fields:
 
     def add(self, batch: Batch) -> None:
         """Add the fields of a batch's documents."""
-        about = {field: values for field, values in batch.about.items() if values is not None}
-        for name, values in about.pop("inputs", {}).items():
+        texts = {field: values for field, values in batch.fields.items() if values is not None}
+        for name, values in texts.pop("inputs", {}).items():
             self._writer.inputs(name).add(values)
-        for field in {*about, *self._writer.fields}:
+        for field in {*texts, *self._writer.fields}:
             if field not in self._writer.fields:
                 self._writer.texts(field).add("" for _ in range(self._n))
-            self._writer.texts(field).add(about.get(field, [""] * batch.n_documents))
+            self._writer.texts(field).add(texts.get(field, [""] * batch.n_documents))
         self._n += batch.n_documents
 
     def finish(self, writer: ShardWriter, rest: dict) -> None:

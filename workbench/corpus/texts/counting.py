@@ -61,9 +61,10 @@ TEXT_OPTIONS = (
     "tokenizer",
     "more_stop_words",
     "segmenter",
+    "phrases",
 )
 """Options of `count_words` that say how words are found and which are kept."""
-LISTS = ("stop_words", "more_stop_words")
+LISTS = ("stop_words", "more_stop_words", "phrases")
 """Options that may be iterators, which can be read only once."""
 PRUNING = ("min_documents", "max_share", "max_words")
 """Options that prune the vocabulary; the other ones find words."""
@@ -88,6 +89,7 @@ def count_words(
     tokenizer: Callable[[str], Iterable[str]] | None = None,
     more_stop_words: str | Iterable[str] | None = None,
     segmenter: str | None = None,
+    phrases: str | Iterable[str] | None = None,
     keep_text: bool = True,
     table: DocumentTable | None = None,
     **about,
@@ -134,6 +136,9 @@ def count_words(
     segmenter : "japanese", "chinese" (simplified) or "chinese-traditional", optional
         Cuts text of these languages into words, with the package budoux (`pip install budoux`); particles and endings of
         Japanese are cut off. The default pattern leaves words of one sign out.
+    phrases : iterable of phrases, or a text separated by commas, optional
+        Sequences of words that are one word wherever they follow each other, joined by _: "new york" is new_york, and not
+        also new and york. Stop words may be inside.
     keep_text : bool, default True
         Keep the texts and other columns with the corpus: to be shown, searched and exported.
     table : DocumentTable, optional
@@ -153,7 +158,7 @@ def count_words(
         None if values is None else tuple(map(str, values)) for values in (titles, labels)
     )
     check_pruning(min_documents, max_share, max_words)
-    of_words = {
+    word_options = {
         "stop_words": repeatable(stop_words),
         "token_pattern": token_pattern,
         "lowercase": lowercase,
@@ -163,16 +168,17 @@ def count_words(
         "tokenizer": tokenizer,
         "more_stop_words": repeatable(more_stop_words),
         "segmenter": segmenter,
+        "phrases": repeatable(phrases),
     }
-    words_of = analyser(**of_words)
-    whole = {**of_words, "ngrams": 1}
-    without = {"stop_words": None, "more_stop_words": None, "min_letters": 1}
+    words_of = analyser(**word_options)
+    single_words = {**word_options, "ngrams": 1}
+    unfiltered = {"stop_words": None, "more_stop_words": None, "min_letters": 1}
     note_words(
         texts,
         {
-            FOUND: analyser(**whole | without),
-            "stop_words": analyser(**whole | {"min_letters": 1}),
-            "min_letters": analyser(**whole),
+            FOUND: analyser(**single_words | unfiltered),
+            "stop_words": analyser(**single_words | {"min_letters": 1}),
+            "min_letters": analyser(**single_words),
         },
     )
     vocabulary, counts = _count(texts, words_of, token_pattern)
@@ -186,9 +192,9 @@ def count_words(
     rows = np.repeat(np.arange(len(texts), dtype=np.int32), np.diff(counts.indptr))
     if keep_text:
         columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
-        about["table"] = DocumentTable(columns, text, as_written(of_words))
+        about["table"] = DocumentTable(columns, text, as_written(word_options))
     reading = about.get("reading") or {}
-    options = written(of_words | pruning) | {"keep_text": keep_text}
+    options = written(word_options | pruning) | {"keep_text": keep_text}
     about["reading"] = reading | {
         "options": reading.get("options", {}) | options,
         "left_out": reading.get("left_out", {})
@@ -248,8 +254,9 @@ def written(options: dict) -> dict:
     values = {name: plain_value(value) for name, value in options.items()}
     if "stop_words" in values and not is_language(options["stop_words"]):
         values["stop_words"] = sorted(stop_list(options["stop_words"]))
-    if "more_stop_words" in values:
-        values["more_stop_words"] = further_words(options["more_stop_words"])
+    for name in ("more_stop_words", "phrases"):
+        if name in values:
+            values[name] = further_words(options[name], name)
     return values | ({"tokenizer": True} if values.get("tokenizer") is not None else {})
 
 
@@ -303,17 +310,18 @@ class WordCounts(NamedTuple):
 
 def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordCounts:
     """Count the words that the function ``words_of`` finds in each text."""
-    places: dict[str, int] = defaultdict()
-    places.default_factory = places.__len__
+    word_numbers: dict[str, int] = defaultdict()
+    word_numbers.default_factory = word_numbers.__len__
     lengths, ids, counts = array("i"), array("i"), array("i")
     for text in texts:
         counter = Counter(words_of(text))
         lengths.append(len(counter))
-        ids.extend(map(places.__getitem__, counter))
+        ids.extend(map(word_numbers.__getitem__, counter))
         counts.extend(counter.values())
-    places.default_factory = None  # which refers to the dict itself
+    word_numbers.default_factory = None  # which refers to the dict itself
     return WordCounts(
-        list(places), *(np.frombuffer(numbers, np.int32) for numbers in (lengths, ids, counts))
+        list(word_numbers),
+        *(np.frombuffer(numbers, np.int32) for numbers in (lengths, ids, counts)),
     )
 
 
@@ -337,9 +345,9 @@ def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern
     if not words:
         raise no_word_left(len(texts), token_pattern)
     order = sorted(range(len(words)), key=words.__getitem__)
-    place = np.empty(len(words), np.int32)
-    place[order] = np.arange(len(words), dtype=np.int32)
-    ids = place[ids]
+    new_numbers = np.empty(len(words), np.int32)
+    new_numbers[order] = np.arange(len(words), dtype=np.int32)
+    ids = new_numbers[ids]
     table = csr_array(
         (counts, ids, np.concatenate([[0], np.cumsum(lengths)])), (len(texts), len(words))
     )
@@ -373,7 +381,7 @@ def kept_words(
     if max_words is not None and len(keep) > max_words:
         keep = np.sort(keep[np.argsort(-totals[keep], kind="stable")[:max_words]])
     further = ~rare & ~common & ~np.isin(np.arange(n_words), keep)
-    removed = {"min_documents": rare, "max_share": common & ~rare, "max_words": further}
+    masks = {"min_documents": rare, "max_share": common & ~rare, "max_words": further}
     return keep, {
-        name: [int(words.sum()), int(totals[words].sum())] for name, words in removed.items()
+        name: [int(words.sum()), int(totals[words].sum())] for name, words in masks.items()
     }

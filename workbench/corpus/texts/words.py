@@ -8,7 +8,7 @@ Stop words of English are scikit-learn's; those of other languages come from the
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 from inspect import signature
@@ -118,6 +118,7 @@ def analyser(
     tokenizer: Callable[[str], Iterable[str]] | None = None,
     more_stop_words=None,
     segmenter: str | None = None,
+    phrases=None,
 ) -> Callable[[str], list[str]]:
     """Return a function from a text to the list of its words; the options are those of `count_words`.
 
@@ -134,28 +135,35 @@ def analyser(
     DataError.one_of("accents", accents, ACCENTS)
     if tokenizer is not None and not callable(tokenizer):
         raise DataError.must_be("tokenizer", "a function of a text, or None", tokenizer)
-    cut = segmenter_of(segmenter)
-    alike, plain = spelling(lowercase, accents), spelling(False, accents)
+    segment = segmenter_of(segmenter)
+    spell, plain_spelling = spelling(lowercase, accents), spelling(False, accents)
+
+    def words_in(text: str) -> list[str]:
+        text = segment(spell(text))
+        return pattern.findall(text) if tokenizer is None else _tokens(tokenizer, text)
+
+    known = known_phrases(phrases, words_in)
     stop_words = chain(stop_list(stop_words), further_words(more_stop_words))
     left_out = frozenset(
-        token for word in stop_words for token in pattern.findall(plain(word.lower()))
+        token for word in stop_words for token in pattern.findall(plain_spelling(word.lower()))
     )
 
     def words_of(text: str) -> list[str]:
-        text = cut(alike(text))
-        words = pattern.findall(text) if tokenizer is None else _tokens(tokenizer, text)
+        words = words_in(text)
+        if known:
+            words = [JOINT.join(words[start:end]) for start, end in units(words, known)]
         if lowercase:  # as most texts are read, and faster
             words = [word for word in words if word not in left_out]
         elif left_out:
             words = [word for word in words if word.lower() not in left_out]
         if min_letters > 1:
             words = [word for word in words if len(word) >= min_letters]
-        longer = (
+        sequences = (
             words[start : start + n]
             for n in range(2, ngrams + 1)
             for start in range(len(words) - n + 1)
         )
-        return [*words, *map(JOINT.join, longer)] if ngrams > 1 else words
+        return [*words, *map(JOINT.join, sequences)] if ngrams > 1 else words
 
     return words_of
 
@@ -195,8 +203,8 @@ def compiled_pattern(token_pattern: str) -> re.Pattern:
     try:
         pattern = re.compile(token_pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
-        wrong = f" must be a regular expression; {token_pattern!r} is not ({error})"
-        raise DataError(Named("token_pattern"), wrong, value=token_pattern) from None
+        problem = f" must be a regular expression; {token_pattern!r} is not ({error})"
+        raise DataError(Named("token_pattern"), problem, value=token_pattern) from None
     if pattern.groups > 1:
         raise DataError(
             Named("token_pattern"),
@@ -233,24 +241,67 @@ def stop_list(stop_words) -> Iterable[str]:
     if stop_words == "english":
         return ENGLISH_STOP_WORDS | CONTRACTIONS
     if isinstance(stop_words, str | Path):
-        return _of_file(Path(stop_words)) if _is_path(stop_words) else _of_language(stop_words)
-    listed = list(stop_words) if isinstance(stop_words, Iterable) else [None]
-    if not all(isinstance(word, str) for word in listed):
+        return (
+            _file_words(Path(stop_words)) if _is_path(stop_words) else _language_words(stop_words)
+        )
+    words = list(stop_words) if isinstance(stop_words, Iterable) else [None]
+    if not all(isinstance(word, str) for word in words):
         raise DataError.must_be(
             "stop_words", "a language, a file, a list of words or None", stop_words
         )
-    return listed
+    return words
 
 
-def further_words(words) -> list[str]:
+def known_phrases(phrases, words_in: Callable[[str], list[str]]) -> dict[str, list[list[str]]]:
+    """Return a dict first word -> phrases that begin with it, as lists of words, the longest first.
+
+    phrases : phrases, or a text separated by commas; ``words_in`` cuts each into words
+
+    Raises
+    ------
+    DataError
+        Phrases that are no texts, or a phrase of less than two words.
+    """
+    known: dict[str, list[list[str]]] = {}
+    for phrase in further_words(phrases, "phrases"):
+        words = words_in(phrase)
+        if len(words) < 2:
+            raise DataError(
+                "each of the ",
+                Named("phrases"),
+                f" must have two words or more; {shown(repr(phrase))} has {len(words)}",
+                field="phrases",
+            )
+        known.setdefault(words[0], []).append(words)
+    return {word: sorted(found, key=len, reverse=True) for word, found in known.items()}
+
+
+def units(words: list[str], phrases: dict[str, list[list[str]]]) -> Iterator[tuple[int, int]]:
+    """Yield the first position of each single word or phrase, and the position after its last word.
+
+    Of phrases that begin with the same word the longest counts, of those that overlap the first.
+    """
+    start = 0
+    while start < len(words):
+        end = start + 1
+        for phrase in phrases.get(words[start], ()):
+            if words[start : start + len(phrase)] == phrase:
+                end = start + len(phrase)
+                break
+        yield start, end
+        start = end
+
+
+def further_words(words, option: str = "more_stop_words") -> list[str]:
     """Return the words of a list, or of text separated by commas; no word is taken for a language or file name."""
     words = words.split(",") if isinstance(words, str) else () if words is None else words
-    listed = list(words) if isinstance(words, Iterable) else [None]
-    if not all(isinstance(word, str) for word in listed):
+    word_list = list(words) if isinstance(words, Iterable) else [None]
+    if not all(isinstance(word, str) for word in word_list):
+        what = option.split("_")[-1]
         raise DataError.must_be(
-            "more_stop_words", "words separated by commas, a list of words or None", words
+            option, f"{what} separated by commas, a list of {what} or None", words
         )
-    return [word.strip() for word in listed if word.strip()]
+    return [word.strip() for word in word_list if word.strip()]
 
 
 def is_language(stop_words: object) -> bool:
@@ -266,14 +317,14 @@ def _is_path(name: str) -> bool:
     return isinstance(name, Path) or bool(set(name) & set("./\\"))
 
 
-def _of_language(language: str) -> list[str]:
+def _language_words(language: str) -> list[str]:
     from stop_words import LANGUAGE_MAPPING, get_stop_words
 
     name = LANGUAGE_MAPPING.get(language.lower(), language.lower())
     if name == "english":
         return list(stop_list("english"))
-    if name not in (known := languages()):
-        hint = nearest_or_all(language, known)
+    if name not in (known_languages := languages()):
+        hint = nearest_or_all(language, known_languages)
         raise DataError(
             Named("stop_words"),
             f" must be a language, a file, a list of words or None; got {language!r}; {hint}",
@@ -283,7 +334,7 @@ def _of_language(language: str) -> list[str]:
     return get_stop_words(name)
 
 
-def _of_file(path: Path) -> list[str]:
+def _file_words(path: Path) -> list[str]:
     from workbench.data.opening import path_of, read_text
 
     if not path_of(path).is_file():

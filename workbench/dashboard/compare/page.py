@@ -16,6 +16,7 @@ from workbench.dashboard.compare.preview import Preview
 from workbench.dashboard.compare.results import Results
 from workbench.dashboard.compare.run_cards import (
     RunsCard,
+    consensus_of,
     convergence_of,
     family_of,
     gap_of,
@@ -88,11 +89,12 @@ class ComparePage:
         )
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self.comparison = Comparison(self.handover)
-        self.gap, self.chains, self.priors, self.lineage, self.moves = (
+        self.gap, self.chains, self.consensus, self.priors, self.lineage, self.moves = (
             RunsCard(heading, self.handover, shown_of)
             for heading, shown_of in (
                 ("Gap to Gibbs sampling", gap_of),
                 ("Convergence of chains", convergence_of),
+                ("Topics on which runs agree", consensus_of),
                 ("Priors of topics", priors_of),
                 ("Warm starts", lineage_of),
                 ("Splits and merges", moves_of),
@@ -144,7 +146,7 @@ class ComparePage:
         names = [path.name for path, *_ in self.figure.compared().runs]
         runs = looked_at(self._known[name] for name in names if name in self._known)
         self.comparison.follow(runs, self.figure.curve.until)
-        for card in (self.gap, self.chains, self.priors) if self.below.seen else ():
+        for card in (self.gap, self.chains, self.consensus, self.priors) if self.below.seen else ():
             card.follow(runs)
         found = self._known if self.table.found is None else self.table.found
         names = self.figure.of_one_data(found)
@@ -320,6 +322,7 @@ class ComparePage:
             self.below,
             self.gap.view,
             self.chains.view,
+            self.consensus.view,
             self.priors.view,
             self.lineage.view,
             self.moves.view,

@@ -1,5 +1,5 @@
-"""Cards of the Compare page on what several runs recorded: how their chains agree, the gap to Gibbs sampling, learnt priors,
-splits and merges of topics, warm starts. Runs are given with their last iterations, as a key of caches.
+"""Cards of the Compare page on what several runs recorded: how their chains and topics agree, the gap to Gibbs sampling, learnt
+priors, splits and merges of topics, warm starts. Runs are given with their last iterations, as a key of caches.
 """
 
 import time
@@ -57,6 +57,7 @@ OF_CHAINS = (
         "Effective, tails", meaning="effective samples at its quantiles of 5 and 95 %; the smallest"
     ),
 )
+OF_ONE = "To see another engine, draw its runs alone."
 ABOUT_CHAINS = message(
     f"Draws are commonly used where R-hat is below {R_HAT_LIMIT} and there are {ESS_OF_CHAIN} effective samples a chain. A "
     "chain by itself cannot tell that another start would end elsewhere. Topics have other numbers in each chain, so only "
@@ -125,6 +126,17 @@ def convergence_of(runs: Looked) -> Shown:
 def named(quantity: str) -> str:
     """Return the label that the page shows for a quantity."""
     return "sizes of the topics" if quantity == "sorted_share" else dimension(quantity).label
+
+
+@lru_cache(maxsize=8)
+def consensus_of(runs: Looked) -> Shown:
+    """Return the picture of the topics on which the finished runs of one label agree; empty if no label has several."""
+    datasets = [run.dataset() for run, iteration, _ in begun(runs) if iteration >= 0]
+    pictures = draw_view("consensus", datasets, 1) if datasets else []
+    if not pictures:
+        return Shown()
+    said = message(f"{pictures[0].title}. {OF_ONE}" if len(pictures) > 1 else "")
+    return Shown(said, pictures[0], "", tuple(path for path, _ in runs))
 
 
 @lru_cache(maxsize=8)

@@ -58,12 +58,20 @@ def whole(text: str) -> int:
 def chip(topic: int, text: object = None, name: str = "") -> Markup:
     """Return a button that chooses a topic and shows ``text`` or its number; screen readers also read ``name``."""
     label = f"topic {topic}{f': {name}' if name else ''}"
-    return CHIP.format(topic, label, topic_colour(topic), topic if text is None else text)
+    return CHIP.format(topic, label, colour_of(topic), topic if text is None else text)
 
 
 def colour_of(topic: int) -> str:
-    """Return the colour of a topic, or grey for NONE."""
-    return topic_colour(topic) if topic != NONE else "var(--wb-strong-line)"
+    """Return the colour of a topic as CSS: that which people gave it, see `style_of`, or that of its number; grey for NONE."""
+    return (
+        f"var(--topic-{topic}, {topic_colour(topic)})" if topic != NONE else "var(--wb-strong-line)"
+    )
+
+
+def style_of(colours: Mapping[int, str]) -> str:
+    """Return the style sheet of a page on which these topics have these colours; "" for none."""
+    chosen = " ".join(f"--topic-{topic}: {colour};" for topic, colour in colours.items())
+    return chosen and f":host {{ {chosen} }}"
 
 
 def bar(share: float, topic: int = NONE, largest: float = 1.0) -> Markup:

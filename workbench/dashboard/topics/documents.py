@@ -18,7 +18,7 @@ from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import Moment, of_documents, run_of, train_of
-from workbench.dashboard.topics.cells import TopicCard, bar, chip, whole
+from workbench.dashboard.topics.cells import TopicCard, bar, chip, colour_of, whole
 from workbench.dashboard.topics.document_rows import (
     MOST_LETTERS,
     MOST_VALUE,
@@ -202,7 +202,8 @@ def _token(word: dict, topic: int) -> Markup:
         return escape(word["word"])
     kind = "unknown" if word["topic"] < 0 else "own" if word["topic"] == topic else ""
     times = Markup("<sub>×{}</sub>").format(word["n"]) if word["n"] > 1 else ""
-    return TOKEN.format(kind, word["told"], word["colour"], word["word"], times)
+    colour = colour_of(word["topic"]) if word["topic"] != NONE else ""
+    return TOKEN.format(kind, word["told"], colour, word["word"], times)
 
 
 def _documents_now(

@@ -23,7 +23,7 @@ from workbench.dashboard.topics.overview import Topics
 from workbench.runs.execution.omissions import DOCUMENTS, WORDS
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.topic_edits import takes_edits
-from workbench.runs.store.edition import Edition
+from workbench.runs.store.edition import Edition, arranges
 
 WAYS = ("merge", "drop", "split")
 """Edits of the chosen topics, each with a button."""
@@ -39,7 +39,7 @@ class Editing:
         self.edits = styled(
             pn.widgets.TextInput(
                 label="Edits",
-                placeholder="merge 3 7; drop 5; split 2; add 1; order 4 2",
+                placeholder="merge 3 7; drop 5; split 2; add 1; order 4 2; colour 3 #1f77b4",
                 max_length=LONGEST,
                 sizing_mode="stretch_width",
             )
@@ -162,7 +162,7 @@ class Editing:
         if not edits:
             self.said.say("Write an edit first, such as merge 3 7, or choose a word.", "bad")
             return
-        if self._typed() and edition_of(parent).edits:
+        if self._typed() and any(map(arranges, edition_of(parent).texts)):
             self.said.say(
                 "A run continues from the topics as computed; undo the edits that are shown first.",
                 "bad",

@@ -20,7 +20,7 @@ from workbench.dashboard.topics.cells import topic_table
 from workbench.measures import match_topics, top_words, topic_flow, topics_by_size
 from workbench.tables import Column, numbers
 from workbench.views import Picture
-from workbench.views.elements import topic_colour
+from workbench.views.elements import topic_colours
 from workbench.views.flow import flow_picture
 from workbench.views.live import NONE
 
@@ -91,7 +91,7 @@ def _flow_drawn(moment: Moment, other: Moment, labels: tuple, of_other: tuple) -
         labelled(counts_of(other), dict(of_other)),
     )
     name = f"{'-with-'.join(names)}-matching"
-    return flow_picture(name, names, runs, flow, pairs, topic_colour, 1)
+    return flow_picture(name, names, runs, flow, pairs, topic_colours(runs[0]), 1)
 
 
 def _rows(

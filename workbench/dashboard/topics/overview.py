@@ -19,6 +19,7 @@ from workbench.dashboard.shared.snapshots import (
     counts_of,
     labelled,
     labels_now,
+    of_documents,
     progress_of,
     run_of,
     train_of,
@@ -28,7 +29,9 @@ from workbench.measures import (
     coherence,
     diversity,
     salient_words,
+    suggested_names,
     top_words,
+    topic_descriptions,
     topic_map,
     topic_sizes,
     topics_by_size,
@@ -38,9 +41,10 @@ from workbench.measures import (
 from workbench.measures.selection import has_course
 from workbench.measures.topics import word_tokens
 from workbench.numbers import capital, format_number
+from workbench.runs.spec import SpecError
 from workbench.tables import Column, Table, numbers
 from workbench.views import draw_view
-from workbench.views.elements import topic_colour
+from workbench.views.elements import chosen_colours, topic_colours
 from workbench.views.progress import size_controls
 from workbench.views.topics import word_controls
 
@@ -99,6 +103,7 @@ class Topics(NamedTuple):
     names: dict[int, str] = {}  # noqa: RUF012  # node in a network and label, of topics with one of these
     labels: dict[int, str] = {}  # noqa: RUF012
     top: dict[int, tuple[str, ...]] = {}  # noqa: RUF012  # the `MANY` most probable words
+    colours: dict[int, str] = {}  # noqa: RUF012  # that people gave topics
     said: str = ""  # why there are no topics, or what is wrong with their labels
 
     @property
@@ -136,6 +141,7 @@ def topics_of(moment: Moment, written: int) -> Topics:
         {topic: name for topic, name in named.items() if name},
         labels,
         top,
+        chosen_colours(run),
         capital(trouble),
     )
 
@@ -211,14 +217,26 @@ def words_shown(
     picture = _drawn(name, "topic-words", moment, written, **options)
     salient = salient_words(used_topics(counts_of(moment)), 12)["word"].values
     said = f"Of the whole corpus these words tell topics apart: {', '.join(map(str, salient))}."
-    about, path = message("" if topic in topics.numbers else said), moment.path
+    told = topic_descriptions(counts_of(moment)).get(topic, "")
+    about, path = message(told if topic in topics.numbers else said), moment.path
     return Shown(about, picture, paths=(path,), controls=word_controls())
+
+
+@lru_cache(maxsize=32)
+def suggestions_of(moment: Moment, topic: int) -> list[str]:
+    """Return names that suit a topic, the best first, without the texts of its documents if these cannot be read."""
+    try:
+        table = run_of(moment).table
+    except SpecError:
+        table = None
+    names = of_documents(lambda run: suggested_names(run, table, topic=topic), moment)["name"]
+    return [name for name in names.values[0].tolist() if name]
 
 
 def _drawn(name: str, view: str, moment: Moment, written: int, **options):
     """Return the picture that a view (a kind of figure) makes of a run, in the colours of its topics."""
     run = labelled(counts_of(moment), topics_of(moment, written).names)
-    (picture,) = draw_view(view, [run], 1, colours=topic_colour, **options)
+    (picture,) = draw_view(view, [run], 1, colours=topic_colours(run), **options)
     title = f"{picture.title.partition(',')[0]}, {moment.path.name}"
     return replace(picture, name=f"{moment.path.name}-{name}", title=title)
 

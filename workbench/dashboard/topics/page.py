@@ -26,8 +26,11 @@ from workbench.dashboard.shared.link import (
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of
 from workbench.dashboard.shared.shell import (
+    LAYOUT_CSS,
+    Choice,
     button,
     column,
+    in_row,
     lay_out,
     page_or_sentence,
     styled,
@@ -35,7 +38,7 @@ from workbench.dashboard.shared.shell import (
 )
 from workbench.dashboard.shared.snapshots import Moment, changes, counts_of, moment_of
 from workbench.dashboard.topics import files, matching
-from workbench.dashboard.topics.cells import TopicCard, whole
+from workbench.dashboard.topics.cells import TopicCard, style_of, whole
 from workbench.dashboard.topics.documents import Documents
 from workbench.dashboard.topics.editing import Editing
 from workbench.dashboard.topics.hierarchy import model_shown
@@ -48,6 +51,7 @@ from workbench.dashboard.topics.overview import (
     TopicTable,
     map_shown,
     sizes_of,
+    suggestions_of,
     topics_of,
     words_shown,
 )
@@ -59,9 +63,12 @@ from workbench.runs.spec import RunSpec
 from workbench.runs.store.notes import FILE as NOTES
 from workbench.runs.store.notes import label_topic
 from workbench.runs.store.status import stamp
+from workbench.views.elements import fitting
 from workbench.views.live import NONE
 from workbench.views.topics import word_controls
 
+MOST_LETTERS = 36
+"""Maximum length of a suggested label as a button shows it."""
 NEWEST, NO_RUN = "the newest run", "no run"
 EVERY = 3.0
 """Seconds between two drawings of a picture of an active run."""
@@ -91,7 +98,10 @@ class TopicsPage:
                 ("Label", "what it is about", 200, False),
             )
         )
+        self.suggested = styled(Choice(label="Suggested labels", options={}))
+        self.suggestions = in_row("Suggested", "suggested labels", self.suggested)
         self.all = button("Whole corpus", visible=False)
+        self.main = column(kind="wb-main")
         self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
         self.again = text(css_classes=["wb-mid"])
         # the runs chosen in the menus, which may not exist yet
@@ -99,6 +109,7 @@ class TopicsPage:
         self._runs: dict[str, Reading] = {}  # every readable run, newest first
         self._topics: Topics | None = None  # of the shown run
         self._looking, self._labelling, self._written = LatestTask(), LatestTask(), 0
+        self._suggesting, self._suggested_for = LatestTask(), None
         self._moving, self._labelled_last = False, None  # what the field for a label was set to
         self._due = 0.0  # time of the next drawing of an active run's pictures
         # a sentence about the run; one about chosen items that do not exist
@@ -113,6 +124,7 @@ class TopicsPage:
             "words",
             self.all,
             self.label,
+            above=(self.suggestions,),
             more={"Salient words": self._file(files.salient_file)},
         )
         self.topics = card(
@@ -177,6 +189,7 @@ class TopicsPage:
         for widget in (self.find, self.find_words, self.find_rows):
             widget.param.watch(self._changed, "value")
         self.label.param.watch(self._labelled, "value")
+        self.suggested.param.watch(self._accepted, "value")
         self.all.on_click(lambda event: self._choose(NONE))
 
     # ------------------------------------------------------------------ every second
@@ -248,6 +261,12 @@ class TopicsPage:
             (self.model, model_shown, topics, self.find_rows.value),
         ):
             card.bring(given, partial(work, *given))
+        if chosen != NONE and not policy().read_only:
+            if (path, chosen) != self._suggested_for:
+                self._suggested_for = path, chosen
+                self._suggest()
+            suggesting = moment, chosen
+            self._suggesting.submit(suggesting, partial(suggestions_of, *suggesting), self._suggest)
         self.topics.follow(topics)
         self.documents.follow(moment, chosen, names, self.find.value)
         self.unseen.follow(moment, chosen, names)
@@ -281,6 +300,21 @@ class TopicsPage:
         if now != self._labelled_last:  # else the visitor may be typing
             self._labelled_last = now
             self._set([self.label], value=label, value_input=label)
+        self.suggestions.visible = self.label.visible and bool(self.suggested.options)
+        given = label if label in self.suggested.options.values() else None
+        if self.suggested.value != given:
+            self._set([self.suggested], value=given)
+
+    def _suggest(self, names: list[str] | None = None, error: Exception | None = None) -> None:
+        """Offer these labels for the chosen topic; none while they are computed, or after an error."""
+        options = {fitting(name, MOST_LETTERS): name for name in names or ()}
+        self._set([self.suggested], options=options, value=None)
+        self._see()
+
+    def _accepted(self, event) -> None:
+        """Take a suggested label."""
+        if not self._moving and event.new:
+            self.label.value = event.new
 
     def _heard(self, written: int, topics: Topics | None, error: Exception | None) -> None:
         """Take the topics that were read for the run, or the error instead; then update the cards."""
@@ -291,6 +325,9 @@ class TopicsPage:
         if error is not None:
             topics = Topics(moment, said=sentence_of(error))
         self._topics, self._written = topics, written
+        styles = [LAYOUT_CSS, *filter(None, [style_of(topics.colours)])]
+        if styles != self.main.stylesheets:
+            self.main.stylesheets = styles
         if topics.said:
             self._news = topics.said, "bad" if topics.numbers or error else "muted"
         else:
@@ -425,8 +462,8 @@ class TopicsPage:
         pair = column(self.sizes.view, self.recorded.view, kind="wb-halves")
         below = self.topics.view, self.editing.view, self.model.view, self.documents.view, pair
         cards = of_run, overview, *below, self.matching.view, self.unseen.view
-        main = column(*cards, self.handover, kind="wb-main")
-        return lay_out(self, "topics", "what the topics are about", main)
+        self.main.objects = [*cards, self.handover]
+        return lay_out(self, "topics", "what the topics are about", self.main)
 
 
 def page() -> pn.Column:

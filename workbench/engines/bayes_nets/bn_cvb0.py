@@ -54,28 +54,28 @@ def init(
 ) -> State:
     """Return the initial state: marginals of the hidden nodes, computed from tables of random counts."""
     trees = trees_of(records, model)
-    ready = prepared(records, model, trees)
+    forest = prepared(records, model, trees)
     marginals = clique_marginals(
-        ready, np.log(model.tables.means(initial_counts(model.tables, context))), context
+        forest, np.log(model.tables.means(initial_counts(model.tables, context))), context
     )
     return State(
-        counts_of(ready, marginals, model.tables.n_cells),
+        counts_of(forest, marginals, model.tables.n_cells),
         marginals,
         model.tables.alpha.copy(),
         trees,
     )
 
 
-def counts_of(ready: Prepared, marginals: np.ndarray, n_cells: int) -> np.ndarray:
+def counts_of(forest: Prepared, marginals: np.ndarray, n_cells: int) -> np.ndarray:
     """Recompute the expected counts (table cell,) from the marginals of all records, without accumulated rounding."""
     counts = np.zeros(n_cells)
     add_marginals(
         0,
-        len(ready.plan.patterns),
-        ready.plan,
-        ready.first_own,
+        len(forest.plan.patterns),
+        forest.plan,
+        forest.first_own,
         marginals,
-        np.empty(ready.plan.n_factors),
+        np.empty(forest.plan.n_factors),
         counts,
     )
     return counts
@@ -85,18 +85,18 @@ def step(
     records: Records, model: BayesNet, options: Learning, state: State, context: StepContext
 ) -> tuple[State, dict]:
     """Update the hidden-node marginals of every distinct record once; then update the priors if due."""
-    ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
-    counts, marginals = counts_of(ready, state.own, tables.n_cells), state.own
+    forest, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
+    counts, marginals = counts_of(forest, state.own, tables.n_cells), state.own
     rows = tables.sum_rows(counts)
-    q, inverse, changed = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows), 0.0
-    for first, last in ready.slices:
+    q, inverse, largest_change = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows), 0.0
+    for first, last in forest.slices:
         context.interrupt()
-        changed = max(
-            changed,
+        largest_change = max(
+            largest_change,
             sweep(
                 first,
                 last,
-                ready.plan,
+                forest.plan,
                 tables.tied,
                 tables.row_of,
                 tables.alpha,
@@ -105,16 +105,16 @@ def step(
                 rows,
                 q,
                 inverse,
-                ready.first_own,
+                forest.first_own,
                 marginals,
                 np.zeros(len(q)),
-                *workspace(ready.plan),
+                *workspace(forest.plan),
             ),
         )
     alpha = learnt_alpha(model, options, context, state.alpha, counts)
     return state._replace(counts=counts, own=marginals, alpha=alpha), {
-        "updates": len(ready.plan.patterns),
-        "change": changed,
+        "updates": len(forest.plan.patterns),
+        "change": largest_change,
     }
 
 
@@ -125,8 +125,8 @@ def watch(records: Records, model: BayesNet, options: Learning, state: State) ->
 def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
     """Forecast the memory of a run in bytes: counts, clique marginals, junction trees, and scratch arrays."""
     net = model.for_data(records)
-    ready = prepared(records, net, trees_of(records, net))
-    return cases.memory(records, net, options, DOUBLE * int(ready.first_own[-1]))
+    forest = prepared(records, net, trees_of(records, net))
+    return cases.memory(records, net, options, DOUBLE * int(forest.first_own[-1]))
 
 
 def engine(name: str = "bn-cvb0") -> Engine:

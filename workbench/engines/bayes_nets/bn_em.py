@@ -67,7 +67,7 @@ def init(
     return State(model.tables.means(counts), counts, trees_of(records, model))
 
 
-def estimated(tables: Tables, counts: np.ndarray, theta: np.ndarray) -> np.ndarray:
+def estimate(tables: Tables, counts: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Return maximum-likelihood tables (table cell,): counts / row sum, or ``theta`` in rows without counts."""
     rows = tables.sum_rows(counts)[tables.row_of]
     return np.where(rows > 0, counts / np.where(rows > 0, rows, 1.0), theta)
@@ -77,19 +77,17 @@ def step(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
     """Make an EM iteration: the expected counts of all records, then the maximum-likelihood tables."""
-    ready = prepared(records, model, state.trees)
-    counts, _ = expected_counts(ready, np.log(np.maximum(state.theta, TINY)), context)
-    state = State(estimated(model.tables, counts, state.theta), counts, state.trees)
-    return state, {"updates": len(ready.plan.patterns)}
+    forest = prepared(records, model, state.trees)
+    counts, _ = expected_counts(forest, np.log(np.maximum(state.theta, TINY)), context)
+    state = State(estimate(model.tables, counts, state.theta), counts, state.trees)
+    return state, {"updates": len(forest.plan.patterns)}
 
 
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
     """Return the ``log_likelihood`` of the records under the current tables; for shipped networks also shares of states."""
-    ready = prepared(records, model, state.trees)
-    of_cases = evidence(ready, np.log(np.maximum(state.theta, TINY)))
-    return {"log_likelihood": float(ready.plan.weights @ of_cases)} | model.state_shares(
-        state.counts
-    )
+    forest = prepared(records, model, state.trees)
+    log_z = evidence(forest, np.log(np.maximum(state.theta, TINY)))
+    return {"log_likelihood": float(forest.plan.weights @ log_z)} | model.state_shares(state.counts)
 
 
 def predict(
@@ -101,8 +99,8 @@ def predict(
     context: StepContext | None = None,
 ) -> np.ndarray:
     """Return the probability (cell,) of each held-out cell given the training cells of the same record."""
-    raised = np.maximum(state.theta, max(options.least, TINY))
-    theta = raised / model.tables.sum_rows(raised)[model.tables.row_of]
+    bounded_theta = np.maximum(state.theta, max(options.least, TINY))
+    theta = bounded_theta / model.tables.sum_rows(bounded_theta)[model.tables.row_of]
     return predict_cells(records, model, np.log(theta), cells, context)
 
 

@@ -76,12 +76,12 @@ def init(
     """Return the initial state: hidden nodes drawn from tables of random counts."""
     tables, trees = model.tables, trees_of(records, model)
     start, key = initial_counts(tables, context), context.key(HIDDEN_NODES)
-    ready = prepared(records, model, trees)
-    return State(*initial_chain(ready, tables, start, context, key), tables.alpha.copy(), trees)
+    forest = prepared(records, model, trees)
+    return State(*initial_chain(forest, tables, start, context, key), tables.alpha.copy(), trees)
 
 
-def drawn_given(
-    ready: Prepared, logs: np.ndarray, cells: np.ndarray, context: StepContext, key: np.uint64
+def draw_given(
+    forest: Prepared, logs: np.ndarray, cells: np.ndarray, context: StepContext, key: np.uint64
 ) -> tuple[np.ndarray, int]:
     """Draw the hidden nodes of all records given log probability tables; write the clique cells to ``cells``.
 
@@ -90,39 +90,41 @@ def drawn_given(
     tables = np.exp(logs)
 
     def visit(first: int, last: int):
-        counts, drawn = np.zeros(len(logs)), np.empty(most_cliques(ready), np.int32)
+        counts, draws = np.zeros(len(logs)), np.empty(most_cliques(forest), np.int32)
         return counts, draw_given_tables(
             first,
             last,
-            ready.plan,
-            ready.first_cells,
+            forest.plan,
+            forest.first_cells,
             tables,
             logs,
             key,
-            *workspace(ready.plan),
+            *workspace(forest.plan),
             counts,
             cells,
-            drawn,
+            draws,
         )
 
     counts, n_moved = np.zeros(len(logs)), 0
-    for of_slice, moved in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
-        counts += of_slice
-        n_moved += moved
+    for slice_counts, n_moved_in_slice in each_slice(
+        visit, forest.slices, context.n_threads, context.interrupt
+    ):
+        counts += slice_counts
+        n_moved += n_moved_in_slice
     return counts, n_moved
 
 
 def initial_chain(
-    ready: Prepared, tables: Tables, start: np.ndarray, context: StepContext, key: np.uint64
+    forest: Prepared, tables: Tables, start: np.ndarray, context: StepContext, key: np.uint64
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw the hidden nodes of a chain given counts (table cell,); return the table counts and the drawn clique cells."""
-    cells, logs = np.zeros(ready.first_cells[-1], np.int32), np.log(tables.means(start))
-    return drawn_given(ready, logs, cells, context, key)[0], cells
+    cells, logs = np.zeros(forest.first_cells[-1], np.int32), np.log(tables.means(start))
+    return draw_given(forest, logs, cells, context, key)[0], cells
 
 
-def most_cliques(ready: Prepared) -> int:
+def most_cliques(forest: Prepared) -> int:
     """Return the largest number of cliques in one junction tree."""
-    return int(np.diff(ready.plan.cliques).max(initial=1))
+    return int(np.diff(forest.plan.cliques).max(initial=1))
 
 
 class Moves(NamedTuple):
@@ -132,8 +134,8 @@ class Moves(NamedTuple):
     accepted: float  # share of draws that were accepted
 
 
-def swept(
-    ready: Prepared,
+def sweep_records(
+    forest: Prepared,
     tables: Tables,
     counts: np.ndarray,
     cells: np.ndarray,
@@ -150,14 +152,14 @@ def swept(
         context.key(ACCEPTED_NODES, chain),
     )
     q, inverse = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows)
-    drawn, n_draws = np.empty(most_cliques(ready), np.int32), np.zeros(2)
-    for first, last in ready.slices:
+    proposal, n_draws = np.empty(most_cliques(forest), np.int32), np.zeros(2)
+    for first, last in forest.slices:
         context.interrupt()
         n_draws += sweep_cases(
             first,
             last,
-            ready.plan,
-            ready.first_cells,
+            forest.plan,
+            forest.first_cells,
             tables.tied,
             tables.row_of,
             tables.alpha,
@@ -170,15 +172,15 @@ def swept(
             key,
             accept_key,
             np.zeros(len(q)),
-            *workspace(ready.plan),
-            drawn,
+            *workspace(forest.plan),
+            proposal,
         )
-    return moves_of(ready, n_draws[1], n_draws[0])
+    return moves_of(forest, n_draws[1], n_draws[0])
 
 
-def moves_of(ready: Prepared, n_moved: int, n_accepted: int) -> Moves:
+def moves_of(forest: Prepared, n_moved: int, n_accepted: int) -> Moves:
     """Return the numbers of changed and of accepted draws as shares of the number of records with hidden nodes."""
-    n = ready.n_sampled
+    n = forest.n_sampled
     return Moves(float(n_moved) / n, float(n_accepted) / n) if n else Moves(math.nan, math.nan)
 
 
@@ -186,18 +188,18 @@ def step(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
     """Draw the hidden nodes of all records once; then update the priors if due."""
-    ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
+    forest, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     if options.tables == "drawn":
         logs = np.empty(tables.n_cells)
         draw_log_tables(
             tables.row_starts, tables.alpha + state.counts, context.key(DRAWN_TABLES), logs
         )
-        counts, n_moved = drawn_given(ready, logs, state.cells, context, context.key(HIDDEN_NODES))
-        state, moves = state._replace(counts=counts), moves_of(ready, n_moved, ready.n_sampled)
+        counts, n_moved = draw_given(forest, logs, state.cells, context, context.key(HIDDEN_NODES))
+        state, moves = state._replace(counts=counts), moves_of(forest, n_moved, forest.n_sampled)
     else:
-        moves = swept(ready, tables, state.counts, state.cells, context)
+        moves = sweep_records(forest, tables, state.counts, state.cells, context)
     alpha = learnt_alpha(model, options, context, state.alpha, state.counts, whole=True)
-    return state._replace(alpha=alpha), {"updates": max(ready.n_sampled, 1)} | moves._asdict()
+    return state._replace(alpha=alpha), {"updates": max(forest.n_sampled, 1)} | moves._asdict()
 
 
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
@@ -208,8 +210,8 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: counts, hidden nodes, junction trees, and scratch arrays."""
     net = model.for_data(records)
-    ready = prepared(records, net, trees_of(records, net))
-    return cases.memory(records, net, options, CELL * int(ready.first_cells[-1]))
+    forest = prepared(records, net, trees_of(records, net))
+    return cases.memory(records, net, options, CELL * int(forest.first_cells[-1]))
 
 
 def engine(name: str = "bn-gibbs") -> Engine:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.bayes_nets import cases
-from workbench.engines.bayes_nets.bn_gibbs import CELL, initial_chain, swept
+from workbench.engines.bayes_nets.bn_gibbs import CELL, initial_chain, sweep_records
 from workbench.engines.bayes_nets.bn_vb import initial_counts, log_tables
 from workbench.engines.bayes_nets.cases import (
     expected_counts,
@@ -82,12 +82,12 @@ def init(
 ) -> State:
     """Return the initial state: random counts of the variational records, and hidden nodes drawn for the sampled ones."""
     start, alpha = initial_counts(model.tables, context), model.tables.alpha.copy()
-    state = drawn_state(records, model, options, [start], alpha, context, HIDDEN_NODES)
+    state = draw_state(records, model, options, [start], alpha, context, HIDDEN_NODES)
     n_averaged = len(prepared(records, model, state.trees, options.r).plan.weights)
     return state._replace(mean=start) if n_averaged else state
 
 
-def drawn_state(
+def draw_state(
     records: Records,
     model: BayesNet,
     options: Options,
@@ -104,15 +104,15 @@ def drawn_state(
         trees_of(records, model, options.r),
         trees_of(records, model, 0.0, options.r),
     )
-    ready, tables = (
+    forest, tables = (
         prepared(records, model, sampled, 0.0, options.r),
         model.tables.with_priors(alpha),
     )
     chains = [
         initial_chain(
-            ready, tables, starts[chain % len(starts)], context, context.key(stream, chain)
+            forest, tables, starts[chain % len(starts)], context, context.key(stream, chain)
         )
-        for chain in range(options.n_chains if ready.n_sampled else 1)
+        for chain in range(options.n_chains if forest.n_sampled else 1)
     ]
     counts, cells = (np.stack(arrays) for arrays in zip(*chains, strict=True))
     return State(np.zeros_like(alpha), 0.0, counts, cells, alpha, averaged, sampled)
@@ -143,7 +143,7 @@ def retune(
     state, _ = retune_priors(records, model, options, state, context)
     if "r" in context.changed:
         totals = state.mean + state.counts
-        state = drawn_state(records, model, options, totals, state.alpha, context, TABLE_COUNTS)
+        state = draw_state(records, model, options, totals, state.alpha, context, TABLE_COUNTS)
         state = with_expected(records, model, options, state, totals, context)
     return state, {}
 
@@ -156,11 +156,13 @@ def step(
     averaged = prepared(records, model, state.trees, options.r)
     moves, n_chains = [(math.nan, math.nan)], len(state.counts)
     if sampled.n_sampled:
-        beside = model.tables.with_priors(state.alpha + state.mean)
+        tables = model.tables.with_priors(state.alpha + state.mean)
 
         def sweep(chain: int, interrupt):
-            of_task = context._replace(interrupt=interrupt)
-            return swept(sampled, beside, state.counts[chain], state.cells[chain], of_task, chain)
+            task_context = context._replace(interrupt=interrupt)
+            return sweep_records(
+                sampled, tables, state.counts[chain], state.cells[chain], task_context, chain
+            )
 
         moves = each_task(
             [partial(sweep, chain) for chain in range(n_chains)],
@@ -168,14 +170,14 @@ def step(
             context.interrupt,
         )
     state = with_expected(records, model, options, state, state.mean + state.counts, context)
-    chains, whole = state.mean + state.counts, not len(averaged.plan.weights)
-    alpha = learnt_alpha(model, options, context, state.alpha, *chains, whole=whole)
+    chains, is_whole = state.mean + state.counts, not len(averaged.plan.weights)
+    alpha = learnt_alpha(model, options, context, state.alpha, *chains, whole=is_whole)
     updates = sampled.n_sampled * n_chains + len(averaged.plan.weights)
-    moved, accepted = np.mean(moves, axis=0).tolist()
+    share_moved, share_accepted = np.mean(moves, axis=0).tolist()
     return state._replace(alpha=alpha), {
         "updates": max(updates, 1),
-        "moved": moved,
-        "accepted": accepted,
+        "moved": share_moved,
+        "accepted": share_accepted,
     }
 
 
@@ -232,10 +234,10 @@ def _rarest(records: Records) -> float:
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: counts and hidden nodes of all chains, junction trees, scratch arrays."""
     net = model.for_data(records)
-    ready = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
-    n_chains = options.n_chains if ready.n_sampled else 1
+    forest = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
+    n_chains = options.n_chains if forest.n_sampled else 1
     return cases.memory(
-        records, net, options, n_chains * CELL * int(ready.first_cells[-1]), n_chains
+        records, net, options, n_chains * CELL * int(forest.first_cells[-1]), n_chains
     )
 
 

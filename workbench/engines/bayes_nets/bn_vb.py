@@ -87,12 +87,12 @@ def step(
 
     The result does not depend on the number of threads.
     """
-    ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
+    forest, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     logs = log_tables(tables, state.counts)
-    counts, log_z = expected_counts(ready, logs, context)
+    counts, log_z = expected_counts(forest, logs, context)
     state = state._replace(counts=counts, entropy=log_z - float(np.sum(counts * logs)))
     alpha = learnt_alpha(model, options, context, state.alpha, counts)
-    return state._replace(alpha=alpha), {"updates": len(ready.plan.patterns)}
+    return state._replace(alpha=alpha), {"updates": len(forest.plan.patterns)}
 
 
 def watch(records: Records, model: BayesNet, options: Learning, state: State) -> dict:

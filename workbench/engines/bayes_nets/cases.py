@@ -48,16 +48,18 @@ class Factors(NamedTuple):
 def factors_of(plan: Plan, n_cells: int) -> Factors | None:
     """Return junction trees that read contiguous copies of table cells; None if copying costs too much memory or time."""
     sizes = plan.free * plan.separators
-    of_family = np.ones(len(plan.down), np.int64)
+    family_sizes = np.ones(len(plan.down), np.int64)
     for (first, last), size in zip(plan.clique_families, sizes, strict=True):
-        of_family[first:last] = size
+        family_sizes[first:last] = size
     n_families = np.diff(plan.families)[plan.patterns]
     family = np.arange(len(plan.offsets)) - np.repeat(
         plan.first_offset[:-1] - plan.families[plan.patterns], n_families
     )
-    maps, of_map = np.unique(np.column_stack([plan.down, of_family]), axis=0, return_inverse=True)
-    different, which = np.unique(
-        plan.offsets * len(maps) + of_map.ravel()[family], return_inverse=True
+    maps, map_numbers = np.unique(
+        np.column_stack([plan.down, family_sizes]), axis=0, return_inverse=True
+    )
+    different, numbers_of_different = np.unique(
+        plan.offsets * len(maps) + map_numbers.ravel()[family], return_inverse=True
     )
     offsets, (downs, sizes_of) = (
         different // max(len(maps), 1),
@@ -67,19 +69,20 @@ def factors_of(plan: Plan, n_cells: int) -> Factors | None:
     if not 0 < starts[-1] <= min(MOST_CELLS, MOST_PER_WORK * plan.work.sum()):
         return None
     number = np.repeat(np.arange(len(different)), sizes_of)
-    within = np.arange(len(number)) - np.repeat(np.cumsum(sizes_of) - sizes_of, sizes_of)
+    positions = np.arange(len(number)) - np.repeat(np.cumsum(sizes_of) - sizes_of, sizes_of)
     cells = np.full(starts[-1], n_cells)
-    cells[starts[number] + within] = offsets[number] + plan.maps[downs[number] + within]
+    cells[starts[number] + positions] = offsets[number] + plan.maps[downs[number] + positions]
     # A clique's cells are those of its families' factors, one after another: also for what goes by logarithms.
-    in_order = np.arange(sizes_of.max(), dtype=np.int32)
-    before = np.concatenate([[0], np.cumsum(_padded(sizes))])
+    identity = np.arange(sizes_of.max(), dtype=np.int32)
+    starts_of_rows = np.concatenate([[0], np.cumsum(_padded(sizes))])
     return Factors(
         plan._replace(
-            offsets=starts[which.ravel()],
+            offsets=starts[numbers_of_different.ravel()],
             down=np.full_like(plan.down, len(plan.maps)),
             # the first cell of each clique, those of a pattern one after another in whole blocks
-            cell_at=before[:-1] - np.repeat(before[plan.cliques[:-1]], np.diff(plan.cliques)),
-            maps=np.concatenate([plan.maps, in_order]),
+            cell_at=starts_of_rows[:-1]
+            - np.repeat(starts_of_rows[plan.cliques[:-1]], np.diff(plan.cliques)),
+            maps=np.concatenate([plan.maps, identity]),
         ),
         cells,
         n_cells,
@@ -120,38 +123,44 @@ class Prepared(NamedTuple):
 
 
 def cases_within(
-    records: Records, net: BayesNet, above: float = 0.0, up_to: float = np.inf
+    records: Records, net: BayesNet, lower: float = 0.0, upper: float = np.inf
 ) -> Cases:
-    """Return the distinct records that occur more than ``above`` and at most ``up_to`` times."""
-    return cases_among(cases_of(net.values(records), records.multiplicities), above, up_to)
+    """Return the distinct records that occur more than ``lower`` and at most ``upper`` times."""
+    return cases_among(cases_of(net.values(records), records.multiplicities), lower, upper)
 
 
 def trees_of(
-    records: Records, net: BayesNet, above: float = 0.0, up_to: float = np.inf
+    records: Records, net: BayesNet, lower: float = 0.0, upper: float = np.inf
 ) -> np.ndarray:
-    """Return the junction trees of records that occur more than ``above`` and at most ``up_to`` times."""
-    return junction_trees(net, cases_within(records, net, above, up_to))
+    """Return the junction trees of records that occur more than ``lower`` and at most ``upper`` times."""
+    return junction_trees(net, cases_within(records, net, lower, upper))
 
 
 def prepared(
-    records: Records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf
+    records: Records, net: BayesNet, trees: np.ndarray, lower: float = 0.0, upper: float = np.inf
 ) -> Prepared:
     """Return, from a cache, the junction trees of records in slices of similar work; for the limits see `cases_within`."""
-    plans, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
+    plans, key = KEPT.setdefault(records, {}), (net.content_hash, lower, upper, trees.tobytes())
     if key not in plans:
         plans[key] = in_slices(
-            plan_of(net, cases_within(records, net, above, up_to), trees), net.tables.n_cells
+            plan_of(net, cases_within(records, net, lower, upper), trees), net.tables.n_cells
         )
     return plans[key]
 
 
 def in_slices(plan: Plan, n_cells: int) -> Prepared:
     """Return a plan's junction trees with slices of its cases (distinct records) of similar work; few for large tables."""
-    done = np.concatenate([[0], np.cumsum(plan.work)])
+    work_before = np.concatenate([[0], np.cumsum(plan.work)])
     n_slices = int(
-        min(np.ceil(done[-1] / SLICE_WORK), max(4, MOST_PARTIAL // n_cells), len(plan.patterns))
+        min(
+            np.ceil(work_before[-1] / SLICE_WORK),
+            max(4, MOST_PARTIAL // n_cells),
+            len(plan.patterns),
+        )
     )
-    cuts = np.unique(np.searchsorted(done, np.linspace(0, done[-1], max(n_slices, 1) + 1)))
+    cuts = np.unique(
+        np.searchsorted(work_before, np.linspace(0, work_before[-1], max(n_slices, 1) + 1))
+    )
     cuts[0], cuts[-1] = 0, len(plan.patterns)
     first_cells = np.concatenate(
         [[0], np.cumsum(np.diff(plan.cliques)[plan.patterns] * plan.weights.astype(np.int64))]
@@ -173,10 +182,10 @@ def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
 
 
 def expected_counts(
-    ready: Prepared, logs: np.ndarray, context: StepContext
+    forest: Prepared, logs: np.ndarray, context: StepContext
 ) -> tuple[np.ndarray, float]:
     """Return the expected counts (table cell,) given log probability tables, and the sum of log Z over records."""
-    factors, tables = ready.factors, np.exp(logs)
+    factors, tables = forest.factors, np.exp(logs)
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
 
@@ -186,36 +195,45 @@ def expected_counts(
             return counts, expect_factors(
                 first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], counts
             )
-        return counts, expect(first, last, ready.plan, tables, logs, *workspace(ready.plan), counts)
+        return counts, expect(
+            first, last, forest.plan, tables, logs, *workspace(forest.plan), counts
+        )
 
     counts, log_z = np.zeros(len(logs)), 0.0
-    for of_slice, log_z_of_slice in each_slice(
-        visit, ready.slices, context.n_threads, context.interrupt
+    for slice_counts, log_z_of_slice in each_slice(
+        visit, forest.slices, context.n_threads, context.interrupt
     ):
-        counts += of_slice
+        counts += slice_counts
         log_z += log_z_of_slice
     if factors:  # the padding is counted in a cell of its own, the last one
         counts = np.bincount(factors.cells, counts, factors.n_cells + 1)[:-1]
     return counts, log_z
 
 
-def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) -> np.ndarray:
+def clique_marginals(forest: Prepared, logs: np.ndarray, context: StepContext) -> np.ndarray:
     """Return the marginals of the clique cells of every case, concatenated, given log probability tables."""
-    first_own, tables = ready.first_own, np.exp(logs)
+    first_own, tables = forest.first_own, np.exp(logs)
     probabilities = np.empty(first_own[-1])
 
     def visit(first: int, last: int):
         marginals(
-            first, last, ready.plan, tables, logs, *workspace(ready.plan), first_own, probabilities
+            first,
+            last,
+            forest.plan,
+            tables,
+            logs,
+            *workspace(forest.plan),
+            first_own,
+            probabilities,
         )
 
-    each_slice(visit, ready.slices, context.n_threads, context.interrupt)
+    each_slice(visit, forest.slices, context.n_threads, context.interrupt)
     return probabilities
 
 
-def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
+def evidence(forest: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """Return log Z (case,), the log probability of each distinct record, given log probability tables (table cell,)."""
-    log_z, tables, factors = np.empty(len(ready.plan.patterns)), np.exp(logs), ready.factors
+    log_z, tables, factors = np.empty(len(forest.plan.patterns)), np.exp(logs), forest.factors
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
 
@@ -225,17 +243,17 @@ def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarra
                 first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], log_z
             )
         else:
-            log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), log_z)
+            log_evidence(first, last, forest.plan, tables, logs, *workspace(forest.plan), log_z)
 
-    each_slice(visit, ready.slices, n_threads, lambda: None)
+    each_slice(visit, forest.slices, n_threads, lambda: None)
     return log_z
 
 
 def log_joint(tables: Tables, counts: np.ndarray) -> float:
     """Return the log joint of complete records from their table counts, tables integrated out (eq. 26, spec C1)."""
     rows = tables.sum_rows(counts)
-    of_rows = gammaln(tables.alpha_rows) - gammaln(tables.alpha_rows + rows)
-    return float(of_rows.sum() + np.sum(gammaln(tables.alpha + counts) - gammaln(tables.alpha)))
+    row_terms = gammaln(tables.alpha_rows) - gammaln(tables.alpha_rows + rows)
+    return float(row_terms.sum() + np.sum(gammaln(tables.alpha + counts) - gammaln(tables.alpha)))
 
 
 def predict_cells(
@@ -258,10 +276,10 @@ def predict_cells(
         )
         plan = plan_of(marginal, both, junction_trees(marginal, both))
         plans[key] = in_slices(plan, net.tables.n_cells), both.of_record
-    ready, of_record = plans[key]
+    forest, case_numbers = plans[key]
     n_threads = 1 if context is None else context.n_threads
-    with_it, without = np.split(evidence(ready, logs, n_threads)[of_record], 2)
-    return np.exp(with_it - without)
+    log_with, log_without = np.split(evidence(forest, logs, n_threads)[case_numbers], 2)
+    return np.exp(log_with - log_without)
 
 
 def log_evidence_of(
@@ -287,32 +305,32 @@ def posterior(
 
 def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarray]:
     """Return node states (test cell, node) of each test cell's training record with the cell's value, and without."""
-    number, known = {node.name: i for i, node in enumerate(net.nodes)}, net.values(train)
+    number, states = {node.name: i for i, node in enumerate(net.nodes)}, net.values(train)
     nodes = np.array([number[field] for field in test.fields])[test.cells.fields]
     added = net.values(test)[test.cells.records, nodes]
-    without, cells = known[test.cells.records], np.arange(len(nodes))
-    without[cells, nodes] = -1
-    alone = ~np.any(train.values >= 0, axis=1)
-    for cell in np.flatnonzero(alone[test.cells.records]):
+    states_without, cells = states[test.cells.records], np.arange(len(nodes))
+    states_without[cells, nodes] = -1
+    is_empty = ~np.any(train.values >= 0, axis=1)
+    for cell in np.flatnonzero(is_empty[test.cells.records]):
         if cell and test.cells.records[cell - 1] == test.cells.records[cell]:
-            without[cell] = without[cell - 1]
-            without[cell, nodes[cell - 1]] = added[cell - 1]
-    with_it = without.copy()
-    with_it[cells, nodes] = added
-    return with_it, without
+            states_without[cell] = states_without[cell - 1]
+            states_without[cell, nodes[cell - 1]] = added[cell - 1]
+    states_with = states_without.copy()
+    states_with[cells, nodes] = added
+    return states_with, states_without
 
 
 def memory(
-    records: Records, net: BayesNet, options: Options, own: int = 0, n_chains: int = 0
+    records: Records, net: BayesNet, options: Options, own_bytes: int = 0, n_chains: int = 0
 ) -> Memory:
     """Forecast the memory of a run in bytes: table cells, junction trees, and a copy of the counts per slice and chain.
 
-    own : bytes of the state in addition to the counts
+    own_bytes : bytes of the state in addition to the counts
     """
     net = net.for_data(records)
     cells = net.tables.n_cells * DOUBLE
     return Memory(
-        (2 + n_chains) * cells + own,
+        (2 + n_chains) * cells + own_bytes,
         indices=40 * records.n_distinct * len(net.nodes),
         step=(6 + n_chains) * cells,
         look=3 * cells,

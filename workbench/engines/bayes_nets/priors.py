@@ -15,7 +15,7 @@ import numpy as np
 from workbench.engines.bayes_nets.cases import predict_cells
 from workbench.engines.engine import Options, State, StepContext
 from workbench.engines.lda.hyperparameters import TINY, WAYS, refuse_without_effect
-from workbench.engines.lda.likelihoods import Polya, climbed, drawn, within
+from workbench.engines.lda.likelihoods import Polya, climb_once, clip, draw_prior
 from workbench.errors import Named
 from workbench.kernels.lda.polya import real_sites, whole_sites
 from workbench.kernels.uniforms import LEARNT_PRIORS
@@ -54,10 +54,10 @@ class Learning:
     )
 
     def __post_init__(self):
-        changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
+        changed_options = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
         if self.learn_priors == "fixed":
             refuse_without_effect(
-                changed,
+                changed_options,
                 ("learn_after", "learn_every"),
                 "nothing is learnt; set ",
                 Named("learn_priors"),
@@ -65,7 +65,7 @@ class Learning:
         if self.learn_priors != "sampled":
             needed = Named("learn_priors", "sampled")
             refuse_without_effect(
-                changed, ("a_prior", "b_prior"), "priors are not sampled; set ", needed
+                changed_options, ("a_prior", "b_prior"), "priors are not sampled; set ", needed
             )
 
 
@@ -87,22 +87,22 @@ def learnt_alpha(
     chains : (table cell,) counts of each chain, expected plus sampled
     whole : whether the counts are whole numbers, since all records are sampled
     """
-    due = (
+    is_due = (
         learns(options)
         and context.step >= max(options.learn_after, 1)
         and (context.step - options.learn_after) % options.learn_every == 0
     )
-    if not due:
+    if not is_due:
         return alpha
     alpha = alpha.copy()
     random = np.random.Generator(np.random.Philox(int(context.key(LEARNT_PRIORS))))
     for first, last, width in learnable(net):
         likelihood = polya([counts[first:last].reshape(-1, width) for counts in chains], whole)
-        x = within(alpha[first : first + 1])
+        x = clip(alpha[first : first + 1])
         if options.learn_priors == "maximised":
-            x = climbed(likelihood, x)
+            x = climb_once(likelihood, x)
         else:
-            x = drawn(likelihood, x, options.a_prior, options.b_prior, random)
+            x = draw_prior(likelihood, x, options.a_prior, options.b_prior, random)
         alpha[first:last] = x
     return alpha
 

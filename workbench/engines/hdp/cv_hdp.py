@@ -188,7 +188,9 @@ def init(
         split_merge.share_out(
             corpus, state, split_merge.Move(split_merge.SPLIT, 0, 0), priors_of_counts(state), 0, 0
         )
-    return settled(corpus, model, options, state, 0 if warm_start is None else ROUNDS_OF_A_START)
+    return settle_state(
+        corpus, model, options, state, 0 if warm_start is None else ROUNDS_OF_A_START
+    )
 
 
 def step(
@@ -204,13 +206,13 @@ def step(
     ):
         inference = split_merge.Inference(
             partial(iterate, corpus, model, options, context=context),
-            partial(settled, corpus, model, options),
+            partial(settle_state, corpus, model, options),
             partial(bound, corpus, model, options),
             priors_of_counts,
         )
-        state, tried = split_merge.attempt(corpus, state, context, inference)
-        info["updates"] += tried.pop("updates")
-        return state, info | tried
+        state, move_info = split_merge.attempt(corpus, state, context, inference)
+        info["updates"] += move_info.pop("updates")
+        return state, info | move_info
     return state, info | split_merge.NO_MOVE
 
 
@@ -221,14 +223,16 @@ def iterate(
     smooth = warms_up(options, none_sampled(corpus), context)
     change, zero_dk = sweep(corpus, "zeroth" if smooth else options.update, state, context)
     if context.step % RECOUNT_EVERY == 0 or smooth:
-        state, zero_dk = recounted(corpus, state)
+        state, zero_dk = recount_state(corpus, state)
     state = hyper_round(corpus, model, options, state, zero_dk)
     return state._replace(steps=state.steps + state.n_topics), change
 
 
-def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds: int) -> State:
+def settle_state(
+    corpus: Corpus, model: HDP, options: Options, state: State, n_rounds: int
+) -> State:
     """Recompute the counts from the responsibilities, then update the hyperparameters `n_rounds` times; return the state."""
-    state, zero_dk = recounted(corpus, state)
+    state, zero_dk = recount_state(corpus, state)
     for _ in range(n_rounds):
         state = hyper_round(corpus, model, options, state, zero_dk)
     return state
@@ -272,7 +276,7 @@ def sweep(
     return max(changes), zero_dk
 
 
-def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
+def recount_state(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
     """Recompute mean and variance of every count from the responsibilities; return the state and P(n_dk = 0)."""
     for array in state[:6]:
         array[...] = 0.0
@@ -320,12 +324,12 @@ def retune(
 ) -> tuple[State, dict]:
     """Return the state with the new values of concentrations that are not learnt; new Gamma priors act from the next step."""
     alpha, top = first_concentrations(model)
-    turned = {
+    values = {
         "alpha_total": ("alpha", alpha),
         "top_concentration": ("top", top),
         "beta_total": ("beta", fixed(model.beta_total)),
     }
-    return state._replace(**dict(turned[name] for name in turned if name in context.changed)), {}
+    return state._replace(**dict(values[name] for name in values if name in context.changed)), {}
 
 
 def watch(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:

@@ -130,7 +130,7 @@ def draw_hyperparameters(
     )
     sums = {"tables": tables, "guests": [corpus.document_tokens]}
     state, sums = yield Meeting(state, sums)
-    state = drawn_from(model, state, sums, context)
+    state = draw_from_tables(model, state, sums, context)
     used = int(np.count_nonzero(state.n_k)) if context.step else 0
     return state._replace(steps=state.steps + used), {}
 
@@ -196,12 +196,12 @@ def with_more_slots(state: State) -> State:
 
 def wider(array: np.ndarray, capacity: int) -> np.ndarray:
     """Return a copy of an array with `capacity` topic slots; new slots are 0."""
-    grown = aligned_zeros((*array.shape[:-1], capacity), array.dtype)
-    grown[..., : array.shape[-1]] = array
-    return grown
+    copy = aligned_zeros((*array.shape[:-1], capacity), array.dtype)
+    copy[..., : array.shape[-1]] = array
+    return copy
 
 
-def drawn_from(model: HDP, state: State, sums: dict, context: StepContext) -> State:
+def draw_from_tables(model: HDP, state: State, sums: dict, context: StepContext) -> State:
     """Draw gamma, pi and alpha given the tables and tokens of all documents (steps C to E)."""
     live = np.flatnonzero(state.n_k)
     alpha, gamma, n_k = state.alpha_total, state.top_concentration, len(live)
@@ -251,8 +251,8 @@ def retune(
     corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext
 ) -> tuple[State, dict]:
     """Return the state with the new values of concentrations that are not learnt; new Gamma priors act from the next step."""
-    turned = [name for name in ("alpha_total", "top_concentration") if name in context.changed]
-    return state._replace(**{name: getattr(model, name) for name in turned}), {}
+    names = [name for name in ("alpha_total", "top_concentration") if name in context.changed]
+    return state._replace(**{name: getattr(model, name) for name in names}), {}
 
 
 @over_parts
@@ -309,11 +309,11 @@ def predict(
 
 def memory(corpus: Corpus, model: HDP, options: NoOptions) -> Memory:
     """Forecast the memory of a run in bytes for 1.5 times its initial number of topics; more topics need more."""
-    begun, likely = (
+    initial, forecast = (
         size(cgs.arrays(corpus, n))
         for n in (model.n_topics + 1, int(GROWTH * padded(model.n_topics + 1)))
     )
-    return Memory(likely, step=begun)
+    return Memory(forecast, step=initial)
 
 
 def engine(name: str = "g-hdp") -> Engine:

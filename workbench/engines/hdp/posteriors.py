@@ -72,8 +72,8 @@ def log_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
 def mean_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
     """Return E[pi_k] (topic,); 1 minus their sum is the mean weight of all topics beyond the truncation."""
     a, b = sticks[:, order]
-    before = np.concatenate([[1.0], np.cumprod(b / (a + b))[:-1]])
-    return (a / (a + b) * before)[np.argsort(order)]
+    remainder = np.concatenate([[1.0], np.cumprod(b / (a + b))[:-1]])
+    return (a / (a + b) * remainder)[np.argsort(order)]
 
 
 def prior_of_topics(state: State) -> np.ndarray:

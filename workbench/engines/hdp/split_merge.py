@@ -66,16 +66,16 @@ def attempt(corpus: Corpus, state: State, context: StepContext, inference: Infer
     move = propose(corpus, state, context)
     if move is None:
         return state, NO_MOVE | {"updates": 0}
-    before, n_passes = inference.bound(state), 0
-    trial = (merged if move.kind == MERGE else split)(
-        corpus, copied(state), move, context, inference
+    old_bound, n_passes = inference.bound(state), 0
+    trial = (merge if move.kind == MERGE else split)(
+        corpus, copy_of(state), move, context, inference
     )
-    trial, after = followed_up(trial, inference)
+    trial, new_bound = follow_up(trial, inference)
     n_passes += SWEEPS
-    if gains(after, before):
-        _, plain = followed_up(copied(state), inference)
-        before, n_passes = max(before, plain), n_passes + SWEEPS
-    accepted = gains(after, before)
+    if gains(new_bound, old_bound):
+        _, plain = follow_up(copy_of(state), inference)
+        old_bound, n_passes = max(old_bound, plain), n_passes + SWEEPS
+    accepted = gains(new_bound, old_bound)
     steps = state.steps + n_passes * state.n_topics
     if move.kind == SPLIT:
         steps, n_passes = steps + 2 * RESTRICTED_SWEEPS, n_passes + RESTRICTED_SWEEPS
@@ -86,7 +86,7 @@ def attempt(corpus: Corpus, state: State, context: StepContext, inference: Infer
     return state, {
         "move": move.kind,
         "move_accepted": int(accepted),
-        "move_gain": after - before,
+        "move_gain": new_bound - old_bound,
         "move_from": move.giver,
         "move_to": move.taker,
         "event": True,
@@ -94,19 +94,19 @@ def attempt(corpus: Corpus, state: State, context: StepContext, inference: Infer
     }
 
 
-def gains(after: float, before: float) -> bool:
+def gains(new_bound: float, old_bound: float) -> bool:
     """Return whether the bound has risen by more than the fraction `LEAST_GAIN` of its absolute value."""
-    return after > before + LEAST_GAIN * abs(before)
+    return new_bound > old_bound + LEAST_GAIN * abs(old_bound)
 
 
-def copied(state: State):
+def copy_of(state: State):
     """Return a deep copy of the state."""
     return type(state)(
         *(value.copy() if isinstance(value, np.ndarray) else value for value in state)
     )
 
 
-def followed_up(state: State, inference: Inference):
+def follow_up(state: State, inference: Inference):
     """Run the hyperparameter updates and iterations that follow a move; return the resulting state and its bound."""
     state = inference.settle(state, HYPER_ROUNDS)
     for _ in range(SWEEPS):
@@ -128,20 +128,20 @@ def propose(corpus: Corpus, state: State, context: StepContext) -> Move | None:
 
 def propose_merge(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint64) -> Move | None:
     """Propose to merge one of the ten most similar pairs of topics, the next pair after each refused merge; None if no pair."""
-    pairs = alike(state, sizes)
+    pairs = similar_pairs(state, sizes)
     return Move(MERGE, *pairs[state.n_refused % len(pairs)]) if pairs else None
 
 
-def alike(state: State, sizes: np.ndarray) -> list[tuple[int, int]]:
+def similar_pairs(state: State, sizes: np.ndarray) -> list[tuple[int, int]]:
     """Return the ten most similar pairs of topics in use, by cosine of their word counts; the smaller topic comes first."""
     live = np.flatnonzero(sizes >= LIVE)
     n_wk = state.mean_wk[:, live] / np.sqrt(
         np.einsum("wk,wk->k", state.mean_wk[:, live], state.mean_wk[:, live])
     )
     cosines = np.einsum("wk,wl->kl", n_wk, n_wk)
-    one, other = np.triu_indices(len(live), 1)
-    best = np.argsort(-cosines[one, other], kind="stable")[:N_CANDIDATES]
-    pairs = zip(live[one[best]].tolist(), live[other[best]].tolist(), strict=True)
+    rows, columns = np.triu_indices(len(live), 1)
+    best = np.argsort(-cosines[rows, columns], kind="stable")[:N_CANDIDATES]
+    pairs = zip(live[rows[best]].tolist(), live[columns[best]].tolist(), strict=True)
     return [tuple(sorted(pair, key=lambda k: sizes[k])) for pair in pairs]
 
 
@@ -150,7 +150,7 @@ def propose_split(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint6
     splittable = np.where(sizes >= LIVE, sizes, 0.0)
     taker, heir = int(np.argmin(sizes)), -1
     if splittable[taker]:
-        pairs = alike(state, sizes)
+        pairs = similar_pairs(state, sizes)
         if not pairs:
             return None
         taker, heir = pairs[int(uniform(key, 3) * len(pairs))]
@@ -158,16 +158,16 @@ def propose_split(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint6
         splittable[heir] = max(splittable.sum(), LIVE)
     if not splittable.any():
         return None
-    giver = drawn(splittable, uniform(key, 0))
+    giver = draw_index(splittable, uniform(key, 0))
     weights = state.mean_dk[:, giver] + (state.mean_dk[:, taker] if giver == heir else 0.0)
-    first = drawn(weights, uniform(key, 1))
+    first = draw_index(weights, uniform(key, 1))
     weights[first] = 0.0
     if not weights.any():
         return None
-    return Move(SPLIT, giver, taker, (first, drawn(weights, uniform(key, 2))), heir)
+    return Move(SPLIT, giver, taker, (first, draw_index(weights, uniform(key, 2))), heir)
 
 
-def drawn(weights: np.ndarray, u) -> int:
+def draw_index(weights: np.ndarray, u) -> int:
     """Draw an index with probability proportional to its weight, given a uniform ``u``."""
     cumulative = np.cumsum(weights)
     return int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
@@ -176,7 +176,7 @@ def drawn(weights: np.ndarray, u) -> int:
 # ---------------------------------------------------------------------- what becomes of the responsibilities
 
 
-def merged(corpus: Corpus, state: State, move, context: StepContext, inference):
+def merge(corpus: Corpus, state: State, move, context: StepContext, inference):
     """Return the state with one topic's responsibilities added to another's; counts are not yet recomputed."""
     pour(state.gamma, move.giver, move.taker)
     return state

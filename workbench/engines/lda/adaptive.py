@@ -54,14 +54,14 @@ from workbench.engines.lda.responsibilities import (
 from workbench.engines.lda.split import (
     EVERY_COUNT,
     Blocks,
-    Several,
+    RepeatedPairs,
     Split,
-    SplitOfSeveral,
-    several_tokens,
+    SplitOfRepeated,
+    find_repeated_pairs,
     split_by_count,
 )
 from workbench.errors import Named
-from workbench.kernels.lda.resplit import change_sides, gaps, kept_after, trigammas, uniforms_of
+from workbench.kernels.lda.resplit import change_sides, fill_gamma, gaps, trigammas, uniforms_of
 from workbench.kernels.lda.selection import take_dearest
 from workbench.kernels.lda.standard_vb import weigh_rows
 from workbench.kernels.simd.vectors import aligned_empty, pad_topics, padded
@@ -212,10 +212,10 @@ LAST: WeakKeyDictionary = WeakKeyDictionary()
 
 def split_from(corpus: Corpus, options: Options, sampled: np.ndarray) -> Split:
     """Return the `Split` that samples the given pairs (pair,), from a cache if they are those of the last call."""
-    kind, known = Split if options.split == "counts" else SplitOfSeveral, LAST.get(corpus)
-    if type(known) is not kind or not np.array_equal(known.sampled, sampled):
-        known = LAST[corpus] = kind(corpus, sampled.copy())
-    return known
+    kind, last_split = Split if options.split == "counts" else SplitOfRepeated, LAST.get(corpus)
+    if type(last_split) is not kind or not np.array_equal(last_split.sampled, sampled):
+        last_split = LAST[corpus] = kind(corpus, sampled.copy())
+    return last_split
 
 
 def due(options: Options, step: int) -> bool:
@@ -247,7 +247,7 @@ def init(
         sampled = at_random(
             corpus,
             options,
-            several_tokens(corpus, padded(model.n_topics), context.n_threads),
+            find_repeated_pairs(corpus, padded(model.n_topics), context.n_threads),
             context,
         )
     split = split_from(corpus, options, sampled)
@@ -261,23 +261,31 @@ def init(
     return (yield Meeting(state, arrays_of(state, *MEANS, *DRAWN)))[0]
 
 
-def affordable(corpus: Corpus, options: Options, several: Several, rank: np.ndarray) -> np.ndarray:
+def affordable(
+    corpus: Corpus, options: Options, repeated_pairs: RepeatedPairs, rank: np.ndarray
+) -> np.ndarray:
     """Return which pairs (pair,) are sampled: all with one token, and those of highest ``rank`` within the budget.
 
     Pairs of equal rank are sampled together.
     """
     sampled = np.ones(corpus.n_pairs, bool)
     take_dearest(
-        rank, several.blocks.pair_counts, several.pairs, extra_updates(corpus, options), sampled
+        rank,
+        repeated_pairs.blocks.pair_counts,
+        repeated_pairs.pairs,
+        extra_updates(corpus, options),
+        sampled,
     )
     return sampled
 
 
 def at_random(
-    corpus: Corpus, options: Options, several: Several, context: StepContext
+    corpus: Corpus, options: Options, repeated_pairs: RepeatedPairs, context: StepContext
 ) -> np.ndarray:
     """Return which pairs (pair,) are sampled: all with one token, and randomly chosen others within the budget."""
-    return affordable(corpus, options, several, uniforms_of(context.key(SPLITS), several.pairs))
+    return affordable(
+        corpus, options, repeated_pairs, uniforms_of(context.key(SPLITS), repeated_pairs.pairs)
+    )
 
 
 def choose(
@@ -287,7 +295,7 @@ def choose(
     if not due(options, context.step):
         return state, {}
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
-    split, inner, sums = split_anew(corpus, options, split, inner, anew(context))
+    split, inner, sums = renew_split(corpus, options, split, inner, fresh_context(context))
     state = with_split(inner, split.sampled)
     if sums is None:
         return (yield Meeting(state, arrays_of(state, *MEANS)))[0], {}
@@ -313,10 +321,12 @@ def update(
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
     sums, part = {"updates": 0}, PARTS[options.average]
     if not (part is svb and due(options, context.step)):
-        inner, sums = hybrid.updated(corpus, options, split, inner, anew(context), part)
+        inner, sums = hybrid.update_once(
+            corpus, options, split, inner, fresh_context(context), part
+        )
     sums = sums | {"sampled": split.n_tokens, "tokens": corpus.n_tokens}
-    work = hybrid.concluded(corpus, options, split, inner, context, sums)
-    inner, diagnostics = yield from outside(work, options, split.sampled)
+    work = hybrid.conclude(corpus, options, split, inner, context, sums)
+    inner, diagnostics = yield from convert_states(work, options, split.sampled)
     diagnostics = {
         name: diagnostics[name] for name in diagnostics if name != "change"
     }  # which `svb` does not store
@@ -331,12 +341,12 @@ step = step_of(
 )
 
 
-def anew(context: StepContext):
+def fresh_context(context: StepContext):
     """Return the context without its cache, which holds arrays derived from the old split."""
     return context._replace(derived=lambda name, make: make())
 
 
-def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator:
+def convert_states(work: Generator, options: Options, sampled: np.ndarray) -> Generator:
     """Wrap a phase of `hybrid`: convert the states that it yields and receives to and from states of this engine."""
     meeting = next(work)
     state, sums = yield meeting._replace(state=with_split(meeting.state, sampled))
@@ -346,7 +356,7 @@ def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator
         return end.value
 
 
-def split_anew(
+def renew_split(
     corpus: Corpus, options: Options, old: Split, state: SvbState | CvbState, context: StepContext
 ) -> tuple:
     """Choose a new split; return the split, the state for it, and the sums of the variational update (None if not made)."""
@@ -355,24 +365,24 @@ def split_anew(
         hybrid.totals(state, 0),
         weights_of(corpus, state, context),
     )
-    factors, several = workspace[1:3], several_tokens(corpus, lanes, context.n_threads)
+    factors, repeated_pairs = workspace[1:3], find_repeated_pairs(corpus, lanes, context.n_threads)
     pairs = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
     if options.split == "random":
-        sampled = at_random(corpus, options, several, context)
+        sampled = at_random(corpus, options, repeated_pairs, context)
     else:
         sampled = affordable(
             corpus,
             options,
-            several,
-            gap_of_pairs(corpus, old, several, state, totals, factors, context),
+            repeated_pairs,
+            gap_of_pairs(corpus, old, repeated_pairs, state, totals, factors, context),
         )
-    new, info, before = split_from(corpus, options, sampled), None, state
+    new, info, old_state = split_from(corpus, options, sampled), None, state
     if isinstance(state, SvbState):
         state = with_workspace(corpus, state, new, workspace, context)
-        state, info = hybrid.updated(corpus, options, new, state, context, svb)
+        state, info = hybrid.update_once(corpus, options, new, state, context, svb)
     else:
         gamma = aligned_empty((new.n_averaged, state.gamma.shape[1]), state.gamma.dtype)
-        kept_after(
+        fill_gamma(
             *pairs,
             old.sampled,
             new.sampled,
@@ -385,15 +395,15 @@ def split_anew(
             aligned_empty(lanes, np.float64),
             gamma,
         )
-        mean = cvb.recounted(corpus, new, hybrid.mean_part(state._replace(gamma=gamma)))
+        mean = cvb.recount_state(corpus, new, hybrid.mean_part(state._replace(gamma=gamma)))
         state = CvbState(*mean[:-2], *state[-6:])
     for s in range(len(state.topics)):
         change_sides(
             *pairs,
             old.sampled,
             new.sampled,
-            rows_of(old, before),
-            before.gamma,
+            rows_of(old, old_state),
+            old_state.gamma,
             *factors,
             context.key(SPLIT_TOPICS, s),
             len(state.alpha),
@@ -424,8 +434,8 @@ def with_workspace(
 def weights_of(corpus: Corpus, state: SvbState | CvbState, context: StepContext) -> Workspace:
     """Return the document and word factors of `svb` responsibilities in a workspace; an empty one for `cvb`, `cvb0`."""
     if not isinstance(state, SvbState):
-        nothing = np.zeros((0, 0))
-        return Workspace((), (nothing, nothing), (nothing, nothing), np.zeros(0))
+        empty_array = np.zeros((0, 0))
+        return Workspace((), (empty_array, empty_array), (empty_array, empty_array), np.zeros(0))
     sampled, lanes = drawn_counts(state), len(state.mean_k)
     workspace = workspace_for(
         state.entropy, Blocks, lambda: Workspace((), *new_factors(corpus, lanes), np.zeros(0))
@@ -451,7 +461,7 @@ def weights_of(corpus: Corpus, state: SvbState | CvbState, context: StepContext)
 def gap_of_pairs(
     corpus: Corpus,
     split: Split,
-    several: Several,
+    repeated_pairs: RepeatedPairs,
     state: State,
     totals,
     factors,
@@ -461,7 +471,7 @@ def gap_of_pairs(
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
     alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
     priors = alphas, betas, corpus.n_words * betas
-    rows, gap = tuple(np.atleast_2d(array) for array in totals), np.zeros(len(several.pairs))
+    rows, gap = tuple(np.atleast_2d(array) for array in totals), np.zeros(len(repeated_pairs.pairs))
     curves = tuple(aligned_empty(array.shape, np.float64) for array in rows)
     for prior, counts, curve in zip(priors, rows, curves, strict=True):
         bounds = slice_bounds(np.zeros(len(counts) + 1, np.int64), lanes)
@@ -479,8 +489,8 @@ def gap_of_pairs(
         gaps(
             first,
             last,
-            *several.blocks.visited,
-            several.pairs,
+            *repeated_pairs.blocks.visited,
+            repeated_pairs.pairs,
             corpus.tokens_before,
             split.sampled,
             kept_rows,
@@ -497,14 +507,19 @@ def gap_of_pairs(
         )
 
     each_slice(
-        work, slice_bounds(several.blocks.run_begins, lanes), context.n_threads, context.interrupt
+        work,
+        slice_bounds(repeated_pairs.blocks.run_begins, lanes),
+        context.n_threads,
+        context.interrupt,
     )
     return gap
 
 
 def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
     """Return the arguments for the bound of `hybrid_bound`: split, state of `hybrid`, and the responsibilities' entropy."""
-    return hybrid.under_split(split_from(corpus, options, state.sampled), of_hybrid(options, state))
+    return hybrid.bound_arguments(
+        split_from(corpus, options, state.sampled), of_hybrid(options, state)
+    )
 
 
 @over_parts
@@ -513,8 +528,8 @@ def watch(
 ) -> Generator:
     """Return the diagnostics of `hybrid`; `objective` only monitors the run."""
     split = split_from(corpus, options, state.sampled)
-    work = hybrid.watch_under(options, split, of_hybrid(options, state))
-    return (yield from outside(work, options, split.sampled))
+    work = hybrid.watch_split(options, split, of_hybrid(options, state))
+    return (yield from convert_states(work, options, split.sampled))
 
 
 def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
@@ -539,9 +554,12 @@ def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
 
     At most the pairs with several tokens are averaged.
     """
-    several = int(np.count_nonzero(corpus.counts > 1))
+    n_repeated = int(np.count_nonzero(corpus.counts > 1))
     part, chains = PARTS[options.average], options.n_chains
-    mean, sampled = part.memory(corpus, model, options, several), cgs.memory(corpus, model, options)
+    mean, sampled = (
+        part.memory(corpus, model, options, n_repeated),
+        cgs.memory(corpus, model, options),
+    )
     look = size(topic_counts("mean", corpus, model.n_topics))
     indices = mean.indices + 2 * corpus.n_pairs * (4 + 4 + 8 + 8)
     choosing = (

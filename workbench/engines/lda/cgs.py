@@ -287,14 +287,16 @@ def sufficient_statistics(corpus: Corpus, state: State, of) -> SufficientStatist
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: one chain, its initial topics, and the workspace of a sweep."""
-    state, drawn = (
+    state, topic_bytes = (
         size(arrays(corpus, model.n_topics)),
         corpus.n_tokens * np.dtype(np.uint16).itemsize,
     )
     if options.partition > 1:
-        return Memory(state, partition_bytes(corpus, options.partition, corpus.n_pairs), step=drawn)
+        return Memory(
+            state, partition_bytes(corpus, options.partition, corpus.n_pairs), step=topic_bytes
+        )
     indices, step = word_order_bytes(corpus, model.n_topics, getattr(options, "scan", "auto"))
-    return Memory(state, indices, max(step, drawn))
+    return Memory(state, indices, max(step, topic_bytes))
 
 
 def check_options(options: Options, data: Data) -> None:

@@ -158,7 +158,7 @@ def recount(
     """Recompute means and variances of all counts from the responsibilities, if `recounts` says so for this iteration."""
     if not recounts(options, context):
         return state, {}
-    state = recounted(corpus, none_sampled(corpus), state)
+    state = recount_state(corpus, none_sampled(corpus), state)
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0], {}
 
 
@@ -214,13 +214,13 @@ def initial_mean(
     second_order: bool = True,
 ) -> State:
     """Return the initial state of the pairs that are not sampled: responsibilities, means and variances of counts."""
-    made = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
-    state = State(**made, alpha=model.alphas, beta=model.beta)
+    state_arrays = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
+    state = State(**state_arrays, alpha=model.alphas, beta=model.beta)
     initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
-    return recounted(corpus, split, state)
+    return recount_state(corpus, split, state)
 
 
-def recounted(corpus: Corpus, split: Split, state: State) -> State:
+def recount_state(corpus: Corpus, split: Split, state: State) -> State:
     """Recompute means and variances of the counts from the responsibilities; return the state."""
     for array in state[:6]:
         array[...] = 0.0
@@ -289,9 +289,9 @@ def stored_entropy(options: Options, split: Split, state: State) -> float:
     return entropy_of(split, state)
 
 
-def total_entropy(options: Options, state: State, of_pairs: float) -> float:
+def total_entropy(options: Options, state: State, pair_entropy: float) -> float:
     """Return the entropy, nats, of all responsibilities, given the sum of `stored_entropy` over parts of the corpus."""
-    return of_pairs
+    return pair_entropy
 
 
 def entropy_of(split: Split, state: State) -> float:
@@ -312,14 +312,14 @@ def watch(
         expected = expected_log_joint(corpus, state.gamma, alpha, alpha.sum(), betas, total)
         state, sums = yield Meeting(state, sums)
     else:
-        of_documents, _ = expected_log_joint_of_documents(corpus, state.gamma, alpha, alpha.sum())
+        document_terms, _ = expected_log_joint_of_documents(corpus, state.gamma, alpha, alpha.sum())
         arguments = corpus.words, corpus.counts, state.gamma, n_topics
         zero = np.ones_like(state.mean_wk)
         multiply_zeros(*arguments, zero)
         variance = np.zeros_like(state.mean_wk)  # which a state has not in CVB0, nor in a warm-up
         add_variances(*arguments, variance)
-        of_words = {"zero": Product(zero), "expected": of_documents, "variance": variance}
-        state, sums = yield Meeting(state, sums | of_words)
+        zero_counts = {"zero": Product(zero), "expected": document_terms, "variance": variance}
+        state, sums = yield Meeting(state, sums | zero_counts)
         expected = sums["expected"] + expected_log_joint_of_counts(
             state.mean_wk, sums["variance"], sums["zero"].array, beta, n_topics
         )
@@ -381,8 +381,8 @@ def check_options(options: Options, data: Data) -> None:
     """Raise OptionError if beta is to be learnt from a corpus in several parts."""
     if data.n_parts > 1 and options.learn_beta != "fixed":
         way, fixed = Named("learn_beta", options.learn_beta), Named("learn_beta", "fixed")
-        why = " needs all pairs of a word at once, and this corpus is kept in parts; use "
-        raise OptionError(way, why, fixed, ", or cgs or svb")
+        reason = " needs all pairs of a word at once, and this corpus is kept in parts; use "
+        raise OptionError(way, reason, fixed, ", or cgs or svb")
 
 
 def engine(name: str = "cvb") -> Engine:

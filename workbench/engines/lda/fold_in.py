@@ -42,10 +42,10 @@ class LearntTopics(NamedTuple):
 
 
 def by_variational_bayes(
-    learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
+    topics: LearntTopics, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta (document, topic), posterior means under the converged q(theta) (to 1e-6 tokens); for `vb` and `svb`."""
-    priors, n_kw = learnt
+    priors, n_kw = topics
     lanes, live = padded(priors.n_topics), slice(priors.n_topics)
     n_wk = aligned_zeros((n_kw.shape[1], lanes), np.float64)
     n_wk[:, live] = n_kw.T
@@ -80,23 +80,23 @@ def by_variational_bayes(
 
 
 def by_cvb0(
-    learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
+    topics: LearntTopics, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta = (alpha + n) / (A + N) (document, topic) by CVB0, converged to 1e-6 tokens; for `cvb` and `cvb0`."""
-    phi, alphas = word_probabilities(*learnt), learnt.priors.alphas
+    phi, alphas = word_probabilities(*topics), topics.priors.alphas
     return theta_under(collapsed_theta, phi, alphas, documents, context)
 
 
 def by_gibbs(
-    learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
+    topics: LearntTopics, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta (document, topic): the mean over 50 Gibbs sweeps, after 20 of burn-in; for `cgs` and the hybrids."""
     if context.numbers is not None:
-        return _one_by_one(learnt, documents, context)
+        return _theta_one_by_one(topics, documents, context)
     return theta_under(
         sampled_theta,
-        word_probabilities(*learnt),
-        learnt.priors.alphas,
+        word_probabilities(*topics),
+        topics.priors.alphas,
         documents,
         context,
         documents.tokens_before + context.first_token,
@@ -128,27 +128,27 @@ def theta_under(
     return theta
 
 
-def _one_by_one(learnt: LearntTopics, documents: Corpus, context: StepContext) -> np.ndarray:
+def _theta_one_by_one(topics: LearntTopics, documents: Corpus, context: StepContext) -> np.ndarray:
     """Return theta as `by_gibbs` does, but with random numbers that ``context.numbers`` selects for each document."""
-    phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
+    phi, alpha, key = word_probabilities(*topics), topics.priors.alphas, context.key(FOLD_IN)
     theta, indptr = np.empty((documents.n_documents, len(alpha))), documents.indptr
 
     def work(first: int, last: int):
         for d in range(first, last):
-            of_document, before = (
+            document_pairs, tokens_before = (
                 slice(indptr[d], indptr[d + 1]),
                 documents.tokens_before[indptr[d] : indptr[d + 1] + 1],
             )
             sampled_theta(
                 0,
                 1,
-                sealed(np.array([0, len(before) - 1])),
-                documents.words[of_document],
-                documents.counts[of_document],
+                sealed(np.array([0, len(tokens_before) - 1])),
+                documents.words[document_pairs],
+                documents.counts[document_pairs],
                 phi,
                 alpha,
                 theta[d : d + 1],
-                before - before[0] + context.numbers[d],
+                tokens_before - tokens_before[0] + context.numbers[d],
                 BURN_IN,
                 KEPT,
                 key,

@@ -53,9 +53,9 @@ from workbench.engines.lda.hybrid_state import (
     initial,
     interleaved_pass,
     mean_part,
+    merge_statistics,
     part_of,
     split_of,
-    together,
     totals,
 )
 from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
@@ -221,7 +221,7 @@ def recount(
     """Recompute means and variances of the `cvb` part's counts from responsibilities, if `cvb.recounts` says so."""
     if isinstance(state, SvbState) or not cvb.recounts(options, context):
         return state, {}
-    cvb.recounted(corpus, split_of(corpus, options), mean_part(state))
+    cvb.recount_state(corpus, split_of(corpus, options), mean_part(state))
     return (yield Meeting(state, arrays_of(state, *cvb.COUNTS)))[0], {}
 
 
@@ -237,18 +237,18 @@ def update(
     """Update the pairs not sampled given all chains, then the priors if due; with phases=interleaved draw tokens too."""
     split = split_of(corpus, options)
     if not interleaves(options, split, context):
-        state, sums = updated(corpus, options, split, state, context, part)
-        return (yield from concluded(corpus, options, split, state, context, sums))
+        state, sums = update_once(corpus, options, split, state, context, part)
+        return (yield from conclude(corpus, options, split, state, context, sums))
     n_moved, sums = interleaved_pass(
         corpus, split, mean_part(state), chain_of(state, 0), drawn_counts(state), context
     )
     sums |= drawn_sums(split, state, [(n_moved, DOCUMENTS)])
-    state, diagnostics = yield from concluded(corpus, options, split, state, context, sums)
+    state, diagnostics = yield from conclude(corpus, options, split, state, context, sums)
     draws = draw_diagnostics({name: diagnostics.pop(name) for name in ("drawn", "moved", "scan")})
     return state, sum_diagnostics(diagnostics, draws)
 
 
-def updated(
+def update_once(
     corpus: Corpus,
     options: Sampling,
     split: Split,
@@ -261,7 +261,7 @@ def updated(
     return type(state)(*mean[:-2], *state[-6:]), sums
 
 
-def concluded(
+def conclude(
     corpus: Corpus,
     options: Sampling,
     split: Split,
@@ -294,11 +294,13 @@ def draw_diagnostics(sums: dict) -> dict:
 
 def step_with(part: ModuleType) -> Callable:
     """Return the `step` of the hybrid whose variational engine is the module ``part``."""
-    anew = part is svb
+    is_svb = part is svb
     return step_of(
         Phase(sample),
         Phase(recount),
-        Phase(partial(update, part=part), lambda options: anew and options.schedule == "parallel"),
+        Phase(
+            partial(update, part=part), lambda options: is_svb and options.schedule == "parallel"
+        ),
     )
 
 
@@ -318,14 +320,14 @@ def sweep_chains(
     fixed = state[:6] if second_order else (*state[:3], None, None, None)
     # r may be turned to inf some iterations before `adaptive-cgs` samples every pair
     everywhere = math.isinf(options.r) and not state.mean_k.any()
-    alone = not split.n_averaged and (everywhere or not context.in_part)
-    of_chain = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
+    is_unconditional = not split.n_averaged and (everywhere or not context.in_part)
+    chain_context = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 
     def sweep(s: int, interrupt: Callable[[], None]):
-        chain, of_task = chain_of(state, s), of_chain._replace(interrupt=interrupt)
-        if alone:
-            return cgs.sweep_all(corpus, chain, of_task, s, options.partition)
-        return cgs.sweep(corpus, split, chain, fixed, of_task, s, options.partition), DOCUMENTS
+        chain, task_context = chain_of(state, s), chain_context._replace(interrupt=interrupt)
+        if is_unconditional:
+            return cgs.sweep_all(corpus, chain, task_context, s, options.partition)
+        return cgs.sweep(corpus, split, chain, fixed, task_context, s, options.partition), DOCUMENTS
 
     return each_task(
         [partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt
@@ -334,10 +336,10 @@ def sweep_chains(
 
 def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
     """Return the arguments for the bound of `hybrid_bound`: split, state, and the responsibilities' entropy in nats."""
-    return under_split(split_of(corpus, options), state)
+    return bound_arguments(split_of(corpus, options), state)
 
 
-def under_split(split: Split, state: State) -> tuple:
+def bound_arguments(split: Split, state: State) -> tuple:
     """Return the arguments for the bound of `hybrid_bound`, as `for_bound` does, for a given split."""
     return split, state, part_of(state).entropy_of(split, mean_part(state))
 
@@ -351,19 +353,19 @@ def watch(
     context: StepContext | None = None,
 ) -> Generator:
     """Return diagnostics; `objective` is the bound at r = 0, the log joint at r = inf, else neither (spec A.9, 5)."""
-    return (yield from watch_under(options, split_of(corpus, options), state))
+    return (yield from watch_split(options, split_of(corpus, options), state))
 
 
-def watch_under(options: Sampling, split: Split, state: SvbState | CvbState) -> Generator:
+def watch_split(options: Sampling, split: Split, state: SvbState | CvbState) -> Generator:
     """Return the diagnostics of `watch`, given which pairs are sampled and which averaged."""
     alpha, n_topics, part = pad_topics(state.alpha), len(state.alpha), part_of(state)
     documents = [log_documents(state.mean_dk + n_dk, alpha, n_topics) for n_dk in state.n_dk]
-    of_pairs = part.stored_entropy(options, split, mean_part(state))
-    sums = {"documents": np.array(documents), "entropy of pairs": of_pairs}
+    pair_entropy = part.stored_entropy(options, split, mean_part(state))
+    sums = {"documents": np.array(documents), "entropy of pairs": pair_entropy}
     state, sums = yield Meeting(state, sums)
     joints = [
-        log_joint_from(of_documents, *totals(state, s)[1:], state.beta, n_topics)
-        for s, of_documents in enumerate(sums["documents"])
+        log_joint_from(document_terms, *totals(state, s)[1:], state.beta, n_topics)
+        for s, document_terms in enumerate(sums["documents"])
     ]
     entropy = part.total_entropy(options, mean_part(state), sums["entropy of pairs"])
     objective, n_k = float(np.mean(joints)) + entropy, state.mean_k + state.n_k[0]
@@ -385,11 +387,11 @@ def predict(
     context: StepContext | None = None,
 ) -> np.ndarray:
     """Return p(w|d) of each held-out document-word pair, averaged over the chains (spec B.3)."""
-    by_chain = [
+    probabilities = [
         predictive(pairs, corpus.document_tokens, *totals(state, s), state.alpha, state.beta)
         for s in range(len(state.topics))
     ]
-    return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
+    return np.mean(probabilities, axis=0) if len(probabilities) > 1 else probabilities[0]
 
 
 def sufficient_statistics(
@@ -402,7 +404,7 @@ def sufficient_statistics(
     expected = part_of(state).sufficient_statistics(corpus, mean_part(state), of, split, zeroth)
     if not split.n_sampled:
         return expected
-    return together(expected, sampled)
+    return merge_statistics(expected, sampled)
 
 
 def memory(corpus: Corpus, model: LDA, options: Options, *, part: ModuleType = svb) -> Memory:
@@ -423,8 +425,10 @@ def memory(corpus: Corpus, model: LDA, options: Options, *, part: ModuleType = s
     ).itemsize
     if not split.n_averaged:
         return sampled._replace(state=state, step=max(chains * sampled.step, start), look=look)
-    of_pairs = partial(partition_bytes, corpus, options.partition)
-    indices = of_pairs(n_sampled) + (mean.indices if part is svb else of_pairs(split.n_averaged))
+    index_bytes = partial(partition_bytes, corpus, options.partition)
+    indices = index_bytes(n_sampled) + (
+        mean.indices if part is svb else index_bytes(split.n_averaged)
+    )
     sweep = chains * corpus.n_words * padded(model.n_topics) * DOUBLE if n_sampled else 0
     return Memory(state, indices, max(mean.step, sweep, start - indices), look)
 

@@ -102,8 +102,8 @@ def exact(parts: list[Part], state: State, entropy: float) -> float:
     for part in parts:
         corpus, split = part.opened()
         copies = np.where(split.sampled, corpus.counts, 0)
-        numbers, place = np.unique(np.repeat(corpus.documents, copies), return_inverse=True)
-        documents.append(place + sum(map(len, rows)))
+        numbers, positions = np.unique(np.repeat(corpus.documents, copies), return_inverse=True)
+        documents.append(positions + sum(map(len, rows)))
         words.append(np.repeat(corpus.words, copies))
         rows.append(part.rows.get()["mean_dk"][numbers])
     tokens = (np.concatenate(columns).astype(np.int32) for columns in (documents, words))
@@ -146,10 +146,10 @@ def ais(
         ]
         bounds = [(i, i + 1) for i in range(len(runs))]
         for _ in range(n_temperatures):
-            gained = each_slice(
+            log_ratios = each_slice(
                 lambda i, _, runs=runs: next(runs[i]), bounds, context.n_threads, context.interrupt
             )
-            log_weights[first : first + len(runs)] += gained
+            log_weights[first : first + len(runs)] += log_ratios
             for _ in runs:
                 on_sweep()
     return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
@@ -179,9 +179,9 @@ def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: 
     # it is called in the main thread alone
     interrupt = context.interrupt if context.n_threads == 1 else never_interrupted
 
-    by_word = slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
+    word_slices = slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
     for step, (power, next_power) in enumerate(pairwise(powers)):
-        for first, last in by_word if step else []:
+        for first, last in word_slices if step else []:
             interrupt()
             annealing.power_words(first, last, n_wk, mean_wk, beta, power, n_topics, word_powers)
         for part in parts:
@@ -213,7 +213,7 @@ def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: 
                     )
         log_words = sum(
             annealing.log_word_factor(first, last, n_wk, mean_wk, beta, n_topics)
-            for first, last in by_word
+            for first, last in word_slices
         )
         yield (next_power - power) * (
             log_words + annealing.log_size_factor(n_k, mean_k, beta * n_words, n_topics)
@@ -247,22 +247,22 @@ def bracket(
     n_wk, n_k = state.n_wk[0].copy(), state.n_k[0].copy()
     for part in parts:
         rows = part.rows.get()
-        drawn = {"drawn_n_dk": rows["n_dk"].copy(), "drawn_topics": rows["topics"].copy()}
-        part.rows.put(drawn | {"marginals": np.zeros((part.n_tokens, n_topics), np.float32)})
+        new_rows = {"drawn_n_dk": rows["n_dk"].copy(), "drawn_topics": rows["topics"].copy()}
+        part.rows.put(new_rows | {"marginals": np.zeros((part.n_tokens, n_topics), np.float32)})
     joint, entropies = 0.0, 0.0
     for step in range(burn_in + n_sweeps):
-        of_documents = entropy_of_draws = 0.0
+        document_terms = entropy_of_draws = 0.0
         for part in parts:
             key = context._replace(step=step, before=part.before).key(ANNEALING)
             if step == burn_in:
                 part.rows.get()["marginals"][:] = 0.0
             entropy_of_draws += _draw_and_weigh(part, state, n_wk, n_k, key, context.interrupt)
             rows = part.rows.get()
-            of_documents += log_documents(rows["mean_dk"] + rows["drawn_n_dk"], alpha, n_topics)
+            document_terms += log_documents(rows["mean_dk"] + rows["drawn_n_dk"], alpha, n_topics)
         if step >= burn_in:
             joint += (
                 log_joint_from(
-                    of_documents, state.mean_wk + n_wk, state.mean_k + n_k, state.beta, n_topics
+                    document_terms, state.mean_wk + n_wk, state.mean_k + n_k, state.beta, n_topics
                 )
                 / n_sweeps
             )
@@ -322,8 +322,10 @@ def bracket_bytes(n_tokens: int, n_topics: int) -> int:
 def _log_joint_of_means(parts: list[Part], state: State) -> float:
     """Return L(m), the log joint at the expected counts m."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
-    of_documents = sum(log_documents(part.rows.get()["mean_dk"], alpha, n_topics) for part in parts)
-    return log_joint_from(of_documents, state.mean_wk, state.mean_k, state.beta, n_topics)
+    document_terms = sum(
+        log_documents(part.rows.get()["mean_dk"], alpha, n_topics) for part in parts
+    )
+    return log_joint_from(document_terms, state.mean_wk, state.mean_k, state.beta, n_topics)
 
 
 def _log_mean_exp(logs: np.ndarray) -> float:
@@ -336,5 +338,5 @@ def _jackknife_error(logs: np.ndarray) -> float:
     n = len(logs)
     if n < 2:
         return math.nan
-    without = np.array([_log_mean_exp(np.delete(logs, i)) for i in range(n)])
-    return float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2)))
+    partial_means = np.array([_log_mean_exp(np.delete(logs, i)) for i in range(n)])
+    return float(np.sqrt((n - 1) / n * np.sum((partial_means - partial_means.mean()) ** 2)))

@@ -84,13 +84,17 @@ def initial(
     chains = [
         cgs.initial_chain(corpus, model, split, context, s, warm_start) for s in range(n_chains)
     ]
-    return joined(part.initial_mean(corpus, model, options, split, context, warm_start), chains)
+    return join_states(
+        part.initial_mean(corpus, model, options, split, context, warm_start), chains
+    )
 
 
-def joined(mean: svb.State | cvb.State, chains: list[cgs.State]) -> State:
+def join_states(mean: svb.State | cvb.State, chains: list[cgs.State]) -> State:
     """Return the state of a hybrid from that of its variational engine and those of its chains."""
-    drawn = map(stacked, list(zip(*chains, strict=True))[:4])
-    return (SvbState if isinstance(mean, svb.State) else CvbState)(*mean[:-2], *drawn, *mean[-2:])
+    chain_arrays = map(stacked, list(zip(*chains, strict=True))[:4])
+    return (SvbState if isinstance(mean, svb.State) else CvbState)(
+        *mean[:-2], *chain_arrays, *mean[-2:]
+    )
 
 
 def drawn_counts(state: State) -> tuple:
@@ -98,18 +102,20 @@ def drawn_counts(state: State) -> tuple:
     return state.n_dk, state.n_wk, state.n_k[:, None]
 
 
-def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> SufficientStatistics:
+def merge_statistics(
+    expected: SufficientStatistics, sampled: SufficientStatistics
+) -> SufficientStatistics:
     """Merge two `SufficientStatistics`: return one with the expected counts of one and the sampled counts of the other."""
     return SufficientStatistics(
         *(
-            mean._replace(sampled=drawn.sampled)
-            for mean, drawn in zip(expected, sampled, strict=True)
+            mean._replace(sampled=sampled_counts.sampled)
+            for mean, sampled_counts in zip(expected, sampled, strict=True)
         )
     )
 
 
 def interleaved_pass(
-    corpus: Corpus, split: Split, mean, chain: int, drawn, context: StepContext
+    corpus: Corpus, split: Split, mean, chain: int, chain_arrays, context: StepContext
 ) -> tuple[int, dict]:
     """Draw the sampled pairs and update the others in one pass; return how many tokens changed topic, and diagnostics.
 
@@ -135,7 +141,7 @@ def interleaved_pass(
         split.rows,
         mean.gamma,
         *moments,
-        *drawn,
+        *chain_arrays,
         alpha,
         mean.beta,
         n_topics,
@@ -163,7 +169,7 @@ def visit_in_order(
     n_wk,
     n_k,
     variational_before,
-    kept,
+    kept_gamma,
     mean_dk,
     mean_wk,
     mean_k,
@@ -212,7 +218,7 @@ def visit_in_order(
                 )
                 continue
             if collapsed:
-                changed = collapsed_vb.update_pair(
+                change = collapsed_vb.update_pair(
                     d,
                     w,
                     counts[pair],
@@ -229,11 +235,11 @@ def visit_in_order(
                     betas,
                     words_beta,
                     n_topics,
-                    kept,
+                    kept_gamma,
                     variational_before[pair],
                     workspace,
                 )
-                largest = max(largest, changed)
+                largest = max(largest, change)
             else:
                 standard_vb.update_pair(
                     d,
@@ -248,7 +254,7 @@ def visit_in_order(
                     alpha,
                     beta,
                     n_topics,
-                    kept,
+                    kept_gamma,
                     variational_before[pair],
                     False,
                     gamma,

@@ -21,7 +21,7 @@ import scipy
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import Meeting, Options, State, StepContext
-from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
+from workbench.engines.lda.likelihoods import Dirichlet, Polya, climb_once, clip, draw_prior
 from workbench.errors import Named
 from workbench.kernels.lda.polya import real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
@@ -72,10 +72,10 @@ class Learning:
 
     def __post_init__(self):
         getattr(super(), "__post_init__", lambda: None)()  # of the engine's own options
-        changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
+        changed_options = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
         if not learnt(self):
             refuse_without_effect(
-                changed,
+                changed_options,
                 ("learn_after", "learn_every"),
                 "nothing is learnt; set ",
                 Named("learn_alpha"),
@@ -84,13 +84,16 @@ class Learning:
             )
         if self.learn_alpha == "fixed":
             refuse_without_effect(
-                changed, ("alpha_form",), "alpha is fixed; set ", Named("learn_alpha")
+                changed_options, ("alpha_form",), "alpha is fixed; set ", Named("learn_alpha")
             )
         for name in ("alpha", "beta"):
             if getattr(self, f"learn_{name}") != "sampled":
                 needed = Named(f"learn_{name}", "sampled")
                 refuse_without_effect(
-                    changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set ", needed
+                    changed_options,
+                    (f"a_{name}", f"b_{name}"),
+                    f"{name} is not sampled; set ",
+                    needed,
                 )
 
 
@@ -102,10 +105,10 @@ def learning(options: type) -> type:
     )
 
 
-def refuse_without_effect(changed: set, names: tuple, *because) -> None:
+def refuse_without_effect(changed_options: set, names: tuple, *because) -> None:
     """Raise OptionError, with the reason, if an option among ``names`` was changed that would have no effect."""
     for name in names:
-        if name in changed:
+        if name in changed_options:
             raise OptionError(
                 Named(name), " would be without effect: ", *because, ", or leave it out"
             )
@@ -124,8 +127,10 @@ def due(options: Options, step: int, samples: bool) -> bool:
     """Return whether priors are updated after this step; ``samples`` says whether the engine samples any token."""
     if not learnt(options) or step < max(options.learn_after, 1):
         return False
-    often = not samples and "sampled" not in (options.learn_alpha, options.learn_beta)
-    return (step - options.learn_after) % (options.learn_every or (1 if often else 10)) == 0
+    is_variational = not samples and "sampled" not in (options.learn_alpha, options.learn_beta)
+    return (step - options.learn_after) % (
+        options.learn_every or (1 if is_variational else 10)
+    ) == 0
 
 
 class Counts(NamedTuple):
@@ -162,7 +167,7 @@ class Prior(NamedTuple):
         return len(self.x) == 1
 
 
-def asked(state: State, options: Options, name: str, n_words: int) -> Prior:
+def prior_of(state: State, options: Options, name: str, n_words: int) -> Prior:
     """Return the current alpha or beta as a `Prior`: one value per topic for asymmetric alpha, else a single value."""
     n_topics = len(state.alpha)
     if name == "beta":
@@ -190,26 +195,26 @@ def learn(
     likelihood : (state) -> function (corpus, sufficient statistics, prior) -> the likelihood of the prior
     """
     new, names = {}, learnt(options) if due(options, context.step, sampled) else ()
-    priors = {name: asked(state, options, name, corpus.n_words) for name in names}
+    priors = {name: prior_of(state, options, name, corpus.n_words) for name in names}
 
-    def of_counts(name: str):
+    def counts_likelihood(name: str):
         return likelihood(state)(corpus, statistics(corpus, state, name), priors[name])
 
-    of_part = {name: of_counts(name) for name in names if name == "alpha"}
+    part_likelihoods = {name: counts_likelihood(name) for name in names if name == "alpha"}
     state, sums = yield Meeting(
-        state, sums | {f"likelihood of {name}": of_part[name] for name in of_part}
+        state, sums | {f"likelihood of {name}": part_likelihoods[name] for name in part_likelihoods}
     )
     for name, prior in priors.items():
         key = f"likelihood of {name}"
-        likelihood_of_prior = sums.pop(key) if key in sums else of_counts(name)
+        likelihood_of_prior = sums.pop(key) if key in sums else counts_likelihood(name)
         if getattr(options, f"learn_{name}") == "maximised":
-            x = climbed(likelihood_of_prior, within(prior.x))
+            x = climb_once(likelihood_of_prior, clip(prior.x))
         else:
             random = np.random.Generator(
                 np.random.Philox(int(context.key(HYPERPARAMETERS, name == "beta")))
             )
             gamma_prior = getattr(options, f"a_{name}"), getattr(options, f"b_{name}")
-            x = drawn(likelihood_of_prior, within(prior.x), *gamma_prior, random)
+            x = draw_prior(likelihood_of_prior, clip(prior.x), *gamma_prior, random)
         new[name] = float(x[0]) if name == "beta" else np.full(prior.n_topics, x)
     return state._replace(**new), sums
 
@@ -223,8 +228,8 @@ def retune(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
     """Return the state with the new values of alpha and beta, where changed during the run; the counts stay the same."""
-    turned = {"alpha": model.alphas, "beta": model.beta}
-    new = {name: turned[name] for name in turned if name in context.changed}
+    values = {"alpha": model.alphas, "beta": model.beta}
+    new = {name: values[name] for name in values if name in context.changed}
     return state._replace(**new), {}
 
 
@@ -266,12 +271,12 @@ def dirichlet(
         x, copies = (alpha[:1], prior.copies) if alike else (alpha, 1)
         totals = whole_sites([corpus.document_tokens])
     n_rows, total = totals.weight.sum(), np.array([copies * x.sum()])
-    rise, of_total = (
+    rise, total_term = (
         slopes(*real_sites(*cells, prior.n_topics, len(x) == 1), x)[0],
         slopes(*totals, total)[0],
     )
     log_means = rise + copies * (
-        n_rows * (scipy.special.psi(x) - scipy.special.psi(total)) - of_total
+        n_rows * (scipy.special.psi(x) - scipy.special.psi(total)) - total_term
     )
     return Dirichlet(
         n_rows, log_means.sum(keepdims=True) if prior.pooled else log_means, prior.copies

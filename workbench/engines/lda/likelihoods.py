@@ -53,25 +53,25 @@ class Polya(NamedTuple):
         """
         rise, q = polya.slopes(*self.cells, x)
         rise = np.maximum(rise, 0.0)
-        of_total, fall = (
+        total_rise, fall = (
             self.copies * part[0] for part in polya.slopes(*self.totals, self._sum(x))
         )
-        return Slopes(rise - of_total, q, -self.copies * fall, x * rise / of_total)
+        return Slopes(rise - total_rise, q, -self.copies * fall, x * rise / total_rise)
 
     def along(self, x: np.ndarray, g: int):
         """Return f, up to a constant, as a function of x_g with the other x fixed."""
-        others = self.copies * (x.sum() - x[g])
+        other_sum = self.copies * (x.sum() - x[g])
 
         def value(x_g):
             rise = polya.rise(*self.cells, g, x_g)
-            return rise - polya.rise(*self.totals, 0, others + self.copies * x_g)
+            return rise - polya.rise(*self.totals, 0, other_sum + self.copies * x_g)
 
         return value
 
     def __add__(self, other: "Polya") -> "Polya":
         """Return the sum of the log likelihoods of two parts of a corpus."""
-        cells = polya.added([self.cells, other.cells])
-        return self._replace(cells=cells, totals=polya.added([self.totals, other.totals]))
+        cells = polya.merge_sites([self.cells, other.cells])
+        return self._replace(cells=cells, totals=polya.merge_sites([self.totals, other.totals]))
 
     @property
     def flat(self) -> bool:
@@ -113,22 +113,22 @@ class Dirichlet(NamedTuple):
         The fixed point has psi(x_k) = psi(A) + S_k / (copies D).
         """
         x, scale = x + self.shift, self.copies * self.n_rows
-        of_sum = scipy.special.psi(self.copies * x.sum())
+        sum_digamma = scipy.special.psi(self.copies * x.sum())
         return Slopes(
-            scale * (of_sum - scipy.special.psi(x)) + self.log_means,
+            scale * (sum_digamma - scipy.special.psi(x)) + self.log_means,
             -scale * scipy.special.polygamma(1, x),
             self.copies * scale * float(scipy.special.polygamma(1, self.copies * x.sum())),
-            np.maximum(inverse_digamma(of_sum + self.log_means / scale) - self.shift, 0.0),
+            np.maximum(inverse_digamma(sum_digamma + self.log_means / scale) - self.shift, 0.0),
         )
 
     def along(self, x: np.ndarray, g: int):
         """Return f, up to a constant, as a function of x_g with the other x fixed."""
-        others, copies = self.copies * (x.sum() - x[g] + self.shift * (len(x) - 1)), self.copies
+        other_sum, copies = self.copies * (x.sum() - x[g] + self.shift * (len(x) - 1)), self.copies
 
         def value(x_g):
             x_g = x_g + self.shift
             return (
-                self.n_rows * (math.lgamma(others + copies * x_g) - copies * math.lgamma(x_g))
+                self.n_rows * (math.lgamma(other_sum + copies * x_g) - copies * math.lgamma(x_g))
                 + x_g * self.log_means[g]
             )
 
@@ -153,12 +153,12 @@ def inverse_digamma(y: np.ndarray) -> np.ndarray:
     return x
 
 
-def within(x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
+def clip(x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
     """Clip x to the range of values that a learnt prior may have: at least `SMALLEST`, at most ``largest``."""
     return np.clip(x, SMALLEST, largest)
 
 
-def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
+def climb_once(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
     """Return x after one step that does not lower the likelihood; x unchanged if no such step is found.
 
     Newton's step; where it would lead down (far above its maximum the likelihood is convex in log x), all x by one
@@ -166,19 +166,19 @@ def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
     """
     if likelihood.flat:
         return x
-    before, slopes = likelihood.value(x), likelihood.slopes(x)
+    old_value, slopes = likelihood.value(x), likelihood.slopes(x)
     gradient = x * slopes.gradient
     with np.errstate(divide="ignore"):
-        to_fixed_point = np.log(slopes.fixed_point / x)
-    for step in (newton_step(x, slopes), scale_step(x, slopes), to_fixed_point):
+        fixed_point_step = np.log(slopes.fixed_point / x)
+    for step in (newton_step(x, slopes), scale_step(x, slopes), fixed_point_step):
         step = np.clip(step, -LONGEST_STEP, LONGEST_STEP)
         if not np.sum(gradient * step) > 0.0:  # not a number either
             continue
         for _ in range(HALVINGS):
             if np.abs(step).max() < SHORTEST_STEP:
                 break
-            candidate = within(x * np.exp(step), largest)
-            if likelihood.value(candidate) >= before:
+            candidate = clip(x * np.exp(step), largest)
+            if likelihood.value(candidate) >= old_value:
                 return candidate
             step = step / 2
     return x
@@ -201,16 +201,18 @@ def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
         return np.full(len(x), slope / abs(curvature))
 
 
-def drawn(
+def draw_prior(
     likelihood, x: np.ndarray, shape: float, rate: float, random: np.random.Generator
 ) -> np.ndarray:
     """Return x after an MCMC step that has the posterior under independent Gamma(shape, rate) priors as stationary law.
 
     By auxiliary variables if the counts are whole and not too large, else by slice sampling of each log x_g.
     """
-    whole = isinstance(likelihood, Polya) and likelihood.whole
-    few = whole and len(x) * likelihood.cells.n.max(initial=0) <= MOST_BINOMIALS
-    return within((draw_by_tables if few else draw_by_slices)(likelihood, x, shape, rate, random))
+    is_whole = isinstance(likelihood, Polya) and likelihood.whole
+    is_small = is_whole and len(x) * likelihood.cells.n.max(initial=0) <= MOST_BINOMIALS
+    return clip(
+        (draw_by_tables if is_small else draw_by_slices)(likelihood, x, shape, rate, random)
+    )
 
 
 def draw_by_tables(
@@ -222,18 +224,18 @@ def draw_by_tables(
     so it takes a binomial for each l, with as many trials as there are cells that count more than l.
     """
     indptr, n, weight, _ = likelihood.cells
-    often = np.zeros((len(indptr) - 1, 1 + int(n.max(initial=0))), np.int64)
-    often[np.repeat(np.arange(len(often)), np.diff(indptr)), n.astype(int)] = weight
-    more_than = np.cumsum(often[:, :0:-1], axis=1)[:, ::-1]  # (group, l): cells with n > l
+    frequency = np.zeros((len(indptr) - 1, 1 + int(n.max(initial=0))), np.int64)
+    frequency[np.repeat(np.arange(len(frequency)), np.diff(indptr)), n.astype(int)] = weight
+    more_than = np.cumsum(frequency[:, :0:-1], axis=1)[:, ::-1]  # (group, l): cells with n > l
     tables = random.binomial(
         more_than, x[:, None] / (x[:, None] + np.arange(more_than.shape[1]))
     ).sum(axis=1)
     rows = np.repeat(likelihood.totals.n, likelihood.totals.weight.astype(np.int64))
     total = likelihood.copies * x.sum()
     # logs of Gamma(total, 1) variates, which themselves may underflow
-    one = np.log(random.standard_gamma(total + 1.0, len(rows)))
-    one += np.log1p(-random.random(len(rows))) / total
-    log_eta = one - np.logaddexp(one, np.log(random.standard_gamma(rows)))
+    log_ratio = np.log(random.standard_gamma(total + 1.0, len(rows)))
+    log_ratio += np.log1p(-random.random(len(rows))) / total
+    log_eta = log_ratio - np.logaddexp(log_ratio, np.log(random.standard_gamma(rows)))
     return random.standard_gamma(shape + tables) / (rate - likelihood.copies * log_eta.sum())
 
 

@@ -156,11 +156,11 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state of `vb`; after a warm start its topic-word counts are exactly those of the other run."""
-    begun = vb.init(corpus, model, options, context, warm_start)
+    vb_state = vb.init(corpus, model, options, context, warm_start)
     if warm_start is not None:
         _, n_wk, n_k = warm_start.rows
-        begun.mean_wk[:, : model.n_topics], begun.mean_k[: model.n_topics] = n_wk, n_k
-    return State(*begun[:3], begun.mean_wk.copy(), np.nan, begun.alpha, begun.beta)
+        vb_state.mean_wk[:, : model.n_topics], vb_state.mean_k[: model.n_topics] = n_wk, n_k
+    return State(*vb_state[:3], vb_state.mean_wk.copy(), np.nan, vb_state.alpha, vb_state.beta)
 
 
 def topics_alone(n_kw: np.ndarray, alpha: np.ndarray, beta: float) -> State:
@@ -178,25 +178,25 @@ def step(
 
     The result does not depend on the number of threads.
     """
-    before, batches = state.mean_wk.copy(), batches_of(corpus, options, context)
+    old_wk, batches = state.mean_wk.copy(), batches_of(corpus, options, context)
     n_total = options.total_documents or sum(map(len, batches))
     first, entropy, n_visited, rate = (context.step - 1) * len(batches), 0.0, 0, 0.0
     state.mean_dk[:], state.fitted_wk[:] = 0.0, 0.0
     for number, rows in enumerate(batches, first):
-        whole = len(batches) == 1
+        is_whole = len(batches) == 1
         batch = (
             Batch(corpus, np.arange(corpus.n_words))
-            if whole
+            if is_whole
             else batch_of(*some_documents(corpus, rows))
         )
         rate = 0.0 if options.hold_topics else options.rate(number)
-        visited = take_in(batch, state, options, rate, n_total / len(rows), context)
-        state.mean_dk[slice(None) if whole else rows] = visited.mean_dk
-        state.fitted_wk[batch.used] += visited.new_wk
-        entropy += visited.entropy
-        n_visited += visited.n_visited
+        batch_fit = take_in(batch, state, options, rate, n_total / len(rows), context)
+        state.mean_dk[slice(None) if is_whole else rows] = batch_fit.mean_dk
+        state.fitted_wk[batch.used] += batch_fit.new_wk
+        entropy += batch_fit.entropy
+        n_visited += batch_fit.n_visited
     state = state._replace(entropy=entropy)
-    info = {"updates": n_visited, "topic_change": change_of(before, state.mean_wk), "rho": rate}
+    info = {"updates": n_visited, "topic_change": change_of(old_wk, state.mean_wk), "rho": rate}
     return alone(
         learn(
             corpus,
@@ -231,11 +231,11 @@ def some_documents(corpus: Corpus, rows: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def batch_of(indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Batch:
     """Return a batch of documents as a Corpus whose vocabulary is the words of the batch, named by word id."""
-    seen = np.zeros(words.max() + 1, bool)
-    seen[words] = True
-    used, place = np.flatnonzero(seen), np.cumsum(seen) - 1
+    is_present = np.zeros(words.max() + 1, bool)
+    is_present[words] = True
+    used, positions = np.flatnonzero(is_present), np.cumsum(is_present) - 1
     names, titles = map(str, used.tolist()), map(str, range(len(indptr) - 1))
-    return Batch(Corpus(indptr, place[words], counts, names, titles), used)
+    return Batch(Corpus(indptr, positions[words], counts, names, titles), used)
 
 
 def take_in(
@@ -245,14 +245,14 @@ def take_in(
 
     share : number of documents that each document of the batch represents, D / S.
     """
-    visited = visit(batch, state, options, context)
+    batch_fit = visit(batch, state, options, context)
     for mean, rows, new in (
-        (state.mean_wk, batch.used, visited.new_wk),
-        (state.mean_k, slice(None), visited.new_k),
+        (state.mean_wk, batch.used, batch_fit.new_wk),
+        (state.mean_k, slice(None), batch_fit.new_k),
     ):
         mean *= 1.0 - rate
         mean[rows] += (rate * share) * new
-    return visited
+    return batch_fit
 
 
 def visit(batch: Batch, state: State, options: Options, context: StepContext) -> Visited:
@@ -273,11 +273,11 @@ def visit(batch: Batch, state: State, options: Options, context: StepContext) ->
     return Visited(mean_dk, mean_wk, mean_k, float(entropy), n_visited)
 
 
-def change_of(before: np.ndarray, mean_wk: np.ndarray) -> float:
-    """Return sum |change of n_wk| / (2 sum n_wk), the share of tokens that moved; overwrites ``before``."""
+def change_of(old_wk: np.ndarray, mean_wk: np.ndarray) -> float:
+    """Return sum |change of n_wk| / (2 sum n_wk), the share of tokens that moved; overwrites ``old_wk``."""
     total = mean_wk.sum()
-    np.abs(np.subtract(mean_wk, before, out=before), out=before)
-    return float(before.sum() / (2.0 * total)) if total > 0 else 0.0
+    np.abs(np.subtract(mean_wk, old_wk, out=old_wk), out=old_wk)
+    return float(old_wk.sum() / (2.0 * total)) if total > 0 else 0.0
 
 
 def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
@@ -295,25 +295,27 @@ def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
 def _arrays(n_documents: int, n_words: int, n_topics: int) -> dict[str, Array]:
     """Return the shapes of the arrays of a state, apart from the priors."""
     lanes = padded(n_topics)
-    of_words = Array((n_words, lanes))
+    word_array = Array((n_words, lanes))
     return {
         "mean_dk": Array((n_documents, lanes)),
-        "mean_wk": of_words,
+        "mean_wk": word_array,
         "mean_k": Array((lanes,)),
-        "fitted_wk": of_words,
+        "fitted_wk": word_array,
     }
 
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: the state, a batch with its workspace, and a copy of the topics."""
     lanes = padded(model.n_topics)
-    of_topics = corpus.n_words * lanes * DOUBLE
+    topic_bytes = corpus.n_words * lanes * DOUBLE
     n_fitted = min(options.batch_size, corpus.n_documents)
     pairs = corpus.n_pairs * n_fitted // max(corpus.n_documents, 1)
     used = min(pairs, corpus.n_words)
-    step = of_topics + (3 * n_fitted + 4 * used) * lanes * DOUBLE + pairs * (4 + 4 + 4 + 4 + 8 + 8)
+    step = (
+        topic_bytes + (3 * n_fitted + 4 * used) * lanes * DOUBLE + pairs * (4 + 4 + 4 + 4 + 8 + 8)
+    )
     state = size(_arrays(corpus.n_documents, corpus.n_words, model.n_topics))
-    return Memory(state, step=step, look=3 * of_topics)
+    return Memory(state, step=step, look=3 * topic_bytes)
 
 
 def engine(name: str = "online-vb") -> Engine:

@@ -75,32 +75,32 @@ def partition_option():
     )
 
 
-def idle_alone(what: str) -> str:
+def idle_alone(subject: str) -> str:
     """Return a text on why extra threads are of no use without the option partition."""
-    return f"{what} one after another; with the option partition=4 blocks go side by side, approximately"
+    return f"{subject} one after another; with the option partition=4 blocks go side by side, approximately"
 
 
 @cached_by_corpus
 def partition_of(corpus: Corpus, n_parts: int) -> Partition:
     """Return the P x P blocks of all document-word pairs of a corpus; a single block shares the corpus's arrays."""
     if n_parts == 1:
-        whole = Columns(
+        block = Columns(
             corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, slice(None)
         )
-        return Partition([(0, corpus.n_documents)], [whole])
+        return Partition([(0, corpus.n_documents)], [block])
     return partition_pairs(corpus, n_parts, np.arange(corpus.n_pairs))
 
 
-def partition_marked(corpus: Corpus, n_parts: int, mark: np.ndarray, wanted: bool) -> Partition:
-    """Return the P x P blocks of the document-word pairs whose ``mark`` (pair,) equals ``wanted``."""
+def partition_marked(corpus: Corpus, n_parts: int, mark: np.ndarray, value: bool) -> Partition:
+    """Return the P x P blocks of the document-word pairs whose ``mark`` (pair,) equals ``value``."""
     if n_parts > 1:
-        return partition_pairs(corpus, n_parts, np.flatnonzero(mark == wanted))
-    n_pairs = int(np.count_nonzero(mark == wanted))
+        return partition_pairs(corpus, n_parts, np.flatnonzero(mark == value))
+    n_pairs = int(np.count_nonzero(mark == value))
     indptr = np.empty(corpus.n_documents + 1, np.int64)
     arrays = tuple(np.empty(n_pairs + 1, dtype) for dtype in (np.int32, np.int32, np.int64))
     select_pairs(
         mark,
-        wanted,
+        value,
         corpus.indptr,
         corpus.words,
         corpus.counts,
@@ -134,10 +134,10 @@ def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
 @cached_by_corpus
 def sets_of_words(corpus: Corpus, n_parts: int) -> np.ndarray:
     """Assign the words of a corpus to P sets with about equal numbers of tokens; return each word's set (word,)."""
-    return shared_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)
+    return share_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)
 
 
-def shared_out(tokens, n_parts: int) -> np.ndarray:
+def share_out(tokens, n_parts: int) -> np.ndarray:
     """Assign each word, the most frequent first, to the set with the fewest tokens so far; return the sets (word,)."""
     sets, lightest = np.empty(len(tokens), np.int32), [(0.0, part) for part in range(n_parts)]
     for word in np.argsort(-tokens, kind="stable").tolist():
@@ -148,16 +148,16 @@ def shared_out(tokens, n_parts: int) -> np.ndarray:
 
 def columns_of(corpus: Corpus, pairs: np.ndarray, sets: np.ndarray, number: int) -> Columns:
     """Return the document-word pairs whose word is in set ``number``; ``sets`` (word,) has each word's set."""
-    places = np.flatnonzero(sets[corpus.words[pairs]] == number)
-    in_set = pairs[places]
+    positions = np.flatnonzero(sets[corpus.words[pairs]] == number)
+    set_pairs = pairs[positions]
     arrays = (
-        np.searchsorted(in_set, corpus.indptr),
-        corpus.words[in_set],
-        corpus.counts[in_set],
-        corpus.tokens_before[in_set],
+        np.searchsorted(set_pairs, corpus.indptr),
+        corpus.words[set_pairs],
+        corpus.counts[set_pairs],
+        corpus.tokens_before[set_pairs],
     )
     # as those of a corpus are: for others kernels would be compiled once more
-    return Columns(*map(sealed, arrays), places)
+    return Columns(*map(sealed, arrays), positions)
 
 
 def each_block(partition: Partition, sizes: tuple, work: Callable, context: StepContext) -> list:
@@ -172,8 +172,8 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context: Step
         return each_slice(lambda *rows: work(*rows, 0, sizes), bounds, 1, context.interrupt)
     copies = [aligned_zeros((n_parts, *array.shape), array.dtype) for array in sizes]
     for phase in range(n_parts):
-        for shared, copies_of_blocks in zip(sizes, copies, strict=True):
-            copies_of_blocks[...] = shared
+        for topic_sizes, copies_of_blocks in zip(sizes, copies, strict=True):
+            copies_of_blocks[...] = topic_sizes
         blocks = [
             _block(
                 partition,
@@ -185,9 +185,9 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context: Step
             for i in range(n_parts)
         ]
         results += each_task(blocks, context.n_threads, context.interrupt)
-        for shared, copies_of_blocks in zip(sizes, copies, strict=True):
-            add_changes(shared, copies_of_blocks)
-    return [result for of_block in results for result in of_block]
+        for topic_sizes, copies_of_blocks in zip(sizes, copies, strict=True):
+            add_changes(topic_sizes, copies_of_blocks)
+    return [result for block_results in results for result in block_results]
 
 
 def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
@@ -198,12 +198,12 @@ def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
     )
 
 
-def add_changes(shared, copies) -> None:
+def add_changes(topic_sizes, copies) -> None:
     """Add the changes that were made to each copy to the shared topic sizes, in order; negative results become 0."""
-    before = shared.copy()
-    for changed in copies:
-        shared += changed - before
-    np.maximum(shared, 0, out=shared)
+    old_sizes = topic_sizes.copy()
+    for copy in copies:
+        topic_sizes += copy - old_sizes
+    np.maximum(topic_sizes, 0, out=topic_sizes)
 
 
 DOCUMENTS, WORDS = 0, 1
@@ -226,30 +226,30 @@ def scan_option():
 def by_words(corpus: Corpus, state: State, scan: str) -> bool:
     """Return whether a chain's next sweep goes word by word, which is faster if each document has few of many topics."""
     n_topics = len(state.alpha)
-    spared = n_topics - SPARED
+    n_spared = n_topics - SPARED
     if (
         scan == "documents"
-        or (scan == "auto" and spared <= 0)
+        or (scan == "auto" and n_spared <= 0)
         or not entries_fit(corpus.document_tokens, n_topics)
     ):
         return False
-    return scan == "words" or COST * mean_held(state.n_dk, corpus.document_tokens) < spared
+    return scan == "words" or COST * mean_held(state.n_dk, corpus.document_tokens) < n_spared
 
 
 def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int = 0) -> int:
     """Make one Gibbs sweep over all tokens, word by word; return how many tokens changed topic."""
     n_topics, alpha = len(state.alpha), pad_topics(state.alpha)
     lists = make_lists(state.n_dk, corpus.document_tokens, n_topics)
-    key, by_word = context.key(GIBBS, chain), corpus.by_word
+    key, word_order = context.key(GIBBS, chain), corpus.by_word
 
     n_moved = sum(
         each_slice(
             draw_words,
-            slice_bounds(by_word.indptr, len(alpha)),
+            slice_bounds(word_order.indptr, len(alpha)),
             1,
             context.interrupt,
-            by_word.indptr,
-            by_word.documents,
+            word_order.indptr,
+            word_order.documents,
             *corpus.tokens_by_word,
             state.topics,
             state.n_wk,

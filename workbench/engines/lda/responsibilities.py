@@ -65,22 +65,26 @@ class Workspace(NamedTuple):
 
 
 def new_workspace(
-    corpus: Corpus, lanes: int, of_words: tuple | None = None, blocks: Blocks | None = None
+    corpus: Corpus, lanes: int, word_factors: tuple | None = None, blocks: Blocks | None = None
 ) -> Workspace:
     """Allocate a `Workspace` for updates over the given blocks, or, if None, over slices of documents and then of words.
 
-    ``of_words`` comes from `words_of_parts`.
+    ``word_factors`` comes from `words_of_parts`.
     """
     order = blocks or tuple(
         slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr)
     )
     ratios = np.zeros(len(blocks.pair_counts) if blocks else corpus.n_pairs)
-    return Workspace(order, *new_factors(corpus, lanes, of_words), ratios, of_words is not None)
+    return Workspace(
+        order, *new_factors(corpus, lanes, word_factors), ratios, word_factors is not None
+    )
 
 
-def new_factors(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
-    """Return new arrays (logs, weights) of documents, and those of words: ``of_words`` if given, else new ones."""
-    return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(
+def new_factors(
+    corpus: Corpus, lanes: int, word_factors: tuple | None = None
+) -> tuple[tuple, tuple]:
+    """Return new arrays (logs, weights) of documents, and those of words: ``word_factors`` if given, else new ones."""
+    return _pair_of_rows(corpus.n_documents, lanes), word_factors or _pair_of_rows(
         corpus.n_words, lanes
     )
 
@@ -111,13 +115,13 @@ class Entropy:
         counts = (
             workspace.order.pair_counts if isinstance(workspace.order, Blocks) else corpus.counts
         )
-        of_pairs, n_by_logs = log_normalisers(counts, workspace.ratios)
+        pair_term, n_by_logs = log_normalisers(counts, workspace.ratios)
         if n_by_logs:
-            of_pairs += log_normalisers_by_logs(
+            pair_term += log_normalisers_by_logs(
                 *workspace.by_logs(corpus), *documents, *words, self._n_topics
             )
         return (
-            of_pairs - log_weights(self._mean[0], *documents) - log_weights(self._mean[1], *words)
+            pair_term - log_weights(self._mean[0], *documents) - log_weights(self._mean[1], *words)
         )
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
@@ -129,9 +133,9 @@ class Entropy:
         return workspace
 
 
-def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
+def workspace_for(entropy: float | Entropy, order: type, make) -> Workspace:
     """Return the last update's workspace if its visiting order has this type, else a new one, made by ``make()``."""
-    workspace = before.hand_over() if isinstance(before, Entropy) else None
+    workspace = entropy.hand_over() if isinstance(entropy, Entropy) else None
     return workspace if workspace and type(workspace.order) is order else make()
 
 
@@ -239,8 +243,8 @@ class Start:
 
 def warms_up(options: Options, split: Split, context: StepContext) -> bool:
     """Return whether a step belongs to the warm-up; False if any token is sampled or the run had a warm start."""
-    due = context.step <= warm_up_of(options) and not context.warm
-    return due and not split.samples_any(context)
+    is_due = context.step <= warm_up_of(options) and not context.warm
+    return is_due and not split.samples_any(context)
 
 
 def initialise(

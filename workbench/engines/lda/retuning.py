@@ -23,7 +23,7 @@ from workbench.engines.engine import (
     step_of,
 )
 from workbench.engines.lda import cgs
-from workbench.engines.lda.hybrid_state import joined, part_of, split_of, totals
+from workbench.engines.lda.hybrid_state import join_states, part_of, split_of, totals
 from workbench.engines.lda.hyperparameters import retune
 from workbench.kernels.uniforms import TOPICS
 from workbench.models import LDA
@@ -41,29 +41,37 @@ def retune_with(part: ModuleType, chains_of: Callable) -> Callable:
         state, _ = retune(corpus, model, options, state, context)
         if "r" not in context.changed:
             return state, {}
-        split, before = (
-            split_of(corpus, changed)
-            for changed in (options, replace(options, r=context.changed["r"]))
+        split, old_split = (
+            split_of(corpus, run_options)
+            for run_options in (options, replace(options, r=context.changed["r"]))
         )
-        was_sampled = np.repeat(before.sampled, corpus.counts)
-        given = replace(model, alpha=tuple(map(float, state.alpha)), beta=float(state.beta))
+        was_sampled = np.repeat(old_split.sampled, corpus.counts)
+        current_model = replace(model, alpha=tuple(map(float, state.alpha)), beta=float(state.beta))
         live, n_before = slice(model.n_topics), len(state.topics)
         starts = [_start_of(state, s, live) for s in range(n_before)]
         chains = []
         for s in range(chains_of(corpus, options, context)):
-            start, kept = starts[s % n_before], state.topics[s % n_before]
-            drawn = cgs.initial_topics(corpus, given, context.key(TOPICS, s), start)
-            topics = np.where(was_sampled, kept, drawn)
+            start, old_topics = starts[s % n_before], state.topics[s % n_before]
+            new_topics = cgs.initial_topics(corpus, current_model, context.key(TOPICS, s), start)
+            topics = np.where(was_sampled, old_topics, new_topics)
             chains.append(
-                cgs.initial_chain(corpus, given, split, context, s, start._replace(topics=topics))
+                cgs.initial_chain(
+                    corpus, current_model, split, context, s, start._replace(topics=topics)
+                )
             )
         n_dk, n_kw = (
             np.mean(counts, axis=0)
-            for counts in zip(*((each.n_dk, each.n_kw) for each in starts), strict=True)
+            for counts in zip(
+                *((chain_start.n_dk, chain_start.n_kw) for chain_start in starts), strict=True
+            )
         )
-        mean = part.initial_mean(corpus, given, options, split, context, WarmStart(n_kw, n_dk))
-        made = joined(mean, chains)
-        state, _ = yield Meeting(made, arrays_of(made, *part_of(made).COUNTS, "n_wk", "n_k"))
+        mean = part.initial_mean(
+            corpus, current_model, options, split, context, WarmStart(n_kw, n_dk)
+        )
+        new_state = join_states(mean, chains)
+        state, _ = yield Meeting(
+            new_state, arrays_of(new_state, *part_of(new_state).COUNTS, "n_wk", "n_k")
+        )
         # of several parts the changes of the priors have been added up
         return retune(corpus, model, options, state, context)
 

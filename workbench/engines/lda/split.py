@@ -65,19 +65,19 @@ def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
     last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
     n_places = corpus.n_pairs + SPARE * len(bounds)
     documents, counts = np.empty(n_places, np.int32), np.zeros(n_places, np.int32)
-    cuts, words, begins, place, n_runs = [], [], [], 0, 0
+    cuts, words, run_begins, begin, n_runs = [], [], [], 0, 0
     for first, last in bounds:
         pairs = pairs_in_order(corpus, first, last)
-        in_order, after = corpus.words[pairs], place + len(pairs)
-        documents[place:after], counts[place:after] = corpus.documents[pairs], corpus.counts[pairs]
-        documents[after : after + SPARE] = first
-        starts = np.flatnonzero(np.diff(in_order, prepend=-1))
-        cuts.append(n_runs + np.searchsorted(in_order[starts], last_words))
-        words += [in_order[starts], [0]]
-        begins += [place + starts, [after]]
-        place, n_runs = after + SPARE, n_runs + len(starts) + 1
-    begins.append([place])
-    runs = np.concatenate(words).astype(np.int32), np.concatenate(begins).astype(np.int64)
+        sorted_words, end = corpus.words[pairs], begin + len(pairs)
+        documents[begin:end], counts[begin:end] = corpus.documents[pairs], corpus.counts[pairs]
+        documents[end : end + SPARE] = first
+        starts = np.flatnonzero(np.diff(sorted_words, prepend=-1))
+        cuts.append(n_runs + np.searchsorted(sorted_words[starts], last_words))
+        words += [sorted_words[starts], [0]]
+        run_begins += [begin + starts, [end]]
+        begin, n_runs = end + SPARE, n_runs + len(starts) + 1
+    run_begins.append([begin])
+    runs = np.concatenate(words).astype(np.int32), np.concatenate(run_begins).astype(np.int64)
     return Blocks(bounds, np.array(cuts), *runs, documents, counts)
 
 
@@ -89,9 +89,13 @@ def pairs_in_order(corpus: Corpus, first: int, last: int) -> np.ndarray:
 
 def pairs_of_places(corpus: Corpus, blocks: Blocks) -> np.ndarray:
     """Return, for each place of the blocks, the index of its document-word pair in the corpus (place,); -1 at unused places."""
-    spare = np.full(SPARE, -1)
+    unused_places = np.full(SPARE, -1)
     return np.concatenate(
-        [part for bounds in blocks.ranges for part in (pairs_in_order(corpus, *bounds), spare)]
+        [
+            part
+            for bounds in blocks.ranges
+            for part in (pairs_in_order(corpus, *bounds), unused_places)
+        ]
     )
 
 
@@ -100,7 +104,7 @@ def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
 
     pairs (place,): see `pairs_of_places`; left_out (pair,) bool
     """
-    begins, documents = np.empty_like(blocks.run_begins), np.empty_like(blocks.pair_documents)
+    new_begins, documents = np.empty_like(blocks.run_begins), np.empty_like(blocks.pair_documents)
     counts = np.empty_like(blocks.pair_counts)
     n_places = select_places(
         blocks.run_begins,
@@ -108,21 +112,21 @@ def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
         blocks.pair_counts,
         pairs,
         left_out,
-        begins,
+        new_begins,
         documents,
         counts,
     )
     return blocks._replace(
-        run_begins=begins, pair_documents=documents[:n_places], pair_counts=counts[:n_places]
+        run_begins=new_begins, pair_documents=documents[:n_places], pair_counts=counts[:n_places]
     )
 
 
 def block_bounds(corpus: Corpus, lanes: int) -> list[tuple[int, int]]:
     """Return the ranges of documents of the blocks, which balance numbers of documents and of pairs."""
     n_documents, row_bytes = corpus.n_documents, 2 * lanes * DOUBLE
-    few = min(FEWEST, n_documents // FEW_DOCUMENTS, corpus.n_pairs * lanes // slices.SLICE_WORK)
+    fewest = min(FEWEST, n_documents // FEW_DOCUMENTS, corpus.n_pairs * lanes // slices.SLICE_WORK)
     n_blocks = max(
-        few, -(-n_documents * row_bytes // BLOCK_BYTES), -(-n_documents // BLOCK_DOCUMENTS)
+        fewest, -(-n_documents * row_bytes // BLOCK_BYTES), -(-n_documents // BLOCK_DOCUMENTS)
     )
     share = corpus.indptr / max(corpus.n_pairs, 1) + np.arange(n_documents + 1) / n_documents
     cuts = np.searchsorted(share, np.linspace(0, share[-1], n_blocks + 1)[1:-1])
@@ -142,9 +146,11 @@ def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
 
 def cut_words(corpus: Corpus, n_steps: int) -> np.ndarray:
     """Cut the vocabulary into steps with similar numbers of pairs; return first words and the end (step + 1,)."""
-    before = np.concatenate([[0], np.cumsum(np.bincount(corpus.words, minlength=corpus.n_words))])
+    pairs_before = np.concatenate(
+        [[0], np.cumsum(np.bincount(corpus.words, minlength=corpus.n_words))]
+    )
     ideal = np.linspace(0, corpus.n_pairs, n_steps + 1)[1:-1]
-    return np.concatenate([[0], np.searchsorted(before, ideal), [corpus.n_words]])
+    return np.concatenate([[0], np.searchsorted(pairs_before, ideal), [corpus.n_words]])
 
 
 EVERY_COUNT = np.int64(2**62)
@@ -207,28 +213,28 @@ class Split:
         return blocks_of(self.averaged, lanes, n_threads)
 
 
-class Several(NamedTuple):
+class RepeatedPairs(NamedTuple):
     """The document-word pairs with more than one token, in blocks."""
 
     blocks: Blocks
     pairs: np.ndarray  # (place,) int64: the pair at each place; -1 at unused places
 
 
-class SplitOfSeveral(Split):
+class SplitOfRepeated(Split):
     """A split that samples all pairs with one token, so that blocks of the other pairs can be cached and reused."""
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
-        """Return the pairs that are not sampled, in blocks: the cached blocks of `Several` without the sampled pairs."""
-        return without(*several_tokens(self._corpus(), lanes, n_threads), self.sampled)
+        """Return the pairs that are not sampled, in blocks: the cached blocks of `RepeatedPairs` without the sampled pairs."""
+        return without(*find_repeated_pairs(self._corpus(), lanes, n_threads), self.sampled)
 
 
 @cached_by_corpus
-def several_tokens(corpus: Corpus, lanes: int, n_threads: int) -> Several:
+def find_repeated_pairs(corpus: Corpus, lanes: int, n_threads: int) -> RepeatedPairs:
     """Return the document-word pairs with more than one token in blocks; `lanes` is the padded number of topics."""
     split = split_by_count(corpus, 1)
     blocks = split.blocks(lanes, n_threads)
     pairs = np.append(np.flatnonzero(~split.sampled), -1)
-    return Several(blocks, pairs[pairs_of_places(split.averaged, blocks)])
+    return RepeatedPairs(blocks, pairs[pairs_of_places(split.averaged, blocks)])
 
 
 @cached_by_corpus

@@ -141,11 +141,11 @@ def initial_mean(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state: responsibilities of the pairs that are not sampled, and the expected counts given them."""
-    made, entropy = (
+    state_arrays, entropy = (
         zeros(arrays(corpus, model, options, split.n_averaged)),
         np.nan if split.n_averaged else 0.0,
     )
-    state = State(**made, entropy=entropy, alpha=model.alphas, beta=model.beta)
+    state = State(**state_arrays, entropy=entropy, alpha=model.alphas, beta=model.beta)
     initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
     return state
 
@@ -204,9 +204,9 @@ def update_in_parallel(
     lanes, alpha, n_topics = len(mean_k), pad_topics(state.alpha, 1.0), len(state.alpha)
 
     def make():
-        cut = partial(split.blocks, lanes, context.n_threads)
-        of_words = words_of_parts(state, sampled, point, context)
-        return new_workspace(corpus, lanes, of_words, context.derived("blocks", cut))
+        make_blocks = partial(split.blocks, lanes, context.n_threads)
+        word_factors = words_of_parts(state, sampled, point, context)
+        return new_workspace(corpus, lanes, word_factors, context.derived("blocks", make_blocks))
 
     workspace = workspace_for(state.entropy, Blocks, make)
     blocks, documents, topics = workspace.order, workspace.document_factors, workspace.word_factors
@@ -240,8 +240,8 @@ def update_in_parallel(
     pairs = workspace.by_logs(corpus) if n_tiny else ()
     for first in range(0, n_tiny, BY_LOGS):
         context.interrupt()
-        some = (column[first : first + BY_LOGS] for column in pairs)
-        count_by_logs(*some, *documents, *topics, n_topics, *mean)
+        chunks = (column[first : first + BY_LOGS] for column in pairs)
+        count_by_logs(*chunks, *documents, *topics, n_topics, *mean)
     return Entropy(corpus, mean, workspace, n_topics)
 
 
@@ -289,8 +289,8 @@ def watch(
 ) -> Generator:
     n_topics = len(state.alpha)
     documents = log_documents(state.mean_dk, pad_topics(state.alpha), n_topics)
-    of_pairs = stored_entropy(options, none_sampled(corpus), state)
-    state, sums = yield Meeting(state, {"documents": documents, "entropy of pairs": of_pairs})
+    pair_entropy = stored_entropy(options, none_sampled(corpus), state)
+    state, sums = yield Meeting(state, {"documents": documents, "entropy of pairs": pair_entropy})
     joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
     entropy = total_entropy(options, state, sums["entropy of pairs"])
     return {"bound": joint + entropy, "n_k": state.mean_k[:n_topics]} | watched(options, state)
@@ -301,9 +301,9 @@ def stored_entropy(options: Options, split: Split, state: State) -> float:
     return entropy_of(split, state) if options.schedule == "sequential" else 0.0
 
 
-def total_entropy(options: Options, state: State, of_pairs: float) -> float:
+def total_entropy(options: Options, state: State, pair_entropy: float) -> float:
     """Return the entropy of all responsibilities, nats, given the sum of `stored_entropy` over parts of the corpus."""
-    return of_pairs if options.schedule == "sequential" else float(state.entropy)
+    return pair_entropy if options.schedule == "sequential" else float(state.entropy)
 
 
 def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
@@ -348,9 +348,11 @@ def memory(corpus: Corpus, model: LDA, options: Options, n_averaged: int | None 
 
 def in_parallel(corpus: Corpus, state: int, n_pairs: int) -> Memory:
     """Forecast the memory of `update_in_parallel` in bytes: weights, logs, and document-word pairs in blocks."""
-    copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
+    copy_bytes = (
+        n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
+    )
     blocks = n_pairs * (4 + 4 + 4 + 8)  # at most: no two pairs of a block share a word
-    return Memory(state, copied + blocks + state + n_pairs * DOUBLE, step=state)
+    return Memory(state, copy_bytes + blocks + state + n_pairs * DOUBLE, step=state)
 
 
 def engine(name: str = "svb") -> Engine:

@@ -46,12 +46,12 @@ def every_token(
     corpus: Corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray
 ) -> np.ndarray:
     """Merge responsibilities (averaged pair, topic) and sampled topics (state, token) to q(z) (state, token, topic)."""
-    probabilities, of_sampled = (
+    probabilities, is_sampled = (
         np.zeros((len(topics), corpus.n_tokens, gamma.shape[1])),
         np.repeat(sampled, corpus.counts),
     )
-    probabilities[:, ~of_sampled] = np.repeat(gamma, corpus.counts[~sampled], axis=0)
-    probabilities[:, of_sampled] = np.eye(gamma.shape[1])[topics]
+    probabilities[:, ~is_sampled] = np.repeat(gamma, corpus.counts[~sampled], axis=0)
+    probabilities[:, is_sampled] = np.eye(gamma.shape[1])[topics]
     return probabilities
 
 

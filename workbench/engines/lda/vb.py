@@ -185,8 +185,8 @@ def fit(
     mean_dk, mean_wk, mean_k = mean = state[:3]
 
     def make():
-        of_words = words_of_parts(state, NOTHING_SAMPLED, point, context)
-        return new_workspace(corpus, len(mean_k), of_words)
+        word_factors = words_of_parts(state, NOTHING_SAMPLED, point, context)
+        return new_workspace(corpus, len(mean_k), word_factors)
 
     workspace = workspace_for(state.entropy, tuple, make)
     documents, topics, ratios = workspace.document_factors, workspace.word_factors, workspace.ratios
@@ -277,13 +277,13 @@ def likelihood(options: Options, state: State, corpus: Corpus, statistics, prior
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: counts, weights and ratios of pairs, and arrays of the bound."""
     arrays = topic_counts("mean", corpus, model.n_topics)
-    state, of_words = size(arrays), size({"mean_wk": arrays["mean_wk"]})
+    state, word_bytes = size(arrays), size({"mean_wk": arrays["mean_wk"]})
     forecast = in_parallel(corpus, state, corpus.n_pairs)
     if options.n_inner > 1:
         forecast = Memory(
             state, word_major_bytes(corpus) + state + corpus.n_pairs * DOUBLE, step=state
         )
-    return forecast._replace(look=0 if options.topics == "full" else 3 * of_words)
+    return forecast._replace(look=0 if options.topics == "full" else 3 * word_bytes)
 
 
 def engine(name: str = "vb") -> Engine:

@@ -34,7 +34,7 @@ from scipy.special import psi
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import Array, Meeting, Options, State, StepContext, cached_by_corpus
-from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, within
+from workbench.engines.lda.likelihoods import Dirichlet, Polya, climb_once, clip
 from workbench.engines.networks.paths import Paths, paths_of
 from workbench.kernels.lda.polya import whole_sites
 from workbench.kernels.networks.field import Field, Owners
@@ -80,12 +80,12 @@ def initial_alphas(network: Network) -> np.ndarray:
 
 def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
     """Return level → prior (group, value), views of the array of all priors; (group, 1) for the level of words."""
-    by_level, begin = {}, 0
+    alphas_by_level, begin = {}, 0
     for level in prior_levels(network):
         shape = _prior_shape(network, level)
-        by_level[level.name] = alphas[begin : begin + math.prod(shape)].reshape(shape)
+        alphas_by_level[level.name] = alphas[begin : begin + math.prod(shape)].reshape(shape)
         begin += math.prod(shape)
-    return by_level
+    return alphas_by_level
 
 
 @lru_cache(maxsize=64)
@@ -95,45 +95,47 @@ def _prior_shape(network: Network, level) -> tuple[int, int]:
 
 def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
     """Return the prior of each cell and row sum, in the memory layout of the counts."""
-    of_document, rest = (
+    document_priors, rest = (
         paths.is_row[part].astype(float)
         for part in (slice(paths.n_own), slice(paths.rest_at, None))
     )
-    known, by_level = np.zeros(len(rest), bool), alphas_of(paths.network, alphas)
-    *above, last = [level for level in paths.network.levels if level.table != AUTHORS]
-    for level in above:
-        places = paths.places[level.name]
-        flat, first = (of_document, 0) if level.of_documents else (rest, paths.rest_at)
+    is_known, level_alphas = np.zeros(len(rest), bool), alphas_of(paths.network, alphas)
+    *upper_levels, last = [level for level in paths.network.levels if level.table != AUTHORS]
+    for level in upper_levels:
+        addresses = paths.addresses[level.name]
+        target, first = (document_priors, 0) if level.of_documents else (rest, paths.rest_at)
         rows = (
             np.asarray(level.table, float)
             if level.kind == "observed"
-            else by_level[level.name][places.groups]
+            else level_alphas[level.name][addresses.groups]
         )
-        flat[places.cells - first] = rows
-        have = places.rows >= 0
-        flat[places.rows[have] - first] = rows.sum(axis=1)[have]
+        target[addresses.cells - first] = rows
+        have = addresses.rows >= 0
+        target[addresses.rows[have] - first] = rows.sum(axis=1)[have]
         if level.kind == "observed":
-            known[places.cells - first] = True
-    beta, places = np.zeros(paths.n_leaves), paths.places[last.name]
-    beta[places.cells] = by_level[last.name][places.groups, 0]
-    return FlatPriors(of_document, rest, beta, np.where(beta > 0, n_words * beta, 1.0), known)
+            is_known[addresses.cells - first] = True
+    beta, addresses = np.zeros(paths.n_leaves), paths.addresses[last.name]
+    beta[addresses.cells] = level_alphas[last.name][addresses.groups, 0]
+    return FlatPriors(
+        document_priors, rest, beta, np.where(beta > 0, n_words * beta, 1.0), is_known
+    )
 
 
 def count_arrays(
-    paths: Paths, corpus: Corpus, dtype=np.float64, of_corpus=np.float64
+    paths: Paths, corpus: Corpus, dtype=np.float64, corpus_dtype=np.float64
 ) -> dict[str, Array]:
-    """Return the shapes and types of a network's counts; ``of_corpus`` is the type of n_rest and n_k."""
+    """Return the shapes and types of a network's counts; ``corpus_dtype`` is the type of n_rest and n_k."""
     return {
         "n_own": Array((corpus.n_documents, paths.n_own), dtype),
-        "n_rest": Array((paths.n_flat - paths.rest_at,), of_corpus),
+        "n_rest": Array((paths.n_flat - paths.rest_at,), corpus_dtype),
         "n_wk": Array((corpus.n_words, paths.n_leaves), dtype),
-        "n_k": Array((paths.n_leaves,), of_corpus),
+        "n_k": Array((paths.n_leaves,), corpus_dtype),
     }
 
 
 def cells_of(paths: Paths, level: Level, n_own: np.ndarray, n_rest: np.ndarray) -> np.ndarray:
     """Return the counts of a level that is not the last: (row, value), or (document, row, value) for rows by document."""
-    cells = paths.places[level.name].cells
+    cells = paths.addresses[level.name].cells
     return n_own[:, cells] if level.of_documents else n_rest[cells - paths.rest_at]
 
 
@@ -145,7 +147,7 @@ def counts_of(paths: Paths, counts: NamedTuple, n_dr: np.ndarray) -> dict[str, n
     counts : with n_own, n_rest, n_wk
     n_dr : (document, R), tokens of a document by the row that their word came from
     """
-    rows = paths.leaf_places
+    rows = paths.leaf_addresses
     return {"n_kw": counts.n_wk[:, rows].T, "n_dk": n_dr[:, rows]} | {
         f"n_{level.name}": spread(
             paths.network, level, cells_of(paths, level, counts.n_own, counts.n_rest)
@@ -156,7 +158,7 @@ def counts_of(paths: Paths, counts: NamedTuple, n_dr: np.ndarray) -> dict[str, n
 
 def watched(paths: Paths, n_k: np.ndarray, alphas: np.ndarray) -> dict[str, np.ndarray]:
     """Return the diagnostics: ``n_k``, the tokens in each row of the last level, and the learnt priors."""
-    return {"n_k": n_k[paths.leaf_places]} | learnt_priors(
+    return {"n_k": n_k[paths.leaf_addresses]} | learnt_priors(
         paths.network, alphas_of(paths.network, alphas)
     )
 
@@ -191,14 +193,14 @@ def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> Compi
 def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
     paths = paths_of(network)
     priors = priors_of(paths, np.frombuffer(alphas), n_words)
-    (of_document, own_sign), (rest, rest_sign) = (
+    (document_cells, own_sign), (rest, rest_sign) = (
         _cells(paths, True, priors.own),
         _cells(paths, False, priors.rest),
     )
     live = np.zeros(paths.n_leaves)
-    live[paths.leaf_places] = 1.0
+    live[paths.leaf_addresses] = 1.0
     points = tuple(
-        paths.places[level.name].cells - paths.rest_at
+        paths.addresses[level.name].cells - paths.rest_at
         for level in hidden_levels(network)
         if level.kind == "point"
     )
@@ -206,7 +208,7 @@ def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
         paths,
         _field(paths),
         priors,
-        of_document,
+        document_cells,
         rest,
         own_sign,
         rest_sign,
@@ -247,16 +249,16 @@ def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
     first = 0 if of_documents else paths.rest_at
     for level in hidden_levels(paths.network):
         if level.kind == "dirichlet" and level.of_documents == of_documents:
-            places = paths.places[level.name]
-            real[places.cells - first] = 1.0
-            row_of[places.cells - first] = places.rows[:, None] - first
-            rows.append(places.rows - first)
+            addresses = paths.addresses[level.name]
+            real[addresses.cells - first] = 1.0
+            row_of[addresses.cells - first] = addresses.rows[:, None] - first
+            rows.append(addresses.rows - first)
     rows = np.concatenate(rows)
     blocks = np.unique(np.flatnonzero(real) // LANES) * LANES
     sign = real.copy()
     sign[rows] = -1.0
-    weighed = np.setdiff1d(rows, paths.fixed) if of_documents else rows
-    return Cells(prior, blocks, real, row_of, rows, weighed), sign
+    weighted_rows = np.setdiff1d(rows, paths.fixed) if of_documents else rows
+    return Cells(prior, blocks, real, row_of, rows, weighted_rows), sign
 
 
 def owners_of(network: Network, corpus: Corpus) -> Owners:
@@ -275,10 +277,10 @@ def _owners(corpus: Corpus, author: Variable | None) -> Owners:
     if author is None:
         return Owners(np.arange(corpus.n_documents + 1), np.zeros(corpus.n_documents, np.int64))
     ids = author.numbers(corpus.authors)
-    alone = [d for d, n_tokens in enumerate(corpus.document_tokens) if n_tokens and not ids[d]]
-    if alone:
+    authorless = [d for d, n_tokens in enumerate(corpus.document_tokens) if n_tokens and not ids[d]]
+    if authorless:
         raise ModelError(
-            f"{len(alone)} documents have tokens and no author, the first of them '{corpus.titles[alone[0]]}'; "
+            f"{len(authorless)} documents have tokens and no author, the first of them '{corpus.titles[authorless[0]]}'; "
             "leave them out, or give each an author of its own"
         )
     return Owners(np.cumsum([0, *map(len, ids)]), np.array(list(itertools.chain(*ids)), np.int64))
@@ -310,20 +312,20 @@ def retune(
 ) -> tuple[State, dict]:
     """Return the state with the network's values of all priors that are not learnt; counts and learnt priors stay."""
     alphas, learning = state.alphas.copy(), learning_levels(network)
-    given = alphas_of(network, initial_alphas(network))
+    model_alphas = alphas_of(network, initial_alphas(network))
     for level in prior_levels(network):
         if level not in learning:
-            alphas_of(network, alphas)[level.name][...] = given[level.name]
+            alphas_of(network, alphas)[level.name][...] = model_alphas[level.name]
     return state._replace(alphas=alphas), {}
 
 
 def learns(network: Network, options: Options, step: int) -> bool:
     """Return whether any prior is updated after this step."""
-    due = (
+    is_due = (
         step >= max(options.learn_after, 1)
         and (step - options.learn_after) % options.learn_every == 0
     )
-    return due and bool(learning_levels(network))
+    return is_due and bool(learning_levels(network))
 
 
 def learn(
@@ -346,36 +348,36 @@ def learn(
     """
     levels, alphas = [], alphas.copy()
     if learns(network, options, context.step):
-        levels, by_level = learning_levels(network), alphas_of(network, alphas)
-    inputs = {level.name: (level, by_level[level.name], sampled) for level in levels}
-    of_part = {
-        f"likelihoods of {level.name}": Added(
+        levels, level_alphas = learning_levels(network), alphas_of(network, alphas)
+    inputs = {level.name: (level, level_alphas[level.name], sampled) for level in levels}
+    part_likelihoods = {
+        f"likelihoods of {level.name}": LikelihoodSums(
             likelihoods(network, *inputs[level.name], counts_of(state))
         )
         for level in levels
         if level.of_documents
     }
-    state, sums = yield Meeting(state, sums | of_part)
+    state, sums = yield Meeting(state, sums | part_likelihoods)
     for level in levels:
-        name, prior = f"likelihoods of {level.name}", by_level[level.name]
+        name, prior = f"likelihoods of {level.name}", level_alphas[level.name]
         if name in sums:
-            of_groups = sums[name]
+            group_likelihoods = sums[name]
         else:
-            of_groups = likelihoods(network, *inputs[level.name], counts_of(state))
+            group_likelihoods = likelihoods(network, *inputs[level.name], counts_of(state))
         if level.learn == "scalar":
-            prior[:] = _climbed(of_groups[0], np.array([prior.mean()]))
+            prior[:] = _climb(group_likelihoods[0], np.array([prior.mean()]))
         else:
-            for j, likelihood in enumerate(of_groups):
-                prior[j] = _climbed(likelihood, prior[j])
-    diagnostics = {name: value for name, value in sums.items() if name not in of_part}
+            for j, likelihood in enumerate(group_likelihoods):
+                prior[j] = _climb(likelihood, prior[j])
+    diagnostics = {name: value for name, value in sums.items() if name not in part_likelihoods}
     return state, diagnostics, alphas
 
 
-class Added(tuple):
+class LikelihoodSums(tuple):
     """A tuple of log likelihoods, one per prior, which is added element by element."""
 
-    def __add__(self, other: "Added") -> "Added":
-        return Added(one + another for one, another in zip(self, other, strict=True))
+    def __add__(self, other: "LikelihoodSums") -> "LikelihoodSums":
+        return LikelihoodSums(a + b for a, b in zip(self, other, strict=True))
 
 
 def likelihoods(
@@ -398,7 +400,7 @@ def likelihoods(
 def rows_of(network: Network, level: Level, state: State, group: int) -> np.ndarray:
     """Return the counts (row, value) of a group's rows that have tokens; rows by document are listed per document."""
     paths = paths_of(network)
-    cells = paths.places[level.name].cells[paths.places[level.name].groups == group]
+    cells = paths.addresses[level.name].cells[paths.addresses[level.name].groups == group]
     if level.draws == WORD:
         rows = state.n_wk[:, cells].T
     elif level.of_documents:
@@ -411,25 +413,29 @@ def rows_of(network: Network, level: Level, state: State, group: int) -> np.ndar
 def _likelihood(parts: list, prior, copies: int, sampled: bool, pooled: bool):
     """Return the likelihood of a prior per value, or of one scalar if ``pooled`` or if the values are words."""
     n_values = parts[0].shape[1]
-    one = pooled or copies > 1
+    is_scalar = pooled or copies > 1
     if sampled:
         rows = np.concatenate(parts)
         totals = whole_sites([rows.sum(axis=1)])
-        return Polya(whole_sites([rows] if one else rows.T), totals, n_values if one else 1)
+        return Polya(
+            whole_sites([rows] if is_scalar else rows.T), totals, n_values if is_scalar else 1
+        )
     log_means = np.zeros(n_values)
     for rows, alpha in zip(parts, prior, strict=True):
         xi = rows + alpha
         log_means += psi(xi).sum(axis=0) - psi(xi.sum(axis=1)).sum()
     n_rows = sum(map(len, parts))
     return Dirichlet(
-        n_rows, log_means.sum(keepdims=True) if one else log_means, n_values if one else 1
+        n_rows,
+        log_means.sum(keepdims=True) if is_scalar else log_means,
+        n_values if is_scalar else 1,
     )
 
 
-def _climbed(likelihood, x: np.ndarray) -> np.ndarray:
-    x = within(x, LARGEST)
+def _climb(likelihood, x: np.ndarray) -> np.ndarray:
+    x = clip(x, LARGEST)
     for _ in range(STEPS):
-        before, x = x, climbed(likelihood, x, LARGEST)
-        if x is before:
+        old_x, x = x, climb_once(likelihood, x, LARGEST)
+        if x is old_x:
             break
     return x

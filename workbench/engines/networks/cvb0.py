@@ -53,10 +53,10 @@ from workbench.engines.networks.compiled import (
 )
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of, predict
 from workbench.engines.networks.gibbs import check
-from workbench.engines.networks.path_slots import laid_out
+from workbench.engines.networks.path_slots import layout_of
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.vb import COUNTS, documents_joint, initialise_rows, log_joint
-from workbench.kernels.networks.cvb0 import Added, add_paths, spread_over_paths, update_paths
+from workbench.kernels.networks.cvb0 import Addends, add_paths, spread_over_paths, update_paths
 from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.kernels.threads import slice_bounds
@@ -113,8 +113,8 @@ def init(
 ) -> Generator:
     """Return the initial state: responsibilities of last-level rows as in `network-vb`, divided at random among their paths."""
     paths, alphas = paths_of(check(model)), initial_alphas(model)
-    begins, owners, lanes = begins_of(corpus, model), owners_of(model, corpus), paths.n_leaves
-    of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)
+    pair_begins, owners, lanes = begins_of(corpus, model), owners_of(model, corpus), paths.n_leaves
+    row_shares = aligned_zeros((corpus.n_pairs, lanes), np.float64)
     state = State(**zeros(arrays(corpus, model, options)), alphas=alphas)
     initialise_rows(
         corpus,
@@ -124,7 +124,7 @@ def init(
         none_sampled(corpus).sampled,
         context,
         warm_start,
-        of_rows,
+        row_shares,
         np.zeros((corpus.n_documents, lanes)),
         state.n_wk,
         state.n_k,
@@ -132,25 +132,25 @@ def init(
     spread_over_paths(
         corpus.indptr,
         owners,
-        begins,
-        laid_out(model).lanes,
+        pair_begins,
+        layout_of(model).lanes,
         paths.real,
         context.key(PATHS),
-        of_rows,
+        row_shares,
         state.gamma,
     )
     recount(corpus, model, state)
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
-def added_by(compiled) -> Added:
+def addends_of(compiled) -> Addends:
     """Return the priors of a network in the form in which the kernel adds them to counts."""
     paths, priors = compiled.paths, compiled.priors
-    prior, known = np.ones(paths.n_flat), np.zeros(paths.n_flat, bool)
+    prior, is_known = np.ones(paths.n_flat), np.zeros(paths.n_flat, bool)
     prior[: paths.n_own], prior[paths.rest_at :] = priors.own, priors.rest
-    known[paths.rest_at :] = priors.known
-    return Added(
-        prior, paths.is_row, known, priors.beta, priors.beta_total, paths.n_own, paths.rest_at
+    is_known[paths.rest_at :] = priors.known
+    return Addends(
+        prior, paths.is_row, is_known, priors.beta, priors.beta_total, paths.n_own, paths.rest_at
     )
 
 
@@ -171,10 +171,10 @@ def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, f
         corpus.counts,
         owners_of(model, corpus),
         begins_of(corpus, model),
-        laid_out(model).lanes,
+        layout_of(model).lanes,
         paths.real,
         paths.fixed,
-        added_by(compile_network(model, state.alphas, corpus.n_words)),
+        addends_of(compile_network(model, state.alphas, corpus.n_words)),
         state.gamma,
         Counts(*state[:4]),
         n_dr,
@@ -182,7 +182,7 @@ def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, f
     return n_dr, entropy
 
 
-def summed(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
+def recount_copies(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
     """Return the values of `recount`, computed on copies of the counts, so that the state is unchanged."""
     return recount(
         corpus,
@@ -205,9 +205,9 @@ def visit(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
     """Update the responsibilities of every document-word pair once, in canonical order; then the priors if due."""
-    paths, owners, begins = paths_of(model), owners_of(model, corpus), begins_of(corpus, model)
-    lanes, real, change = laid_out(model).lanes, paths.real, 0.0
-    added = added_by(compile_network(model, state.alphas, corpus.n_words))
+    paths, owners, pair_begins = paths_of(model), owners_of(model, corpus), begins_of(corpus, model)
+    lanes, real, change = layout_of(model).lanes, paths.real, 0.0
+    added = addends_of(compile_network(model, state.alphas, corpus.n_words))
     most_owners = max(int(np.max(np.diff(owners.indptr))), 1)
     new = np.empty((most_owners, len(real)))
     for first, last in slice_bounds(corpus.indptr, paths.n_lanes * most_owners):
@@ -219,7 +219,7 @@ def visit(
             corpus.words,
             corpus.counts,
             owners,
-            begins,
+            pair_begins,
             lanes,
             real,
             added,
@@ -248,22 +248,27 @@ def watch(
 ) -> Generator:
     compiled = compile_network(model, state.alphas, corpus.n_words)
     sums = documents_joint(compiled, corpus, state)
-    state, sums = yield Meeting(state, sums | {"entropy": summed(corpus, model, state)[1]})
+    state, sums = yield Meeting(state, sums | {"entropy": recount_copies(corpus, model, state)[1]})
     joint = log_joint(compiled, state, sums["own"], sums["of_authors"])
     return {"bound": joint + sums["entropy"]} | watched(paths_of(model), state.n_k, state.alphas)
 
 
 def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
     """Return the expected counts of every level."""
-    return counts_of(paths_of(model), state, summed(corpus, model, state)[0])
+    return counts_of(paths_of(model), state, recount_copies(corpus, model, state)[0])
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: responsibilities (pair, author, path), and two copies of the counts."""
     paths = paths_of(model)
-    whole, of_rows = size(count_arrays(paths, corpus)), corpus.n_documents * paths.n_leaves * DOUBLE
+    count_bytes, row_bytes = (
+        size(count_arrays(paths, corpus)),
+        corpus.n_documents * paths.n_leaves * DOUBLE,
+    )
     return Memory(
-        size(arrays(corpus, model, options)), (corpus.n_pairs + 1) * 8, look=2 * (whole + of_rows)
+        size(arrays(corpus, model, options)),
+        (corpus.n_pairs + 1) * 8,
+        look=2 * (count_bytes + row_bytes),
     )
 
 

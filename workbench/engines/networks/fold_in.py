@@ -92,12 +92,12 @@ def row_shares(
     paths = compiled.paths
     x, rest = np.zeros(paths.n_flat), n_rest[None]
     x[paths.one_at] = 1.0
-    of_rest = x[paths.rest_at :]
+    rest_means = x[paths.rest_at :]
     if len(n_rest):
-        mean_rest(compiled.rest, rest, np.zeros(len(n_rest)), of_rest)
+        mean_rest(compiled.rest, rest, np.zeros(len(n_rest)), rest_means)
         for cells in compiled.points:
-            of_rest[cells] = floored(row_means(n_rest[cells], 0.0, "point"))
-        of_rest[compiled.priors.known] = compiled.priors.rest[compiled.priors.known]
+            rest_means[cells] = raise_to_floor(row_means(n_rest[cells], 0.0, "point"))
+        rest_means[compiled.priors.known] = compiled.priors.rest[compiled.priors.known]
     ends = np.empty((len(n_own), paths.n_leaves))
     mean_ends(
         0, len(n_own), owners, compiled.field, compiled.own, n_own, np.zeros(paths.n_own), x, ends
@@ -110,15 +110,15 @@ def word_means(compiled: CompiledNetwork, n_wk: np.ndarray, n_k: np.ndarray) -> 
     if compiled.words_are_points:
         phi = np.zeros(n_wk.shape)
         live = compiled.live > 0
-        phi[:, live] = floored(row_means(n_wk[:, live].T, 0.0, "point")).T
+        phi[:, live] = raise_to_floor(row_means(n_wk[:, live].T, 0.0, "point")).T
         return phi
     return (compiled.priors.beta + n_wk) * (compiled.live / (compiled.priors.beta_total + n_k))
 
 
-def floored(table: np.ndarray) -> np.ndarray:
+def raise_to_floor(table: np.ndarray) -> np.ndarray:
     """Return probabilities (row, value), raised to at least `FLOOR`, as unseen words have 0, and renormalised (spec D.7)."""
-    raised = np.maximum(table, FLOOR)
-    return raised / raised.sum(axis=1, keepdims=True)
+    bounded_table = np.maximum(table, FLOOR)
+    return bounded_table / bounded_table.sum(axis=1, keepdims=True)
 
 
 NO_CHAIN = Counts(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], NOTHING_SAMPLED[2])
@@ -139,10 +139,10 @@ def corpus_numbers(
         )
         for cells in compiled.points:
             rest[cells] = row_means(n_rest[cells], 0.0, "point")
-        known = compiled.priors.known
-        rest[known] = compiled.priors.rest[known]
+        is_known = compiled.priors.known
+        rest[is_known] = compiled.priors.rest[is_known]
         fixed = np.concatenate(
-            [np.flatnonzero(known), *(cells.ravel() for cells in compiled.points)]
+            [np.flatnonzero(is_known), *(cells.ravel() for cells in compiled.points)]
         )
         log_rest[fixed] = np.log(rest[fixed], out=np.full(len(fixed), NEVER), where=rest[fixed] > 0)
     return x, logs
@@ -168,13 +168,13 @@ def word_numbers(
         betas = np.where(n_k > 0, 0.0, 1.0)
         totals = betas * len(n_wk)
     betas = np.where(compiled.live > 0, betas, 1.0)
-    of_chains = n_k + sampled.n_k[:, 0] if len(sampled.n_k) else n_k[None]
-    sizes = np.empty(of_chains.shape)
+    chain_sizes = n_k + sampled.n_k[:, 0] if len(sampled.n_k) else n_k[None]
+    sizes = np.empty(chain_sizes.shape)
     for chain in range(len(sizes)):
         log_row(
             chain,
             totals,
-            of_chains,
+            chain_sizes,
             NOTHING_SAMPLED[1],
             np.zeros(len(n_k)),
             compiled.words_are_points,
@@ -214,7 +214,7 @@ def learnt_of(network: Network, last: Mapping, topics: LearntTopics) -> Learnt:
 
 
 def by_variational_bayes(
-    learnt: Learnt, options: Options, documents: Corpus, context: StepContext
+    parameters: Learnt, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta (document, row of the last level) of unseen documents, whose words have the run's word ids.
 
@@ -222,25 +222,25 @@ def by_variational_bayes(
         A document without a known author is treated as by a new author.
     context : the seed is used only to break the symmetry of a document's rows with equal priors, e.g. of super-topics
     """
-    network, author = learnt.network, learnt.network.author
+    network, author = parameters.network, parameters.network.author
     if author is None:
-        return _fold(network, learnt, documents, context)
-    known = set(author.values)
-    named = np.array(
+        return _fold(network, parameters, documents, context)
+    author_names = set(author.values)
+    is_named = np.array(
         [
-            bool(known.intersection(names or ()))
+            bool(author_names.intersection(names or ()))
             for names in documents.authors or [()] * documents.n_documents
         ]
     )
     theta = np.empty((documents.n_documents, network.n_topics))
-    for which, of in ((np.flatnonzero(named), network), (np.flatnonzero(~named), None)):
-        if len(which):
-            part = documents.of_documents(which)
-            theta[which] = _fold(of or by_themselves(network), learnt, part, context)
+    for numbers, of in ((np.flatnonzero(is_named), network), (np.flatnonzero(~is_named), None)):
+        if len(numbers):
+            part = documents.of_documents(numbers)
+            theta[numbers] = _fold(of or authorless_network(network), parameters, part, context)
     return theta
 
 
-def by_themselves(network: Network) -> Network:
+def authorless_network(network: Network) -> Network:
     """Return the network without its author variable: rows by author become rows by document, with a Dirichlet prior."""
     author = network.author.name
     levels = tuple(
@@ -262,16 +262,16 @@ def by_themselves(network: Network) -> Network:
     )
 
 
-def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> np.ndarray:
+def _fold(network: Network, parameters, documents: Corpus, context: StepContext) -> np.ndarray:
     """Return theta of unseen documents by variational inference; their authors, if any, are known to the network."""
-    n_kw = learnt.counts[network.levels[-1].name]
-    compiled = compile_network(network, learnt.alphas, n_kw.shape[1])
+    n_kw = parameters.counts[network.levels[-1].name]
+    compiled = compile_network(network, parameters.alphas, n_kw.shape[1])
     paths, owners = compiled.paths, owners_of(network, documents)
     n_rest, n_wk = (
-        rest_counts(compiled, learnt.counts),
+        rest_counts(compiled, parameters.counts),
         aligned_zeros((n_kw.shape[1], paths.n_leaves), np.float64),
     )
-    n_wk[:, paths.leaf_places] = n_kw.T
+    n_wk[:, paths.leaf_addresses] = n_kw.T
     n_k, words = n_wk.sum(axis=0), [aligned_zeros(n_wk.shape, np.float64) for _ in range(2)]
     if compiled.words_are_points:
         words[1][:] = word_means(compiled, n_wk, n_k)
@@ -279,7 +279,9 @@ def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> 
     else:
         word_numbers(compiled, n_wk, n_k, [(0, len(n_wk))], *words, context)
     n_own = first_counts(compiled, documents, context)
-    of_rows = [aligned_zeros((documents.n_documents, paths.n_leaves), np.float64) for _ in range(3)]
+    row_arrays = [
+        aligned_zeros((documents.n_documents, paths.n_leaves), np.float64) for _ in range(3)
+    ]
     x, logs = corpus_numbers(compiled, n_rest)
     ratios = np.empty(documents.n_pairs)
 
@@ -299,7 +301,7 @@ def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> 
             MOST_PASSES,
             TOLERANCE,
             n_own,
-            *of_rows,
+            *row_arrays,
             ratios,
             x.copy(),
             logs.copy(),
@@ -307,7 +309,7 @@ def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> 
         )
 
     each_document(work, documents, paths.n_leaves, context)
-    return row_shares(compiled, owners, n_own, n_rest)[:, paths.leaf_places]
+    return row_shares(compiled, owners, n_own, n_rest)[:, paths.leaf_addresses]
 
 
 def first_counts(compiled, documents: Corpus, context: StepContext) -> np.ndarray:
@@ -322,7 +324,7 @@ def first_counts(compiled, documents: Corpus, context: StepContext) -> np.ndarra
     random = np.random.Generator(np.random.Philox(int(context.key(FOLD_IN))))
     for level in hidden_levels(paths.network):
         if level.of_documents:
-            cells = paths.places[level.name].cells
+            cells = paths.addresses[level.name].cells
             uneven = 2.0 * random.random(cells.shape) if len(cells) > 1 else 1.0
             n_own[:, cells] = documents.document_tokens[:, None, None] * uneven / cells.size
     sum_rows(compiled.own, n_own)
@@ -335,7 +337,7 @@ def rest_counts(compiled, counts: dict) -> np.ndarray:
     n_rest = aligned_zeros((paths.n_flat - paths.rest_at,), np.float64)
     for level in hidden_levels(paths.network):
         if not level.of_documents:
-            cells = paths.places[level.name].cells
+            cells = paths.addresses[level.name].cells
             n_rest[cells - paths.rest_at] = narrowed(paths.network, level, counts[level.name])
     sum_rows(compiled.rest, n_rest[None])
     return n_rest

@@ -43,7 +43,7 @@ from workbench.engines.networks.compiled import (
     watched,
 )
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
-from workbench.engines.networks.path_slots import laid_out, numbers_of, scratch_of, shares
+from workbench.engines.networks.path_slots import layout_of, numbers_of, scratch_of, shares
 from workbench.engines.networks.paths import Paths, paths_of
 from workbench.engines.networks.vb import COUNTS, documents_joint, log_joint
 from workbench.kernels.networks.gibbs import draw_paths
@@ -121,7 +121,7 @@ def initial_chain(corpus: Corpus, model: Network, split: Split, places: np.ndarr
         owners,
         paths.rest_at,
         paths.fixed,
-        laid_out(model).lanes,
+        layout_of(model).lanes,
         state.places,
         Counts(*state[1:5]),
     )
@@ -143,7 +143,7 @@ def initial_places(
         )
         return places
     rows, priors = (
-        paths.leaf_places,
+        paths.leaf_addresses,
         compile_network(model, initial_alphas(model), corpus.n_words).priors,
     )
     given_wk, given_k = np.zeros((corpus.n_words, paths.n_leaves)), np.zeros(paths.n_leaves)
@@ -157,7 +157,7 @@ def initial_places(
     )
     numbers = numbers_of(paths, priors, np.zeros(len(priors.rest)), given_wk, given_k)
     is_row = numbers.is_row
-    numbers.flat[: paths.n_own] = np.where(
+    numbers.factors[: paths.n_own] = np.where(
         is_row, 1.0 / np.where(is_row, priors.own, 1.0), priors.own
     )
     places_of_counts(
@@ -166,8 +166,8 @@ def initial_places(
         corpus.counts,
         corpus.tokens_before,
         owners,
-        laid_out(model).lanes,
-        numbers.flat,
+        layout_of(model).lanes,
+        numbers.factors,
         paths.real,
         given_dr,
         given_wk,
@@ -205,14 +205,18 @@ def sweep(
     chain: int = 0,
 ) -> int:
     """Make one Gibbs sweep over the sampled tokens, given expected counts ``mean``, if any; return how many changed path."""
-    paths, owners, laid = paths_of(model), owners_of(model, corpus), laid_out(model)
-    drawn = Counts(*state[1:5])
-    whole = drawn if mean is None else Counts(*(m + n for m, n in zip(mean, drawn, strict=True)))
+    paths, owners, layout = paths_of(model), owners_of(model, corpus), layout_of(model)
+    chain_counts = Counts(*state[1:5])
+    all_counts = (
+        chain_counts
+        if mean is None
+        else Counts(*(m + n for m, n in zip(mean, chain_counts, strict=True)))
+    )
     priors = compile_network(model, state.alphas, corpus.n_words).priors
-    numbers = numbers_of(paths, priors, whole.n_rest, whole.n_wk, whole.n_k)
+    numbers = numbers_of(paths, priors, all_counts.n_rest, all_counts.n_wk, all_counts.n_k)
     most_owners, n_moved = max(int(np.max(np.diff(owners.indptr))), 1), 0
     scratch, keys = (
-        scratch_of(paths, laid.bands, most_owners),
+        scratch_of(paths, layout.bands, most_owners),
         (context.key(GIBBS, chain), context.key(PATHS_WITHIN, chain)),
     )
     for first, last in slice_bounds(corpus.indptr, paths.n_leaves * most_owners):
@@ -226,19 +230,19 @@ def sweep(
             corpus.tokens_before,
             split.sampled,
             owners,
-            laid.shape,
+            layout.shape,
             shares(paths),
-            laid.lanes,
-            laid.bands,
+            layout.lanes,
+            layout.bands,
             numbers,
-            whole.n_own,
+            all_counts.n_own,
             state.places,
             scratch,
             *keys,
         )
-    whole.n_rest[...] = numbers.tally[paths.rest_at :]
+    all_counts.n_rest[...] = numbers.tally[paths.rest_at :]
     if mean is not None:
-        for counts, total, expected in zip(drawn, whole, mean, strict=True):
+        for counts, total, expected in zip(chain_counts, all_counts, mean, strict=True):
             counts[...] = np.rint(total - expected)
     return n_moved
 
@@ -260,7 +264,7 @@ def watch(
 
 def log_known(corpus: Corpus, model: Network, state: State, split: Split | None = None) -> float:
     """Return the log probability, nats, of the drawn paths of sampled tokens under the observed tables."""
-    paths, lanes = paths_of(model), laid_out(model).lanes
+    paths, lanes = paths_of(model), layout_of(model).lanes
     priors = compile_network(model, state.alphas, corpus.n_words).priors
     if not priors.known.any():
         return 0.0
@@ -273,18 +277,22 @@ def log_known(corpus: Corpus, model: Network, state: State, split: Split | None 
         lanes.factors[lane]
         + owners.ids[owners.indptr[documents] + slot][:, None] * lanes.factor_strides[lane]
     )
-    of_rest = np.maximum(addresses - paths.rest_at, 0)
-    drawn = np.repeat((split or all_sampled(corpus)).sampled, corpus.counts)[:, None]
+    rest_addresses = np.maximum(addresses - paths.rest_at, 0)
+    is_sampled = np.repeat((split or all_sampled(corpus)).sampled, corpus.counts)[:, None]
     return float(
         np.log(
-            priors.rest[of_rest[drawn & (addresses >= paths.rest_at) & priors.known[of_rest]]]
+            priors.rest[
+                rest_addresses[
+                    is_sampled & (addresses >= paths.rest_at) & priors.known[rest_addresses]
+                ]
+            ]
         ).sum()
     )
 
 
 def rows_of_tokens(model: Network, state: State) -> np.ndarray:
     """Return the last-level row (token,), in padded numbering, from which each token's word is drawn."""
-    lanes = laid_out(model).lanes
+    lanes = layout_of(model).lanes
     return lanes.leaf[state.places % len(lanes.leaf)]
 
 
@@ -292,13 +300,13 @@ def rows_of_documents(
     corpus: Corpus, model: Network, state: State, split: Split | None = None
 ) -> np.ndarray:
     """Return how many sampled tokens of each document are in each last-level row, (document, row), padded."""
-    n_leaves, drawn = (
+    n_leaves, is_sampled = (
         paths_of(model).n_leaves,
         np.repeat((split or all_sampled(corpus)).sampled, corpus.counts),
     )
     documents = np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
-    places = (documents * n_leaves + rows_of_tokens(model, state))[drawn]
-    return np.bincount(places, minlength=corpus.n_documents * n_leaves).reshape(
+    indices = (documents * n_leaves + rows_of_tokens(model, state))[is_sampled]
+    return np.bincount(indices, minlength=corpus.n_documents * n_leaves).reshape(
         corpus.n_documents, n_leaves
     )
 
@@ -307,9 +315,9 @@ def counts(corpus: Corpus, model: Network, options: Learning, state: State) -> d
     """Return the sampled counts of every level, and each token's row of the last level."""
     paths = paths_of(model)
     number = np.zeros(paths.n_leaves, np.uint16)
-    number[paths.leaf_places] = np.arange(model.n_topics)
-    of_levels = counts_of(paths, state, rows_of_documents(corpus, model, state))
-    return of_levels | {"token_topics": number[rows_of_tokens(model, state)]}
+    number[paths.leaf_addresses] = np.arange(model.n_topics)
+    level_counts = counts_of(paths, state, rows_of_documents(corpus, model, state))
+    return level_counts | {"token_topics": number[rows_of_tokens(model, state)]}
 
 
 def memory(corpus: Corpus, model: Network, options: Learning) -> Memory:

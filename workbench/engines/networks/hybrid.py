@@ -95,7 +95,9 @@ def chain_of(state: State, s: int) -> network_gibbs.State:
 
 def totals(state: State, s: int) -> Counts:
     """Return the total counts of chain ``s``, expected plus sampled."""
-    return Counts(*(mean + drawn[s] for mean, drawn in zip(state[:4], state[7:11], strict=True)))
+    return Counts(
+        *(mean + chain_counts[s] for mean, chain_counts in zip(state[:4], state[7:11], strict=True))
+    )
 
 
 @dataclass(frozen=True)
@@ -143,9 +145,12 @@ def state_of(
     """Return the state given the paths (token,) of sampled tokens in each chain, with initial counts of variational pairs."""
     split = split_of(corpus, options)
     mean = network_vb.initial_mean(corpus, model, options, split, context, warm_start)
-    chains = [network_gibbs.initial_chain(corpus, model, split, each)[:5] for each in places]
-    drawn = map(stacked, zip(*chains, strict=True))
-    return State(*mean[:5], mean.entropy, *drawn, mean.alphas)
+    chains = [
+        network_gibbs.initial_chain(corpus, model, split, chain_places)[:5]
+        for chain_places in places
+    ]
+    chain_arrays = map(stacked, zip(*chains, strict=True))
+    return State(*mean[:5], mean.entropy, *chain_arrays, mean.alphas)
 
 
 def turn(
@@ -162,26 +167,30 @@ def turn(
     old = replace(options, r=context.changed["r"])
     was_sampled = np.repeat(split_of(corpus, old).sampled, corpus.counts)
     rows = [all_counts(corpus, model, old, state, s) for s in range(len(state.places))]
-    starts = [WarmStart(each["n_kw"], each["n_dk"]) for each in rows]
+    starts = [WarmStart(chain_rows["n_kw"], chain_rows["n_dk"]) for chain_rows in rows]
     places = []
     for s in range(chains_of(corpus, options, context)):
-        before = s % len(starts)
-        drawn = network_gibbs.initial_places(corpus, model, context.key(TOPICS, s), starts[before])
-        places.append(np.where(was_sampled, state.places[before], drawn))
-    mean = WarmStart(*(np.mean([each[name] for each in rows], axis=0) for name in ("n_kw", "n_dk")))
-    made = state_of(corpus, model, options, context, mean, places)
-    made, _ = yield Meeting(made, arrays_of(made, *MEANS, *DRAWN))
-    return made._replace(alphas=state.alphas), {}
+        old_chain = s % len(starts)
+        new_places = network_gibbs.initial_places(
+            corpus, model, context.key(TOPICS, s), starts[old_chain]
+        )
+        places.append(np.where(was_sampled, state.places[old_chain], new_places))
+    mean = WarmStart(
+        *(np.mean([chain_rows[name] for chain_rows in rows], axis=0) for name in ("n_kw", "n_dk"))
+    )
+    new_state = state_of(corpus, model, options, context, mean, places)
+    new_state, _ = yield Meeting(new_state, arrays_of(new_state, *MEANS, *DRAWN))
+    return new_state._replace(alphas=state.alphas), {}
 
 
 def all_counts(
     corpus: Corpus, model: Network, options: Options, state: State, s: int
 ) -> dict[str, np.ndarray]:
     """Return the expected plus sampled counts of all levels in chain ``s``, by name."""
-    drawn = network_gibbs.rows_of_documents(
+    sampled_rows = network_gibbs.rows_of_documents(
         corpus, model, chain_of(state, s), split_of(corpus, options)
     )
-    return counts_of(paths_of(model), totals(state, s), state.mean_dr + drawn)
+    return counts_of(paths_of(model), totals(state, s), state.mean_dr + sampled_rows)
 
 
 def sample(
@@ -191,20 +200,20 @@ def sample(
     n_sampled = split_of(corpus, options).n_tokens * len(state.places)
     n_moved = sum(sweep_chains(corpus, model, options, state, context)) if n_sampled else 0
     state, sums = yield Meeting(state, {"drawn": n_sampled, "moved": n_moved})
-    moved = sums["moved"] / sums["drawn"] if sums["drawn"] else math.nan
-    return state, {"updates": sums["drawn"], "moved": moved}
+    share_moved = sums["moved"] / sums["drawn"] if sums["drawn"] else math.nan
+    return state, {"updates": sums["drawn"], "moved": share_moved}
 
 
 def update(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
     """Update the variational (document, word) pairs given all chains, then update the priors if due."""
-    split, n_visited, alone = split_of(corpus, options), 0, math.isinf(options.r)
+    split, n_visited, is_unconditional = split_of(corpus, options), 0, math.isinf(options.r)
     part, n_sampled = split.averaged, split.samples_any(context)
     if not context.in_part:
-        alone = not part.n_pairs
+        is_unconditional = not part.n_pairs
     if part.n_pairs:
-        drawn = (
+        sampled_counts = (
             Counts(state.n_own, state.n_rest[:, None], state.n_wk, state.n_k[:, None])
             if n_sampled
             else NO_CHAIN
@@ -212,19 +221,28 @@ def update(
         alphas = network_vb.priors_of_step(split, options, state, context)
         compiled = compile_network(model, alphas, corpus.n_words)
         entropy, n_visited = network_vb.sweep(
-            part, compiled, options, mean_part(state), context, drawn
+            part, compiled, options, mean_part(state), context, sampled_counts
         )
         state = state._replace(entropy=entropy)
     elif context.in_part:
         state.mean_rest[:], state.mean_wk[:], state.mean_k[:] = 0.0, 0.0, 0.0
         state = state._replace(entropy=0.0)
 
-    def of_chains(state: State) -> list:
-        return [(chain_of if alone else totals)(state, s) for s in range(len(state.places))]
+    def chain_counts_of(state: State) -> list:
+        return [
+            (chain_of if is_unconditional else totals)(state, s) for s in range(len(state.places))
+        ]
 
     sums = {"updates": n_visited * len(state.places)} | arrays_of(state, *MEANS, "entropy")
     state, diagnostics, alphas = yield from learn(
-        model, options, context, state.alphas, state, of_chains, sums, sampled=alone
+        model,
+        options,
+        context,
+        state.alphas,
+        state,
+        chain_counts_of,
+        sums,
+        sampled=is_unconditional,
     )
     return state._replace(alphas=alphas), {"updates": diagnostics["updates"]}
 
@@ -238,9 +256,9 @@ def sweep_chains(
     """Draw the paths of sampled tokens in every chain, given expected counts; return how many changed in each chain."""
     split, mean = split_of(corpus, options), None
     if split.n_averaged or (context.in_part and not math.isinf(options.r)):
-        known = compile_network(model, state.alphas, corpus.n_words).priors.known
+        is_known = compile_network(model, state.alphas, corpus.n_words).priors.known
         mean = Counts(
-            state.mean_own, np.where(known, 0.0, state.mean_rest), state.mean_wk, state.mean_k
+            state.mean_own, np.where(is_known, 0.0, state.mean_rest), state.mean_wk, state.mean_k
         )
 
     def sweep(s: int, interrupt: Callable[[], None]):
@@ -270,10 +288,14 @@ def watch(
         split_of(corpus, options),
     )
     chains = range(len(state.places))
-    known = [network_gibbs.log_known(corpus, model, chain_of(state, s), split) for s in chains]
+    log_known = [network_gibbs.log_known(corpus, model, chain_of(state, s), split) for s in chains]
     joints = [network_vb.documents_joint(compiled, corpus, totals(state, s)) for s in chains]
-    of_documents = np.array([joint["own"] for joint in joints])
-    sums = {"own": of_documents, "of_authors": joints[0]["of_authors"], "known": np.array(known)}
+    document_joints = np.array([joint["own"] for joint in joints])
+    sums = {
+        "own": document_joints,
+        "of_authors": joints[0]["of_authors"],
+        "known": np.array(log_known),
+    }
     state, sums = yield Meeting(state, sums)
     joints = [
         network_vb.log_joint(compiled, totals(state, s), sums["own"][s], sums["of_authors"])
@@ -304,10 +326,10 @@ def predict(
         compile_network(model, state.alphas, corpus.n_words),
         owners_of(model, corpus),
     )
-    of_chains = [
+    probabilities = [
         predictive(compiled, owners, totals(state, s), pairs) for s in range(len(state.places))
     ]
-    return np.mean(of_chains, axis=0) if len(of_chains) > 1 else of_chains[0]
+    return np.mean(probabilities, axis=0) if len(probabilities) > 1 else probabilities[0]
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
@@ -318,15 +340,15 @@ def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
     )
     chains, paths = chains_of(corpus, options), paths_of(model)
     start = chains * sampled.state if chains > 1 else 0
-    whole = (
+    total_bytes = (
         corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves + paths.n_flat
     ) * DOUBLE
-    copied = corpus.n_pairs * 12 + (corpus.n_documents + 1) * 8
+    copy_bytes = corpus.n_pairs * 12 + (corpus.n_documents + 1) * 8
     return Memory(
         mean.state + chains * sampled.state,
-        mean.indices + copied,
-        max(mean.step, chains * (sampled.step + whole), start),
-        max(mean.look, sampled.look) + whole,
+        mean.indices + copy_bytes,
+        max(mean.step, chains * (sampled.step + total_bytes), start),
+        max(mean.look, sampled.look) + total_bytes,
     )
 
 

@@ -19,7 +19,7 @@ from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.models.networks.network import AUTHORS, Network
 
 
-class Laid(NamedTuple):
+class Layout(NamedTuple):
     """The paths of a network as arrays in the memory layout of the Gibbs sampler."""
 
     shape: Shape
@@ -28,14 +28,14 @@ class Laid(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def laid_out(network: Network) -> Laid:
+def layout_of(network: Network) -> Layout:
     """Return the paths of a network as arrays in the memory layout of the Gibbs sampler."""
     paths = paths_of(network)
     runs, n_lanes = paths.runs, [run.n_lanes for run in paths.runs]
     first = np.cumsum([0, *n_lanes])
-    touched_runs, touched_lanes = _touched(paths, first)
+    touched_runs, touched_lanes = _dependents(paths, first)
     factors, strides = _by_lane(paths, first)
-    ones, one_strides = _by_run(paths)
+    scalars, one_strides = _by_run(paths)
     lanes = PathSlots(
         np.maximum(paths.leaf, 0),
         paths.cells,
@@ -45,13 +45,13 @@ def laid_out(network: Network) -> Laid:
         strides,
         np.repeat(np.arange(len(runs)), n_lanes),
         first,
-        ones,
+        scalars,
         one_strides,
         *chained(run.vectors for run in runs),
-        *_listed(touched_runs),
-        *_listed(touched_lanes),
+        *_concatenate(touched_runs),
+        *_concatenate(touched_lanes),
     )
-    alone = (
+    is_single_band = (
         len(runs) == 1
         and runs[0].moves
         and runs[0].leaf == 0
@@ -65,11 +65,11 @@ def laid_out(network: Network) -> Laid:
         paths.cells.shape[1],
         (paths.rows >= 0).any(),
         factors.shape[1],
-        ones.shape[1],
+        scalars.shape[1],
         paths.n_authors > 1,
-        alone,
+        is_single_band,
     )
-    return Laid(Shape(*((0,) * int(size) for size in sizes)), lanes, _bands(paths, first))
+    return Layout(Shape(*((0,) * int(size) for size in sizes)), lanes, _bands(paths, first))
 
 
 def _bands(paths: Paths, first: np.ndarray) -> Bands:
@@ -78,14 +78,14 @@ def _bands(paths: Paths, first: np.ndarray) -> Bands:
     for number, run in enumerate(paths.runs):
         members_of[run.leaf, run.moves, run.n_lanes].append(number)
     leaves, moves, widths = map(list, zip(*members_of, strict=True))
-    of_run = np.empty(len(paths.runs), np.int64)
+    band_of_run = np.empty(len(paths.runs), np.int64)
     for band, members in enumerate(members_of.values()):
-        of_run[members] = band
-    ptr, runs = _listed(members_of.values())
+        band_of_run[members] = band
+    ptr, runs = _concatenate(members_of.values())
     return Bands(
         np.cumsum([0, *widths]),
         np.repeat(np.arange(len(widths)), widths),
-        of_run,
+        band_of_run,
         np.array(leaves),
         np.array(moves, np.int64),
         ptr,
@@ -95,23 +95,27 @@ def _bands(paths: Paths, first: np.ndarray) -> Bands:
 
 def _by_run(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
     """Return addresses and author strides (run, factor) of the factors that all paths of a run (a set of paths) share."""
-    most = max(len(run.scalars) for run in paths.runs)
-    filled = [run.scalars + [(paths.one_at, 0)] * (most - len(run.scalars)) for run in paths.runs]
-    addresses, stride = np.moveaxis(np.array(filled, np.int64).reshape(len(filled), most, 2), 2, 0)
+    n_factors = max(len(run.scalars) for run in paths.runs)
+    padded_scalars = [
+        run.scalars + [(paths.one_at, 0)] * (n_factors - len(run.scalars)) for run in paths.runs
+    ]
+    addresses, stride = np.moveaxis(
+        np.array(padded_scalars, np.int64).reshape(len(padded_scalars), n_factors, 2), 2, 0
+    )
     return addresses.copy(), stride.copy()
 
 
 def _by_lane(paths: Paths, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return addresses and author strides (lane, factor) of the factors of every path, except the word's."""
-    most = max(len(run.scalars) + len(run.vectors) for run in paths.runs)
+    n_factors = max(len(run.scalars) + len(run.vectors) for run in paths.runs)
     addresses, stride = (
-        np.full((first[-1], most), paths.one_at),
-        np.zeros((first[-1], most), np.int64),
+        np.full((first[-1], n_factors), paths.one_at),
+        np.zeros((first[-1], n_factors), np.int64),
     )
     for run, begin in zip(paths.runs, first.tolist(), strict=False):
-        here, n_scalars = slice(begin, begin + run.n_lanes), len(run.scalars)
+        lanes, n_scalars = slice(begin, begin + run.n_lanes), len(run.scalars)
         for f, (address, step) in enumerate(run.scalars + run.vectors):
-            addresses[here, f], stride[here, f] = (
+            addresses[lanes, f], stride[lanes, f] = (
                 address + (np.arange(run.n_lanes) if f >= n_scalars else 0),
                 step,
             )
@@ -132,12 +136,12 @@ def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
 
 def shares(paths: Paths) -> bool:
     """Return whether paths of several authors can have a factor in common: not all rows above the last level are by author."""
-    author, above = (
+    author, upper_levels = (
         paths.network.author,
         [level for level in paths.network.levels[:-1] if level.table != AUTHORS],
     )
     return paths.n_authors > 1 and not all(
-        author.name in rows.by for level in above for rows in level.rows
+        author.name in rows.by for level in upper_levels for rows in level.rows
     )
 
 
@@ -145,23 +149,25 @@ def numbers_of(
     paths: Paths, priors: FlatPriors, n_rest: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray
 ) -> Numbers:
     """Return counts and path factors for a Gibbs sweep, which fills in those of a document when it visits the document."""
-    tally, flat, prior = (aligned_zeros((paths.n_flat,), np.float64) for _ in range(3))
+    tally, factors, prior = (aligned_zeros((paths.n_flat,), np.float64) for _ in range(3))
     prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = (
         priors.own,
         priors.rest,
         n_rest,
     )
-    flat[paths.one_at] = 1.0
-    flat[paths.rest_at :] = tally[paths.rest_at :] + priors.rest
+    factors[paths.one_at] = 1.0
+    factors[paths.rest_at :] = tally[paths.rest_at :] + priors.rest
     is_row = paths.is_row[paths.rest_at :]
-    flat[paths.rest_at :][is_row] = 1.0 / flat[paths.rest_at :][is_row]
-    inverse, more = 1.0 / (priors.beta_total + n_k), 1.0 / (priors.beta_total + n_k + 1)
-    raised = np.zeros(paths.n_flat)
-    raised[paths.rest_at :][is_row] = 1.0 / (tally[paths.rest_at :] + priors.rest + 1.0)[is_row]
+    factors[paths.rest_at :][is_row] = 1.0 / factors[paths.rest_at :][is_row]
+    inverse, next_inverse = 1.0 / (priors.beta_total + n_k), 1.0 / (priors.beta_total + n_k + 1)
+    next_factors = np.zeros(paths.n_flat)
+    next_factors[paths.rest_at :][is_row] = (
+        1.0 / (tally[paths.rest_at :] + priors.rest + 1.0)[is_row]
+    )
     return Numbers(
         tally,
-        flat,
-        raised,
+        factors,
+        next_factors,
         prior,
         paths.is_row[: paths.n_own],
         n_wk,
@@ -169,31 +175,38 @@ def numbers_of(
         priors.beta,
         priors.beta_total,
         inverse,
-        more,
+        next_inverse,
     )
 
 
-def _listed(lists) -> tuple[np.ndarray, np.ndarray]:
+def _concatenate(lists) -> tuple[np.ndarray, np.ndarray]:
     """Concatenate lists; return where each list begins, and the concatenation."""
     ends = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     return ends, np.array(list(itertools.chain(*lists)), np.int64)
 
 
-def _touched(paths: Paths, first: np.ndarray) -> tuple[list, list]:
+def _dependents(paths: Paths, first: np.ndarray) -> tuple[list, list]:
     """Return for each path what to reweigh when it gets a token: runs (sets) of paths as wholes, and single other paths."""
     runs_at, lanes_at = defaultdict(list), defaultdict(list)
     for number, (run, begin) in enumerate(zip(paths.runs, first.tolist(), strict=False)):
-        for at, _ in run.scalars:
-            runs_at[at].append(number)
-        for at, _ in run.vectors:
+        for address, _ in run.scalars:
+            runs_at[address].append(number)
+        for address, _ in run.vectors:
             for lane in range(run.n_lanes):
-                lanes_at[at + lane].append((begin + lane, number))
+                lanes_at[address + lane].append((begin + lane, number))
     touched_runs, touched_lanes = [], []
-    for visited in np.concatenate([paths.cells, paths.rows], axis=1).tolist():
-        at = [address for address in visited if address >= 0]
-        runs = sorted({run for address in at for run in runs_at[address]})
+    for cells_and_rows in np.concatenate([paths.cells, paths.rows], axis=1).tolist():
+        addresses = [address for address in cells_and_rows if address >= 0]
+        runs = sorted({run for address in addresses for run in runs_at[address]})
         touched_runs.append(runs)
         touched_lanes.append(
-            sorted({lane for address in at for lane, run in lanes_at[address] if run not in runs})
+            sorted(
+                {
+                    lane
+                    for address in addresses
+                    for lane, run in lanes_at[address]
+                    if run not in runs
+                }
+            )
         )
     return touched_runs, touched_lanes

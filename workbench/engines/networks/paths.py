@@ -28,7 +28,7 @@ from workbench.models.networks.levels import Region, regions_of
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows
 
 
-class Places(NamedTuple):
+class Addresses(NamedTuple):
     """Memory addresses of the cells and row sums of a level, row by row, including rows of authors."""
 
     # (row, value) int64 addresses of cells; for the last level (row,): indices of R
@@ -63,7 +63,7 @@ class Paths(NamedTuple):
     # (lane, level but the last) int64 address of the row sum; -1: level not visited, no sum, or same for all paths
     rows: np.ndarray
     strides: np.ndarray  # (level but the last,) int64: from one author to the next, or 0
-    places: dict[str, Places]  # by name of the level
+    addresses: dict[str, Addresses]  # by name of the level
     n_own: int  # number of addresses of a document, D
     # number of rows of the last level with padding, R
     n_leaves: int
@@ -99,9 +99,9 @@ class Paths(NamedTuple):
         return np.flatnonzero(self.leaf >= 0)
 
     @property
-    def leaf_places(self) -> np.ndarray:
+    def leaf_addresses(self) -> np.ndarray:
         """Indices (row,) of the last level's rows in arrays that are padded to R rows."""
-        return self.places[self.network.levels[-1].name].cells
+        return self.addresses[self.network.levels[-1].name].cells
 
 
 # ---------------------------------------------------------------------- laying out
@@ -132,21 +132,21 @@ class _Layout(NamedTuple):
 @cache
 def paths_of(network: Network) -> Paths:
     """Return all paths of a network and where in memory their factors and counts are."""
-    regions, (*above, last) = (
+    regions, (*upper_levels, last) = (
         regions_of(network),
         [level for level in network.levels if level.table != AUTHORS],
     )
     author = network.author and network.author.name
     used = [
-        [block for level in (*above, last) for block in _blocks(level, region, author)]
+        [block for level in (*upper_levels, last) for block in _blocks(level, region, author)]
         for region in regions
     ]
     inner = _inner_variables(regions, used)
     layout = _lay_out(network, used, inner)
     # A document has one row of these levels, which every path visits: its sum weighs on no path more than on another.
-    alone = [
+    constant_levels = [
         level.name
-        for level in above
+        for level in upper_levels
         if level.kind == "dirichlet"
         and all(rows.by == (DOCUMENT,) for rows in level.rows)
         and all(level.name in region.visited for region in regions)
@@ -155,53 +155,61 @@ def paths_of(network: Network) -> Paths:
     for region, blocks in zip(regions, used, strict=True):
         factors = _factors(
             region,
-            [each for each in blocks if each.what == "cells" or each.level not in alone],
+            [
+                candidate
+                for candidate in blocks
+                if candidate.what == "cells" or candidate.level not in constant_levels
+            ],
             inner,
             layout,
         )
         ends, moves = factors.pop(("cells", last.name))
         for run, leaf in enumerate(ends[:, 0].tolist()):
-            at = [
+            locations = [
                 (moving, (int(grid[run, 0]), layout.strides[name]))
                 for (_, name), (grid, moving) in factors.items()
             ]
-            vectors = [factor for moving, factor in at if moving] or [
+            vectors = [factor for moving, factor in locations if moving] or [
                 (layout.n_own + layout.n_leaves, 0)
             ]
             runs.append(
                 Run(
                     ends.shape[1],
-                    [factor for moving, factor in at if not moving],
+                    [factor for moving, factor in locations if not moving],
                     vectors,
                     leaf,
                     moves,
                 )
             )
         absent = np.full_like(ends, -1), False
-        visited = [
-            factors.get((what, level.name), absent)[0]
-            for what in ("cells", "rows")
-            for level in above
+        grids = [
+            factors.get((kind, level.name), absent)[0]
+            for kind in ("cells", "rows")
+            for level in upper_levels
         ]
-        lanes.append(np.stack([ends, *visited], axis=-1).reshape(-1, 1 + len(visited)))
+        lanes.append(np.stack([ends, *grids], axis=-1).reshape(-1, 1 + len(grids)))
     leaf, cells, rows = map(
-        np.ascontiguousarray, np.split(np.concatenate(lanes), [1, 1 + len(above)], axis=1)
+        np.ascontiguousarray, np.split(np.concatenate(lanes), [1, 1 + len(upper_levels)], axis=1)
     )
-    cells[:, [level.kind == "observed" for level in above]] = -1
-    places = {level.name: _places(network, level, layout) for level in (*above, last)}
+    cells[:, [level.kind == "observed" for level in upper_levels]] = -1
+    addresses = {
+        level.name: _level_addresses(network, level, layout) for level in (*upper_levels, last)
+    }
     return Paths(
         network,
         runs,
         leaf[:, 0],
         cells,
         rows,
-        np.array([layout.strides[level.name] for level in above], np.int64),
-        places,
+        np.array([layout.strides[level.name] for level in upper_levels], np.int64),
+        addresses,
         layout.n_own,
         layout.n_leaves,
         layout.n_authors,
         layout.is_row,
-        np.array([at for name in alone for at in places[name].rows], np.int64),
+        np.array(
+            [address for name in constant_levels for address in addresses[name].rows], np.int64
+        ),
     )
 
 
@@ -215,8 +223,8 @@ def _blocks(level: Level, region: Region, author) -> list[_Block]:
     if level.draws != WORD and level.kind == "dirichlet":
         kinds.append(("rows", by))
     return [
-        _Block(what, level.name, rows, axes, tuple(region.spans[axis] for axis in axes))
-        for what, axes in kinds
+        _Block(kind, level.name, rows, axes, tuple(region.spans[axis] for axis in axes))
+        for kind, axes in kinds
     ]
 
 
@@ -224,7 +232,7 @@ def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_B
     """Return block → the variable that varies fastest in memory: the longest one that suits all blocks of a region."""
     inner: dict[_Block, str] = {}
     for region, blocks in sorted(
-        zip(regions, used, strict=True), key=lambda each: -each[0].n_paths
+        zip(regions, used, strict=True), key=lambda pair: -pair[0].n_paths
     ):
         length = {
             name: last - first for name, (first, last) in region.spans.items() if last > first
@@ -248,7 +256,7 @@ def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str
     numbers of the next block; they have no effect, as padding cells are 0.
     """
     author, ends, reaches = network.author and network.author.name, Counter(), Counter()
-    n_authors, scopes, numbers, of_rows = network.size(author) if author else 1, {}, {}, []
+    n_authors, scopes, numbers, row_spans = network.size(author) if author else 1, {}, {}, []
     for level in network.levels:
         by = {name for rows in level.rows for name in rows.by}
         scope = (
@@ -270,7 +278,7 @@ def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str
             )
             reaches[scope] = max(reaches[scope], reach)
             if block.what == "rows":
-                of_rows.append((scope, start, ends[scope]))
+                row_spans.append((scope, start, ends[scope]))
     n_own, n_leaves, n_shared, n_author = (
         padded(reaches[scope]) for scope in ("document", "word", "shared", "author")
     )
@@ -281,12 +289,12 @@ def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str
         "author": n_own + n_leaves + LANES + n_shared,
     }
     is_row = np.zeros(starts["author"] + n_author * n_authors, bool)
-    for scope, first, end in of_rows:
+    for scope, first, end in row_spans:
         is_row[starts[scope] + first : starts[scope] + end] = True
-    of_authors = is_row[starts["author"] :].reshape(n_authors, n_author)
-    of_authors[:] = of_authors[0]
+    author_rows = is_row[starts["author"] :].reshape(n_authors, n_author)
+    author_rows[:] = author_rows[0]
     return _Layout(
-        {block: starts[scopes[block.level]] + own for block, own in numbers.items()},
+        {block: starts[scopes[block.level]] + offset for block, offset in numbers.items()},
         {name: n_author if scope == "author" else 0 for name, scope in scopes.items()},
         n_own,
         n_leaves,
@@ -323,10 +331,10 @@ def _factors(
         for name in map(inner.get, blocks)
         if name in region.spans and _last_in_all(name, blocks, inner, {name})
     ]
-    along = fine[0] if fine else None
-    names = sorted(region.spans, key=lambda name: name == along)
+    inner_name = fine[0] if fine else None
+    names = sorted(region.spans, key=lambda name: name == inner_name)
     sizes = [region.spans[name][1] - region.spans[name][0] + 1 for name in names]
-    length, factors = sizes[-1] if along else 1, {}
+    length, factors = sizes[-1] if inner_name else 1, {}
     for block in blocks:
         order = [block.axes.index(name) for name in names if name in block.axes]
         shape = [size if name in block.axes else 1 for name, size in zip(names, sizes, strict=True)]
@@ -334,24 +342,24 @@ def _factors(
             layout.addresses[block].transpose(order).reshape(shape), sizes
         ).reshape(-1, length)
         addresses = np.pad(addresses, ((0, 0), (0, padded(length) - length)), constant_values=-1)
-        factors[block.what, block.level] = addresses, along in block.axes
+        factors[block.what, block.level] = addresses, inner_name in block.axes
     return factors
 
 
-def _places(network: Network, level: Level, layout: _Layout) -> Places:
+def _level_addresses(network: Network, level: Level, layout: _Layout) -> Addresses:
     """Return the memory addresses of the cells and row sums of a level, row by row."""
     author, cells, sums = network.author and network.author.name, [], []
-    drawn = () if level.draws == WORD else (network.size(level.draws),)
+    value_shape = () if level.draws == WORD else (network.size(level.draws),)
     for rows in level.rows:
         by = [name for name in rows.by if name != DOCUMENT]
-        places = {
-            "cells": np.full((*network.shape(rows), *drawn), -1),
+        addresses_of = {
+            "cells": np.full((*network.shape(rows), *value_shape), -1),
             "rows": np.full(network.shape(rows), -1),
         }
         first = {name: network.span(rows, name)[0] for name in by}
         for block, addresses in layout.addresses.items():
             if (block.level, block.rows) == (level.name, rows):
-                here = {
+                index_of = {
                     name: slice(a - first.get(name, 0), b + 1 - first.get(name, 0))
                     for name, (a, b) in zip(block.axes, block.spans, strict=True)
                 }
@@ -361,12 +369,16 @@ def _places(network: Network, level: Level, layout: _Layout) -> Places:
                     addresses = np.expand_dims(addresses, axis) + steps.reshape(
                         -1, *[1] * (addresses.ndim - axis)
                     )
-                axes = [*by, level.draws] if block.what == "cells" and drawn else by
-                places[block.what][tuple(here.get(name, slice(None)) for name in axes)] = addresses
-        if (places["cells"] < 0).any():
+                axes = [*by, level.draws] if block.what == "cells" and value_shape else by
+                addresses_of[block.what][
+                    tuple(index_of.get(name, slice(None)) for name in axes)
+                ] = addresses
+        if (addresses_of["cells"] < 0).any():
             raise ModelError(
                 f"level '{level.name}' has rows that no path visits; limit them (when)"
             )
-        cells.append(places["cells"].reshape(-1, *drawn))
-        sums.append(places["rows"].ravel())
-    return Places(np.concatenate(cells), np.concatenate(sums), np.array(network.row_groups(level)))
+        cells.append(addresses_of["cells"].reshape(-1, *value_shape))
+        sums.append(addresses_of["rows"].ravel())
+    return Addresses(
+        np.concatenate(cells), np.concatenate(sums), np.array(network.row_groups(level))
+    )

@@ -187,10 +187,10 @@ def initial_mean(
     x, expected = np.zeros(paths.n_flat), np.zeros(paths.n_flat)
     x[paths.one_at] = 1.0
     random_cells(context.key(PATHS), compiled.own.real, state.n_own)
-    of_rest = np.where(compiled.priors.known, compiled.priors.rest, 1.0)[None]
+    rest_cells = np.where(compiled.priors.known, compiled.priors.rest, 1.0)[None]
     unknown = np.where(compiled.priors.known, 0.0, 1.0 - (compiled.rest_sign < 0))
-    random_cells(context.key(PATHS, 1), unknown, of_rest)
-    x[paths.rest_at :] = of_rest[0]
+    random_cells(context.key(PATHS, 1), unknown, rest_cells)
+    x[paths.rest_at :] = rest_cells[0]
     share_start(
         0,
         corpus.n_documents,
@@ -220,8 +220,8 @@ def initialise_rows(
     *kept_and_counts,
 ) -> None:
     """Initialise the last level's counts in place, with rows treated as topics; see `responsibilities.initialise`."""
-    flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
-    initialise(corpus, flat, options, sampled, context, warm_start, *kept_and_counts)
+    priors = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
+    initialise(corpus, priors, options, sampled, context, warm_start, *kept_and_counts)
 
 
 @over_parts
@@ -266,7 +266,7 @@ def sweep(
 
     Returns the entropy of the responsibilities and the pairs visited.
     """
-    paths, lanes, by_word = compiled.paths, compiled.paths.n_leaves, corpus.by_word
+    paths, lanes, word_order = compiled.paths, compiled.paths.n_leaves, corpus.by_word
     owners, workspace = owners_of(paths.network, corpus), WORKSPACES.pop(corpus, None)
     if workspace is None or len(workspace.word_factors[0][0]) != lanes:
         workspace = new_workspace(corpus, lanes)
@@ -311,13 +311,13 @@ def sweep(
         context.n_threads,
         context.interrupt,
     )
-    counted = each_slice(
+    row_counts = each_slice(
         lambda a, b: count_words(
             a,
             b,
-            by_word.indptr,
-            by_word.documents,
-            by_word.pairs,
+            word_order.indptr,
+            word_order.documents,
+            word_order.pairs,
             corpus.counts,
             *ends,
             *words,
@@ -328,25 +328,25 @@ def sweep(
         context.n_threads,
         context.interrupt,
     )
-    state.n_k[:] = sum(counted)
+    state.n_k[:] = sum(row_counts)
     state.n_rest[:] = sum(expected for _, expected in fitted)
-    of_rest = float(np.sum(state.n_rest * logs[paths.rest_at :]))
+    rest_term = float(np.sum(state.n_rest * logs[paths.rest_at :]))
     sum_rows(compiled.rest, state.n_rest[None])
     if not context.in_part:  # or each part would keep one
         WORKSPACES[corpus] = workspace
-    of_documents = [results for parts, _ in fitted for results in parts]
+    document_results = [results for parts, _ in fitted for results in parts]
     entropy = (
-        sum(entropy for entropy, _ in of_documents)
+        sum(entropy for entropy, _ in document_results)
         - log_weights(state.n_wk, *workspace.word_factors)
-        - of_rest
+        - rest_term
     )
-    return entropy, sum(n_visited for _, n_visited in of_documents)
+    return entropy, sum(n_visited for _, n_visited in document_results)
 
 
 def chunks(slices: list, n_rest: np.ndarray) -> list[list]:
     """Group the slices of documents into a few chunks, each of which gets a private copy of the corpus's counts."""
-    fewest, most = CHUNKS
-    n_parts = min(len(slices), max(fewest, min(most, CHUNK_NUMBERS // max(len(n_rest), 1))))
+    fewest, largest = CHUNKS
+    n_parts = min(len(slices), max(fewest, min(largest, CHUNK_NUMBERS // max(len(n_rest), 1))))
     cuts = np.linspace(0, len(slices), n_parts + 1).astype(int)
     return [slices[first:last] for first, last in itertools.pairwise(cuts)]
 
@@ -381,8 +381,8 @@ def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: f
     joint = own + signed_rises(rest, priors.rest, compiled.rest_sign)
     for cells in compiled.points:
         joint += log_estimates(state.n_rest[cells], state.n_rest[cells].sum(axis=1))
-    known = priors.known & (rest[0] > 0)
-    joint += float(np.sum(rest[0][known] * np.log(priors.rest[known])))
+    is_known = priors.known & (rest[0] > 0)
+    joint += float(np.sum(rest[0][is_known] * np.log(priors.rest[is_known])))
     if compiled.words_are_points:
         return joint - of_authors + log_estimates(state.n_wk, state.n_k)
     sizes = signed_rises(state.n_k[None], priors.beta_total, compiled.live)

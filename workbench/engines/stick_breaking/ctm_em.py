@@ -119,9 +119,9 @@ def init(
 def with_gaussian(state: State, context: StepContext) -> State:
     """Return the state with mu and Sigma set to their maximum-likelihood values given q."""
     n = len(state.mean)
-    flat = np.zeros(n), 0.0, 0.0, np.zeros((n, n))
+    flat_prior = np.zeros(n), 0.0, 0.0, np.zeros((n, n))
     mean, _, _, scatter = niw_posterior_in_slices(
-        state.psi, flat, context.n_threads, context.interrupt
+        state.psi, flat_prior, context.n_threads, context.interrupt
     )
     covariance = (scatter + np.diag(state.variance.sum(axis=0))) / len(state.psi)
     return state._replace(mean=mean, covariance=covariance, precision=inverse(covariance))
@@ -142,7 +142,15 @@ def step(
         corpus, phi, gaussian, options.n_inner, options.inner_tolerance, fitted, context
     )
     # no pair went by its logs
-    of_words = fitted.weights, fitted.weights, phi, phi, n_topics, fitted.ratios, state.mean_wk
+    word_arguments = (
+        fitted.weights,
+        fitted.weights,
+        phi,
+        phi,
+        n_topics,
+        fitted.ratios,
+        state.mean_wk,
+    )
 
     slices = slice_bounds(corpus.by_word.indptr, n_topics)
     state.mean_k[:] = sum(
@@ -153,7 +161,7 @@ def step(
             context.interrupt,
             *corpus.by_word,
             corpus.counts,
-            *of_words,
+            *word_arguments,
         )
     )
     return with_gaussian(state._replace(entropy=entropy_of(corpus, fitted, phi, state)), context), {
@@ -210,9 +218,9 @@ def entropy_of(corpus: Corpus, fitted: Fitted, phi: np.ndarray, state: State) ->
     """Return the entropy of the responsibilities in nats: sum n_dw gamma (log normaliser - log weight - log phi)."""
     live = slice(len(state.mean))
     logs = fitted.psi - fitted.psi.max(axis=1, keepdims=True)
-    of_pairs = (corpus.counts * np.log(corpus.counts / fitted.ratios)).sum()
+    pair_term = (corpus.counts * np.log(corpus.counts / fitted.ratios)).sum()
     return float(
-        of_pairs
+        pair_term
         - (fitted.mean_dk[:, live] * logs).sum()
         - (state.mean_wk[:, live] * np.log(phi[:, live])).sum()
     )
@@ -266,15 +274,15 @@ def predict(
 
 
 def fold_in(
-    learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
+    parameters: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return E_q[theta] (document, topic) of unseen documents: an E-step that starts at mu, with the run's options."""
-    n_topics, shape = len(learnt.mean), (documents.n_documents, len(learnt.mean))
+    n_topics, shape = len(parameters.mean), (documents.n_documents, len(parameters.mean))
     live, phi = slice(n_topics), aligned_zeros((documents.n_words, padded(n_topics)), np.float64)
-    phi[:, live] = word_probabilities(*learnt.of_words)
+    phi[:, live] = word_probabilities(*parameters.of_words)
     mean_dk = np.empty((documents.n_documents, n_topics))
     fitted = Fitted(
-        np.tile(learnt.mean, (shape[0], 1)),
+        np.tile(parameters.mean, (shape[0], 1)),
         np.ones(shape),
         mean_dk,
         *workspace(documents, n_topics),
@@ -282,7 +290,7 @@ def fold_in(
     fit(
         documents,
         phi,
-        (learnt.mean, inverse(learnt.covariance)),
+        (parameters.mean, inverse(parameters.covariance)),
         options.n_inner,
         options.inner_tolerance,
         fitted,
@@ -294,14 +302,14 @@ def fold_in(
 def memory(corpus: Corpus, model: LogisticNormalTopics, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: q, counts and weights; no array is as large as n_documents × n_topics^2."""
     n, theta = model.n_topics, corpus.n_documents * model.n_topics * DOUBLE
-    of_words = corpus.n_words * padded(n) * DOUBLE
+    word_bytes = corpus.n_words * padded(n) * DOUBLE
     step = (
         corpus.n_documents * padded(n) * DOUBLE
         + corpus.n_pairs * DOUBLE
-        + of_words
-        + max(2 * theta, 2 * of_words)
+        + word_bytes
+        + max(2 * theta, 2 * word_bytes)
     )
-    look = max(theta, 3 * of_words)
+    look = max(theta, 3 * word_bytes)
     memory = Memory(
         size(arrays(corpus, n)), word_major_bytes(corpus), step=step + 8 * n**2 * DOUBLE, look=look
     )

@@ -48,34 +48,36 @@ def learnt_of(model: Model, last: Mapping, topics: LearntTopics) -> LearntCorrel
 
 
 def by_gibbs(
-    learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
+    parameters: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta (document, topic) of models with sticks: the mean over 50 Gibbs sweeps after 20 of burn-in."""
-    precision = inverse(learnt.covariance)
-    weighted = (precision * learnt.mean).sum(axis=1)
-    return _sampled(
+    precision = inverse(parameters.covariance)
+    weighted = (precision * parameters.mean).sum(axis=1)
+    return _sampled_theta(
         correlated_topics.sampled_theta,
-        learnt,
+        parameters,
         documents,
         context,
         precision,
-        learnt.mean,
+        parameters.mean,
         weighted,
     )
 
 
 def by_gibbs_of_components(
-    learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
+    parameters: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta (document, topic) of logistic-normal models: the mean over 50 Gibbs sweeps, after 20 of burn-in."""
-    precision = logistic_normal.padded_rows(inverse(learnt.covariance))
-    return _sampled(
-        logistic_normal.sampled_theta, learnt, documents, context, precision, learnt.mean
+    precision = logistic_normal.padded_rows(inverse(parameters.covariance))
+    return _sampled_theta(
+        logistic_normal.sampled_theta, parameters, documents, context, precision, parameters.mean
     )
 
 
-def _sampled(kernel, learnt, documents: Corpus, context: StepContext, *gaussian) -> np.ndarray:
-    phi = word_probabilities(*learnt.of_words)
+def _sampled_theta(
+    kernel, parameters, documents: Corpus, context: StepContext, *gaussian
+) -> np.ndarray:
+    phi = word_probabilities(*parameters.of_words)
     theta = np.empty((documents.n_documents, phi.shape[1]))
 
     def draw(first: int, last: int, first_number):
@@ -107,20 +109,20 @@ def _sampled(kernel, learnt, documents: Corpus, context: StepContext, *gaussian)
 
 
 def by_variational_inference(
-    learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
+    parameters: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return E_q[theta] (document, topic) after convergence of q(psi), whose sticks are taken as independent."""
-    (priors, n_kw), mean, n_topics = learnt.of_words, learnt.mean, len(learnt.mean) + 1
+    (priors, n_kw), mean, n_topics = parameters.of_words, parameters.mean, len(parameters.mean) + 1
     mean_wk = aligned_zeros((n_kw.shape[1], padded(n_topics)), np.float64)
     mean_wk[:, :n_topics] = n_kw.T
     words = weigh_words(mean_wk, pad_topics(n_kw.sum(axis=1)), priors.beta, n_topics, context)
-    precision = inverse(learnt.covariance)
+    precision = inverse(parameters.covariance)
     n, nodes = documents.n_documents, NODES[: 0 if options.bound == "local" else None]
     sticks, variances = (
         np.zeros((n, n_topics - 1)) + mean,
-        np.zeros((n, n_topics - 1)) + np.diag(learnt.covariance),
+        np.zeros((n, n_topics - 1)) + np.diag(parameters.covariance),
     )
-    of_documents = tuple(aligned_empty((n, padded(n_topics)), np.float64) for _ in range(3))
+    document_arrays = tuple(aligned_empty((n, padded(n_topics)), np.float64) for _ in range(3))
     ratios = np.empty(documents.n_pairs)
 
     each_document(
@@ -143,7 +145,7 @@ def by_variational_inference(
         mean,
         sticks,
         variances,
-        *of_documents,
+        *document_arrays,
         ratios,
     )
     return expected_probabilities(sticks, variances)

@@ -57,10 +57,10 @@ def log_normaliser(kappa: float, nu: float, log_size: float, n: int) -> float:
     """Return the log normalising constant of an n-dimensional normal-inverse-Wishart, given log |Psi|; 0 if improper."""
     if nu <= n - 1:
         return 0.0
-    of_sigma = 0.5 * nu * (log_size - n * math.log(2.0)) - float(
+    sigma_term = 0.5 * nu * (log_size - n * math.log(2.0)) - float(
         multigammaln(0.5 * nu, n) if n else 0.0
     )
-    return of_sigma + 0.5 * n * math.log(kappa / (2.0 * math.pi))
+    return sigma_term + 0.5 * n * math.log(kappa / (2.0 * math.pi))
 
 
 def bound(

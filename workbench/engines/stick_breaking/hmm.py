@@ -76,18 +76,20 @@ def init(
 ) -> State:
     """Return the initial state: parameters drawn from their prior; the first iteration draws the hidden states."""
     n, state = model.n_states, State(**zeros(arrays(corpus, model)))
-    nothing = (
+    no_counts = (
         np.zeros(n, np.int64),
         np.zeros((n, n), np.int64),
         np.zeros((n, corpus.n_words), np.int64),
     )
-    return with_parameters(model, state, nothing, context)
+    return with_parameters(model, state, no_counts, context)
 
 
-def with_parameters(model: HiddenMarkov, state: State, counted, context: StepContext) -> State:
+def with_parameters(
+    model: HiddenMarkov, state: State, sufficient_counts, context: StepContext
+) -> State:
     """Return the state with p_0, P and phi drawn anew, given the counts of `counts_of`."""
     tables = zip(
-        (counted[0][None], *counted[1:]),
+        (sufficient_counts[0][None], *sufficient_counts[1:]),
         (1.0, 1.0, model.alpha0),
         (FIRST_STATE, TRANSITIONS, EMISSIONS),
         strict=True,
@@ -118,7 +120,7 @@ def filtered_of(
         n_threads,
         interrupt,
         **data_of(corpus),
-        **of_parameters(state),
+        **kernel_arguments(state),
         filtered=filtered,
     )
     return filtered, sum(log_p)
@@ -136,7 +138,7 @@ def data_of(corpus: Corpus) -> dict:
     }
 
 
-def of_parameters(state: State) -> dict:
+def kernel_arguments(state: State) -> dict:
     """Return p_0, P and log phi as arguments of the kernels."""
     return {name: getattr(state, name) for name in ("first_state", "transitions", "log_emissions")}
 
@@ -152,7 +154,7 @@ def step(
     """Draw the hidden states of every sequence, then the parameters."""
     filtered, _ = filtered_of(corpus, state, context.n_threads, context.interrupt)
     _, starts, rows = corpus.by_sequence
-    moved = each_slice(
+    n_moved = each_slice(
         draw_states,
         slices_of(corpus, state),
         context.n_threads,
@@ -166,14 +168,14 @@ def step(
         key=context.key(HIDDEN_STATES),
     )
     state = with_parameters(model, state, counts_of(corpus, model, state), context)
-    return state, {"updates": corpus.n_documents, "moved": sum(moved) / corpus.n_documents}
+    return state, {"updates": corpus.n_documents, "moved": sum(n_moved) / corpus.n_documents}
 
 
 def watch(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State) -> dict:
     """Return log p(words, hidden states, p_0, P, phi) without multinomial coefficients."""
-    of_first, of_steps, of_words = counts_of(corpus, model, state)
+    first_counts, step_counts, word_counts = counts_of(corpus, model, state)
     logs = np.log(state.first_state)[None], np.log(state.transitions), state.log_emissions.T
-    tables = (of_first[None], 1.0), (of_steps, 1.0), (of_words, model.alpha0)
+    tables = (first_counts[None], 1.0), (step_counts, 1.0), (word_counts, model.alpha0)
     return {
         "log_joint": sum(
             log_of_rows(table, prior, log) for (table, prior), log in zip(tables, logs, strict=True)
@@ -192,13 +194,13 @@ def log_of_rows(counts: np.ndarray, prior: float, logs: np.ndarray) -> float:
 def counts(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State) -> dict:
     """Return the parameters, and p(s_t | all words of the sequence) for each document."""
     filtered, _ = filtered_of(corpus, state)
-    of_documents = filtered * messages_of(corpus, state)
-    of_documents /= of_documents.sum(axis=1, keepdims=True)
+    probability = filtered * messages_of(corpus, state)
+    probability /= probability.sum(axis=1, keepdims=True)
     return {
         "first_state": state.first_state,
         "transitions": state.transitions,
         "emissions": np.exp(state.log_emissions.T),
-        "state_probability": of_documents,
+        "state_probability": probability,
     }
 
 
@@ -231,7 +233,7 @@ def predict(
         0,
         n_sequences,
         *data_of(corpus).values(),
-        *of_parameters(state).values(),
+        *kernel_arguments(state).values(),
         messages_of(corpus, state),
         pairs.indptr,
         pairs.words,
@@ -243,10 +245,12 @@ def predict(
 
 def memory(corpus: Corpus, model: HiddenMarkov, options: NoOptions) -> Memory:
     """Forecast the memory of a run in bytes: parameters, hidden states, filter, messages and word counts."""
-    of_rows = corpus.n_documents * model.n_states * DOUBLE
-    of_words = corpus.n_words * model.n_states * DOUBLE
+    row_bytes = corpus.n_documents * model.n_states * DOUBLE
+    word_bytes = corpus.n_words * model.n_states * DOUBLE
     return Memory(
-        size(arrays(corpus, model)), step=of_rows + 2 * of_words, look=3 * of_rows + 2 * of_words
+        size(arrays(corpus, model)),
+        step=row_bytes + 2 * word_bytes,
+        look=3 * row_bytes + 2 * word_bytes,
     )
 
 

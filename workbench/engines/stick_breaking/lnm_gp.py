@@ -116,19 +116,19 @@ def step(
         prior = cached_covariance(corpus, model, kernel_of(state), options.rank)
         noise = normals(context.key(PROCESSES), 0, (prior.n_noise, corpus.n_words))
         context.interrupt()
-        drawn = prior_draws(prior, noise)
-    psi, of_words = (
+        draws = prior_draws(prior, noise)
+    psi, word_counts = (
         np.ascontiguousarray(state.psi.T),
         np.ascontiguousarray(rows.counts.T, dtype=float),
     )
     n = rows.counts.sum(axis=1).astype(float)
     context.interrupt()
-    tried = draw_columns(
+    n_proposals = draw_columns(
         rows.observed,
-        of_words,
+        word_counts,
         n,
         state.mean,
-        np.ascontiguousarray(drawn.T),
+        np.ascontiguousarray(draws.T),
         psi,
         context.key(PROCESS_SLICES),
     )
@@ -140,7 +140,7 @@ def step(
         context.step,
         options.average_after,
     )
-    return state, {"updates": tried * corpus.n_documents}
+    return state, {"updates": n_proposals * corpus.n_documents}
 
 
 def current(corpus: Corpus, model: LogisticNormalProcess, state: State) -> np.ndarray:

@@ -100,15 +100,15 @@ class Options:
 def arrays(corpus: Corpus, model: LogisticNormalSystem) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state."""
     n = model.state_dim
-    of_documents, square = Array((corpus.n_documents, n)), Array((n, n))
+    state_array, square = Array((corpus.n_documents, n)), Array((n, n))
     return {
-        "states": of_documents,
+        "states": state_array,
         "loadings": Array((corpus.n_words, n)),
         "system": square,
         "noise": square,
         "noise_precision": square,
-        "mean_states": of_documents,
-        "squares": of_documents,
+        "mean_states": state_array,
+        "squares": state_array,
     }
 
 
@@ -138,8 +138,8 @@ def step(
 ) -> tuple[State, dict]:
     """Draw the states, C, its prior variance, A and B, and from these the states after the last tokens."""
     n_new, rows = draw_states(corpus, model, options, state, context), rows_of(corpus, model)
-    by_row = state.states[rows.sequences.documents]
-    draw_rows_of_loadings(rows, state, by_row, context)
+    row_states = state.states[rows.sequences.documents]
+    draw_rows_of_loadings(rows, state, row_states, context)
     state = with_variance(model, state, context.key(LOADING_SLICES, 1))
     draw_dynamics(rows.sequences, rows.pairs, model, state, context)
     draw_states_ahead(corpus, model, state, context)
@@ -160,12 +160,12 @@ def draw_states(
     """Draw the states of every sequence by particle Gibbs; return how many states changed."""
     rows, n, key = rows_of(corpus, model), options.sweep_particles, context.key(PATHS_OF_STATES)
     sequences, indptr = rows.sequences, rows.counts.indptr
-    by_row, lanes, (mean, covariance) = (
+    row_states, lanes, (mean, covariance) = (
         state.states[sequences.documents],
         padded(n),
         model.first_state,
     )
-    at_once = max(1, SLICE_WORK // (lanes * state.loadings.size))
+    n_steps = max(1, SLICE_WORK // (lanes * state.loadings.size))
     laws = (
         state.loadings,
         rows.offset,
@@ -183,16 +183,16 @@ def draw_states(
         sequence_key, n_times = np.uint64(absorb(key, sequences.keys[s])), end - first
         if n_times == 0:
             return 0
-        path, log_weights = by_row[first:end], np.zeros(lanes)
+        path, log_weights = row_states[first:end], np.zeros(lanes)
         particles, ancestors = (
             np.zeros((n_times, model.state_dim, lanes)),
             np.zeros((n_times, n), np.int64),
         )
-        for begin in range(0, n_times, at_once):
+        for begin in range(0, n_times, n_steps):
             interrupt()
             filter_particles(
                 begin,
-                min(begin + at_once, n_times),
+                min(begin + n_steps, n_times),
                 indptr[first : end + 1],
                 rows.counts.places,
                 rows.counts.counts,
@@ -214,7 +214,7 @@ def draw_states(
             context.interrupt,
         )
     )
-    state.states[sequences.documents] = by_row
+    state.states[sequences.documents] = row_states
     return n_new
 
 
@@ -223,7 +223,7 @@ def draw_states_ahead(
 ) -> None:
     """Draw the states after each sequence's last document with tokens from the dynamics alone, in place."""
     sequences, key = rows_of(corpus, model).sequences, context.key(PATHS_OF_STATES)
-    by_row, root, (mean, covariance) = (
+    row_states, root, (mean, covariance) = (
         state.states[sequences.documents],
         upper_root(state.noise),
         model.first_state,
@@ -237,39 +237,39 @@ def draw_states_ahead(
                 upper_root(np.linalg.inv(covariance)),
                 mean,
                 np.uint64(absorb(sequence_key, 1)),
-                by_row[first : first + 1],
+                row_states[first : first + 1],
             )
         draw_onward(
-            by_row[max(end - 1, first) : last],
+            row_states[max(end - 1, first) : last],
             state.system,
             root,
             np.uint64(absorb(sequence_key, 2)),
         )
-    state.states[sequences.documents] = by_row
+    state.states[sequences.documents] = row_states
 
 
 def draw_rows_of_loadings(
-    rows: Rows, state: State, by_row: np.ndarray, context: StepContext
+    rows: Rows, state: State, row_states: np.ndarray, context: StepContext
 ) -> None:
     """Draw C, row by row, given the states of the documents that have tokens."""
-    indptr, places, pair_counts, _ = rows.counts
+    indptr, positions, pair_counts, _ = rows.counts
     used = np.flatnonzero(np.diff(indptr))
-    n_words, n_dims, width = len(rows.offset), by_row.shape[1], padded(len(used))
+    n_words, n_dims, width = len(rows.offset), row_states.shape[1], padded(len(used))
     states, n_tokens, weighted = (
         np.zeros((n_dims, width)),
         np.zeros(width),
         np.zeros((n_words, n_dims)),
     )
-    states[:, : len(used)] = by_row[used].T
+    states[:, : len(used)] = row_states[used].T
     n_tokens[: len(used)] = np.add.reduceat(pair_counts, indptr[used])
     np.add.at(
         weighted,
-        places,
-        pair_counts[:, None] * by_row[np.repeat(np.arange(len(by_row)), np.diff(indptr))],
+        positions,
+        pair_counts[:, None] * row_states[np.repeat(np.arange(len(row_states)), np.diff(indptr))],
     )
-    top, before, after = np.empty(width), np.zeros(width), np.empty((n_words + 1, width))
+    top, earlier_sums, later_sums = np.empty(width), np.zeros(width), np.empty((n_words + 1, width))
     largest_psi(state.loadings, rows.offset, states, top)
-    sums_after(state.loadings, rows.offset, states, top, after)
+    sums_after(state.loadings, rows.offset, states, top, later_sums)
     for first in range(0, n_words, WORDS_AT_ONCE):
         context.interrupt()
         draw_loadings(
@@ -282,8 +282,8 @@ def draw_rows_of_loadings(
             weighted,
             state.sigma_c2,
             top,
-            before,
-            after,
+            earlier_sums,
+            later_sums,
             context.key(LOADING_SLICES),
         )
 
@@ -306,10 +306,10 @@ def memory(corpus: Corpus, model: LogisticNormalSystem, options: Options) -> Mem
     particles = corpus.n_documents * (n_dims + 1) * n * DOUBLE
     sums = (corpus.n_words + n_dims + 5) * padded(corpus.n_documents) * DOUBLE
     indices = (3 * corpus.n_pairs + 4 * corpus.n_documents + 2 * corpus.n_words) * DOUBLE
-    of_words = (padded(options.n_particles) + 16) * corpus.n_words
+    word_bytes = (padded(options.n_particles) + 16) * corpus.n_words
     look = (
         4 * corpus.n_pairs
-        + of_words
+        + word_bytes
         + (corpus.n_documents + 3 * padded(options.n_particles)) * n_dims
     ) * DOUBLE
     return Memory(size(arrays(corpus, model)), indices, step=max(particles, sums), look=look)

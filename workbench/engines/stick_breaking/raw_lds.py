@@ -123,12 +123,12 @@ def shares_of(corpus: Corpus) -> Shares:
 def arrays(corpus: Corpus, model: GaussianDynamicalSystem) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state."""
     square = Array((corpus.n_words, corpus.n_words))
-    of_emission = {
+    emission_arrays = {
         "loadings": Array((corpus.n_words, model.state_dim)),
         "root": square,
         "bartlett": square,
     }
-    return sbm_lds.arrays(corpus, model) | of_emission
+    return sbm_lds.arrays(corpus, model) | emission_arrays
 
 
 def init(
@@ -142,8 +142,8 @@ def init(
     state = State(**zeros(arrays(corpus, model)), n_averaged=0)
     sequences, n = sequences_of(corpus), model.state_dim
     start_dynamics(state)
-    nothing = np.zeros((corpus.n_documents, n, n)), np.zeros((corpus.n_documents, n))
-    draw_sequences(sequences, model, state, *nothing, context)
+    no_potentials = np.zeros((corpus.n_documents, n, n)), np.zeros((corpus.n_documents, n))
+    draw_sequences(sequences, model, state, *no_potentials, context)
     with one_blas_thread():
         draw_emission(corpus, state, context)
     return state
@@ -189,8 +189,8 @@ def draw_emission(corpus: Corpus, state: State, context: StepContext) -> None:
     draw_bartlett(nu, context.key(SYSTEM_LOADINGS), state.bartlett)
     noise = normals(context.key(SYSTEM_LOADINGS, 1), 0, mean.shape)
     # Z L_K^-1
-    of_columns = solve_triangular(np.linalg.cholesky(precision), noise.T, lower=True, trans="T").T
-    state.loadings[:] = mean + with_covariance(state, of_columns)
+    column_noise = solve_triangular(np.linalg.cholesky(precision), noise.T, lower=True, trans="T").T
+    state.loadings[:] = mean + with_covariance(state, column_noise)
 
 
 def with_covariance(state: State, noise: np.ndarray) -> np.ndarray:
@@ -222,7 +222,7 @@ def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
     return precision[sequences.documents], h[sequences.documents]
 
 
-def clipped(shares: np.ndarray) -> np.ndarray:
+def clip_shares(shares: np.ndarray) -> np.ndarray:
     """Clip shares (row, word) to at least 1e-8 and normalise them."""
     shares = np.maximum(shares, SMALLEST)
     return shares / shares.sum(axis=1, keepdims=True)
@@ -240,56 +240,64 @@ def predict(
     sequences, centre = sequences_of(corpus), shares_of(corpus).centre
     key = np.uint64(0) if context is None else context.key(SYSTEM_PARTICLES)
     row, probability = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
-    by_row, root = state.states[sequences.documents], upper_root(state.noise)
+    row_states, root = state.states[sequences.documents], upper_root(state.noise)
 
-    def of_sequence(s: int, interrupt: Callable[[], None]):
+    def predict_sequence(s: int, interrupt: Callable[[], None]):
         interrupt()
         first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
-        own = np.flatnonzero((row >= first) & (row < end))
-        known, place = np.unique(row[own], return_inverse=True)
-        for cut in range(0, len(known), 1000):
-            p = clipped(by_row[known[cut : cut + 1000]] @ state.loadings.T + centre)
-            of_cut = own[(place >= cut) & (place < cut + 1000)]
-            probability[of_cut] = p[np.searchsorted(known, row[of_cut]) - cut, pairs.words[of_cut]]
-        ahead = np.flatnonzero((row >= end) & (row < last))
-        if len(ahead):
+        fitted_pairs = np.flatnonzero((row >= first) & (row < end))
+        row_numbers, positions = np.unique(row[fitted_pairs], return_inverse=True)
+        for chunk_begin in range(0, len(row_numbers), 1000):
+            p = clip_shares(
+                row_states[row_numbers[chunk_begin : chunk_begin + 1000]] @ state.loadings.T
+                + centre
+            )
+            chunk = fitted_pairs[(positions >= chunk_begin) & (positions < chunk_begin + 1000)]
+            probability[chunk] = p[
+                np.searchsorted(row_numbers, row[chunk]) - chunk_begin, pairs.words[chunk]
+            ]
+        forecast_pairs = np.flatnonzero((row >= end) & (row < last))
+        if len(forecast_pairs):
             p = forecast(s, last - end, end > first)
-            probability[ahead] = p[row[ahead] - end, pairs.words[ahead]]
+            probability[forecast_pairs] = p[row[forecast_pairs] - end, pairs.words[forecast_pairs]]
 
-    def forecast(s: int, n_rows: int, begun):
+    def forecast(s: int, n_rows: int, has_training):
         """Return forecast word probabilities (row, word) after the last training tokens of sequence ``s``."""
-        own = np.uint64(absorb(key, sequences.keys[s]))
+        sequence_key = np.uint64(absorb(key, sequences.keys[s]))
         if options.probabilities == "clip":
-            means, before = [], np.linalg.solve(state.last_root[s], state.last[s])
+            means, mean = [], np.linalg.solve(state.last_root[s], state.last[s])
             for t in range(n_rows):
-                before = state.system @ before if begun or t else before
-                means.append(before)
-            return clipped(np.array(means) @ state.loadings.T + centre)
+                mean = state.system @ mean if has_training or t else mean
+                means.append(mean)
+            return clip_shares(np.array(means) @ state.loadings.T + centre)
         begin, paths = (
             np.empty((options.n_draws, model.state_dim)),
             np.empty((n_rows + 1, model.state_dim)),
         )
-        draw_last(state.last_root[s], state.last[s], np.uint64(absorb(own, 1)), begin)
+        draw_last(state.last_root[s], state.last[s], np.uint64(absorb(sequence_key, 1)), begin)
         largest = np.zeros((n_rows, len(centre)))
-        of_paths, of_noise = np.uint64(absorb(own, 2)), np.uint64(absorb(own, 3))
+        path_key, noise_key = np.uint64(absorb(sequence_key, 2)), np.uint64(absorb(sequence_key, 3))
         for i in range(options.n_draws):
-            paths[0 if begun else 1] = begin[i]
+            paths[0 if has_training else 1] = begin[i]
             draw_onward(
-                paths[0 if begun else 1 :], state.system, root, np.uint64(absorb(of_paths, i))
+                paths[0 if has_training else 1 :],
+                state.system,
+                root,
+                np.uint64(absorb(path_key, i)),
             )
-            noise = normals(np.uint64(absorb(of_noise, i)), 0, (n_rows, len(centre))).T
+            noise = normals(np.uint64(absorb(noise_key, i)), 0, (n_rows, len(centre))).T
             simulated = (
                 state.loadings @ paths[1:].T + with_covariance(state, noise) + centre[:, None]
             )
             largest[np.arange(n_rows), simulated.argmax(axis=0)] += 1.0
-        return clipped(largest / options.n_draws)
+        return clip_shares(largest / options.n_draws)
 
     n_threads, interrupt = (
         (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
     )
     with one_blas_thread():
         each_task(
-            [partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt
+            [partial(predict_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt
         )
     return probability
 

@@ -136,17 +136,17 @@ _latest: WeakKeyDictionary = WeakKeyDictionary()
 
 def cached_covariance(corpus: Corpus, model: Model, hyper: Kernel, rank: str) -> Dense | LowRank:
     """Return `covariance_of` for a corpus, from a cache if the kernel is the same as in the last call."""
-    wanted = model, hyper, rank
-    if _latest.get(corpus, (None,))[0] != wanted:
-        _latest[corpus] = wanted, covariance_of(rows_of(corpus, model), hyper, rank)
+    key = model, hyper, rank
+    if _latest.get(corpus, (None,))[0] != key:
+        _latest[corpus] = key, covariance_of(rows_of(corpus, model), hyper, rank)
     return _latest[corpus][1]
 
 
 def in_corpus_order(rows: Rows, probability: np.ndarray) -> np.ndarray:
     """Reorder probabilities (…, word) from stick order to the word order of the corpus."""
-    in_order = np.empty_like(probability)
-    in_order[..., rows.words] = probability
-    return in_order
+    result = np.empty_like(probability)
+    result[..., rows.words] = probability
+    return result
 
 
 def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
@@ -251,11 +251,11 @@ class Sequences(NamedTuple):
     @property
     def pairs(self) -> np.ndarray:
         """Rows (step,) int64 that have a preceding row in the same sequence, up to its last row with tokens."""
-        after = [
+        followers = [
             np.arange(first + 1, end)
             for first, end in zip(self.indptr[:-1], self.ends, strict=True)
         ]
-        return np.concatenate(after).astype(np.int64)
+        return np.concatenate(followers).astype(np.int64)
 
 
 class Counts(NamedTuple):
@@ -271,15 +271,15 @@ class Counts(NamedTuple):
 def sequences_of(corpus: Corpus) -> Sequences:
     """Return the sequences of a training corpus; trailing documents without tokens are to be forecast."""
     names, indptr, documents = corpus.by_sequence
-    places = np.where(corpus.document_tokens[documents] > 0, np.arange(1, len(documents) + 1), 0)
-    ends = np.maximum(np.maximum.reduceat(places, indptr[:-1]), indptr[:-1])
+    positions = np.where(corpus.document_tokens[documents] > 0, np.arange(1, len(documents) + 1), 0)
+    ends = np.maximum(np.maximum.reduceat(positions, indptr[:-1]), indptr[:-1])
     keys = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") for name in names]
     return Sequences(documents, indptr, ends, np.array(keys, np.uint64))
 
 
 def counts_of(pairs: Corpus, sequences: Sequences, order: np.ndarray) -> Counts:
     """Return document-word pairs sorted by row and stick position; ``order`` (word,) are word ids in stick order."""
-    rows, places = sequences.rows[pairs.documents], np.argsort(order)[pairs.words]
-    by_row = np.lexsort((places, rows))
+    rows, positions = sequences.rows[pairs.documents], np.argsort(order)[pairs.words]
+    row_order = np.lexsort((positions, rows))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(sequences.documents)))])
-    return Counts(indptr, places[by_row], pairs.counts[by_row].astype(np.int64), by_row)
+    return Counts(indptr, positions[row_order], pairs.counts[row_order].astype(np.int64), row_order)

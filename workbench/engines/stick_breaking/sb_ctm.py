@@ -200,16 +200,22 @@ def ordered_start(
 ) -> tuple:
     """Return initial (topics, n_dk, n_wk, n_k) as in a state of `cgs`, with topics numbered in stick order."""
     start = initial_counts(corpus, model, options, context, warm_start)
-    topics, *counted = start[:4]
+    topics, *topic_counts = start[:4]
     rank = np.argsort(model.stick_order(start.n_k[: model.n_topics]))
     topics[:] = rank[topics]
-    for array in counted:
+    for array in topic_counts:
         array[:] = 0
     sampled = all_sampled(corpus).sampled
     count_topics(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, topics, *counted
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        sampled,
+        topics,
+        *topic_counts,
     )
-    return topics, *counted
+    return topics, *topic_counts
 
 
 def initial_counts(
@@ -284,7 +290,7 @@ def draw_given_phi(
         slice(model.n_topics),
         context.key(TOPICS_GIVEN_PHI),
     )
-    of_documents, of_words = (
+    document_arguments, word_arguments = (
         slice_bounds(bounds, len(state.n_k)) for bounds in (corpus.indptr, corpus.by_word.indptr)
     )
 
@@ -295,7 +301,7 @@ def draw_given_phi(
     n_moved = sum(
         each_slice(
             draw_topics_given_phi,
-            of_documents,
+            document_arguments,
             context.n_threads,
             context.interrupt,
             corpus.indptr,
@@ -311,7 +317,7 @@ def draw_given_phi(
     )
     each_slice(
         count_words_again,
-        of_words,
+        word_arguments,
         context.n_threads,
         context.interrupt,
         corpus.by_word.indptr,
@@ -347,11 +353,11 @@ def watch(
 ) -> dict:
     """Return log p(w, z, psi, mu, Sigma) with phi integrated out, and the topic sizes."""
     n_topics = model.n_topics
-    of_topics = (state.n_dk[:, :n_topics] * log_theta(state.psi)).sum()
-    of_psi = log_joint_of_rows(state.psi, state.mean, state.precision, *model.psi_prior)
+    topic_term = (state.n_dk[:, :n_topics] * log_theta(state.psi)).sum()
+    psi_term = log_joint_of_rows(state.psi, state.mean, state.precision, *model.psi_prior)
     return {
         "log_joint": float(
-            log_topics(state.n_wk, state.n_k, model.beta, n_topics) + of_topics + of_psi
+            log_topics(state.n_wk, state.n_k, model.beta, n_topics) + topic_term + psi_term
         ),
         "n_k": state.n_k[:n_topics],
     }
@@ -388,9 +394,9 @@ def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
     state, look = size(arrays(corpus, model.n_topics, model.n_topics - 1)), theta
     if options.topics == "integrated":
         return with_start(corpus, model.n_topics, Memory(state, step=square, look=look))
-    of_words = word_major_bytes(corpus) + corpus.n_pairs * (8 + 4)
+    word_bytes = word_major_bytes(corpus) + corpus.n_pairs * (8 + 4)
     step = square + corpus.n_words * lanes * DOUBLE + 2 * phi
-    return with_start(corpus, model.n_topics, Memory(state, of_words, step=step, look=look))
+    return with_start(corpus, model.n_topics, Memory(state, word_bytes, step=step, look=look))
 
 
 def engine(name: str = "sb-ctm") -> Engine:

@@ -169,12 +169,12 @@ def draw_documents(
     corpus: Corpus, model: EvolvingPrevalence, state: State, context: StepContext
 ) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
     """Draw topics and documents' sticks; return how many tokens changed topic, and the years' Gaussian potentials."""
-    years, in_order = (
+    years, draw_slices = (
         years_at(corpus),
         partial(draw_in_order, corpus, model, state, context, draw_topics),
     )
     if model.documents == "shared":
-        n_moved = in_order(lambda first, last: None, 0)
+        n_moved = draw_slices(lambda first, last: None, 0)
         tokens = by_year(state.n_dk[:, : model.n_topics], years).astype(np.int64)
         return n_moved, shared_potentials(tokens, state.states, context.key(STICK_WEIGHTS))
     weighted = (state.precision[:, None] * state.states).sum(axis=2).T  # in one order, not by BLAS
@@ -188,7 +188,7 @@ def draw_documents(
         omega_key=context.key(STICK_WEIGHTS),
         stick_key=context.key(STICKS),
     )
-    n_moved = in_order(draw_own, stick_work(model.n_topics))
+    n_moved = draw_slices(draw_own, stick_work(model.n_topics))
     return n_moved, own_potentials(state.sticks, years.of_documents, state.precision, years.n)
 
 
@@ -227,19 +227,19 @@ def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) ->
 
 
 def by_gibbs(
-    learnt: LearntPrevalence, options: StartOptions, documents: Corpus, context: StepContext
+    parameters: LearntPrevalence, options: StartOptions, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta (document, topic): that of the year if its documents share it, else the mean over 50 Gibbs sweeps.
 
     The mean begins after 20 sweeps of burn-in. A document outside the years of the run takes the nearest year;
     a document without a year takes the last.
     """
-    year = nearest_years(documents, learnt.first, len(learnt.states))
-    if learnt.shared:
-        return probabilities(learnt.states[year])
-    phi, precision = word_probabilities(*learnt.of_words), np.linalg.inv(learnt.covariance)
+    year = nearest_years(documents, parameters.first, len(parameters.states))
+    if parameters.shared:
+        return probabilities(parameters.states[year])
+    phi, precision = word_probabilities(*parameters.of_words), np.linalg.inv(parameters.covariance)
     theta = np.empty((documents.n_documents, phi.shape[1]))
-    weighted = (precision[:, None] * learnt.states).sum(axis=2).T
+    weighted = (precision[:, None] * parameters.states).sum(axis=2).T
 
     def work(first: int, last: int):
         for d in range(first, last):
@@ -252,7 +252,7 @@ def by_gibbs(
                 documents.tokens_before,
                 phi,
                 precision,
-                learnt.states[year[d]],
+                parameters.states[year[d]],
                 np.ascontiguousarray(weighted[year[d]]),
                 BURN_IN,
                 KEPT,

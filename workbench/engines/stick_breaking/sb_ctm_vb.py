@@ -143,9 +143,11 @@ class Options:
                 Got(self.kappa),
             )
         if not self.batch:
-            changed = {name for name in RATE if getattr(self, name) != getattr(Options, name)}
+            changed_options = {
+                name for name in RATE if getattr(self, name) != getattr(Options, name)
+            }
             refuse_without_effect(
-                changed, RATE, "all documents are in one batch; set ", Named("batch")
+                changed_options, RATE, "all documents are in one batch; set ", Named("batch")
             )
 
 
@@ -186,8 +188,8 @@ def init(
 ) -> State:
     """Return the initial state: counts of `cgs` or of another run, sticks from each document's topic shares."""
     prior = model.psi_prior
-    made = zeros(arrays(corpus, model.n_topics, options))
-    state = State(**made, kappa=prior.kappa, nu=prior.nu, of_documents=np.nan)
+    state_arrays = zeros(arrays(corpus, model.n_topics, options))
+    state = State(**state_arrays, kappa=prior.kappa, nu=prior.nu, of_documents=np.nan)
     _, n_dk, n_wk, n_k = ordered_start(corpus, model, options, context, warm_start)
     for mean, n in zip(
         (state.mean_dk, state.mean_wk, state.mean_k), (n_dk, n_wk, n_k), strict=True
@@ -219,14 +221,14 @@ def step(
     batches = batches_of(corpus.n_documents, options, context)
     for number, rows in enumerate(batches):
         part = corpus if len(rows) == corpus.n_documents else corpus.of_documents(rows)
-        fitted, new_wk, new_k, visited = fit(part, rows, model, options, state, context)
+        fitted, new_wk, new_k, n_in_batch = fit(part, rows, model, options, state, context)
         rate = (
             ((context.step - 1) * len(batches) + number + options.tau) ** -options.kappa
             if options.batch
             else 1.0
         )
         share = len(rows) / corpus.n_documents
-        of_documents, total, scatter = fitted
+        document_terms, total, scatter = fitted
         if options.batch:
             state.fitted_wk[:] += new_wk
         for mean, new in ((state.mean_wk, new_wk), (state.mean_k, new_k)):
@@ -236,11 +238,11 @@ def step(
             state.gaussian, prior, corpus.n_documents, share, total, scatter, rate
         )
         state = with_gaussian(state, q)._replace(
-            of_documents=state.of_documents + of_documents,
+            of_documents=state.of_documents + document_terms,
             total=state.total + total,
             scatter=state.scatter + scatter,
         )
-        n_visited += visited
+        n_visited += n_in_batch
     return state, {"updates": n_visited}
 
 
@@ -297,7 +299,7 @@ def fit(
         document_weights=documents[1],
         kept_ratios=ratios,
     )
-    of_documents, total, scatter, n_visited = (
+    document_terms, total, scatter, n_visited = (
         0.0,
         np.zeros_like(state.total),
         np.zeros_like(state.scatter),
@@ -308,7 +310,7 @@ def fit(
         for sums in each_slice(
             work, slices[first : first + TOGETHER], context.n_threads, context.interrupt
         ):
-            of_documents += sums[0]
+            document_terms += sums[0]
             total += sums[1]
             scatter += sums[2]
             n_visited += sums[3]
@@ -328,8 +330,10 @@ def fit(
             new_wk,
         )
     )
-    of_documents -= log_weights(new_wk, *words)  # E[log phi], which `watch` adds as q(phi) is then
-    return (of_documents, total, scatter + np.triu(scatter, 1).T), new_wk, new_k, n_visited
+    document_terms -= log_weights(
+        new_wk, *words
+    )  # E[log phi], which `watch` adds as q(phi) is then
+    return (document_terms, total, scatter + np.triu(scatter, 1).T), new_wk, new_k, n_visited
 
 
 def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:

@@ -120,7 +120,7 @@ def step(
 ) -> tuple[State, dict]:
     """Draw all tokens' topics, then the random walk of every stick, then the step variance q if it is learnt."""
     rows, phi = rows_of(corpus), probabilities_of(state.sticks, context)
-    moved = each_slice(
+    n_moved = each_slice(
         draw_topics,
         slice_bounds(corpus.indptr, model.n_topics),
         context.n_threads,
@@ -143,7 +143,7 @@ def step(
         state = state._replace(
             variance=draw_inverse_gamma(shape, scale, context.key(WALK_VARIANCE))
         )
-    return state, {"updates": corpus.n_tokens, "moved": sum(moved) / max(corpus.n_tokens, 1)}
+    return state, {"updates": corpus.n_tokens, "moved": sum(n_moved) / max(corpus.n_tokens, 1)}
 
 
 def draw_sticks(
@@ -155,14 +155,14 @@ def draw_sticks(
     if not bounds:
         return []
     n_rk = token_counts(corpus, state)
-    by_range = np.add.reduceat(
+    range_counts = np.add.reduceat(
         n_rk.reshape(n_years, n_sticks + 1, -1),
         [*(first for first, _ in bounds), n_sticks],
         axis=1,
         dtype=np.int64,
     )
     # (year, range, topic) tokens of words after it
-    later = np.cumsum(by_range[:, ::-1], axis=1)[:, ::-1][:, 1:, :n_topics]
+    later = np.cumsum(range_counts[:, ::-1], axis=1)[:, ::-1][:, 1:, :n_topics]
     starts = {first: np.ascontiguousarray(later[:, i]) for i, (first, _) in enumerate(bounds)}
     mean, variance = model.first_year(corpus.n_words)
     weight_key, walk_key = context.key(WALK_WEIGHTS), context.key(WALKS)
@@ -225,8 +225,8 @@ def counts(corpus: Corpus, model: DynamicTopics, options: StartOptions, state: S
         np.empty((rows.years.n, model.n_topics, corpus.n_words), np.float32),
     )
     n_kw[:, rows.order] = n_wk[:, live].T
-    for year, of_year in enumerate(phi):
-        of_year[:, rows.order] = probabilities_of(state.sticks[year : year + 1])[:, live].T
+    for year, year_phi in enumerate(phi):
+        year_phi[:, rows.order] = probabilities_of(state.sticks[year : year + 1])[:, live].T
     return {
         "n_kw": n_kw,
         "n_dk": state.n_dk[:, live],
@@ -246,8 +246,8 @@ def predict(
     """Return p(w|d) (pair,) given the posterior mean of theta and the drawn phi of the document's year."""
     rows, theta = rows_of(corpus), state.n_dk[:, : model.n_topics] + model.alphas
     theta /= theta.sum(axis=1, keepdims=True)
-    of_pairs = rows_in(pairs, rows.years.of_documents, rows.years.n, rows.order)
-    return mixture_of_rows(theta, probabilities_of(state.sticks), pairs, of_pairs)
+    pair_rows = rows_in(pairs, rows.years.of_documents, rows.years.n, rows.order)
+    return mixture_of_rows(theta, probabilities_of(state.sticks), pairs, pair_rows)
 
 
 def mixture_of_rows(
@@ -280,22 +280,25 @@ def learnt_of(model: DynamicTopics, last: Mapping, topics: LearntTopics) -> Lear
 
 
 def by_gibbs(
-    learnt: LearntDrift, options: StartOptions, documents: Corpus, context: StepContext
+    parameters: LearntDrift, options: StartOptions, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta (document, topic): the mean over 50 Gibbs sweeps after 20 of burn-in, with phi of each document's year."""
-    rows, theta = learnt.rows(documents), np.empty((documents.n_documents, len(learnt.alphas)))
+    rows, theta = (
+        parameters.rows(documents),
+        np.empty((documents.n_documents, len(parameters.alphas))),
+    )
     tokens_before = documents.tokens_before + context.first_token
 
     each_document(
         sampled_theta,
         documents,
-        len(learnt.alphas),
+        len(parameters.alphas),
         context,
         documents.indptr,
         rows,
         documents.counts,
-        learnt.phi,
-        learnt.alphas,
+        parameters.phi,
+        parameters.alphas,
         theta,
         tokens_before,
         BURN_IN,
@@ -305,9 +308,9 @@ def by_gibbs(
     return theta
 
 
-def unseen(learnt: LearntDrift, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
+def unseen(parameters: LearntDrift, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
     """Return p(w|d) (pair,) of unseen documents, under the topics of the document's year."""
-    return mixture_of_rows(theta, learnt.phi, pairs, learnt.rows(pairs))
+    return mixture_of_rows(theta, parameters.phi, pairs, parameters.rows(pairs))
 
 
 def memory(corpus: Corpus, model: DynamicTopics, options: StartOptions) -> Memory:

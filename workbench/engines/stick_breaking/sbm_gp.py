@@ -172,12 +172,12 @@ def draw_weights(
     counts: np.ndarray, psi: np.ndarray, mean, context: StepContext
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw the Polya-gamma variables omega given psi and counts in stick order; return omega and kappa - omega mu."""
-    n_left, of_counts, shape = remaining(counts), kappa(counts), psi.T.shape
+    n_left, kappa_of_counts, shape = remaining(counts), kappa(counts), psi.T.shape
     omega, h = np.empty(shape), np.empty(shape)
 
     def work(k: int):
         omega[k] = polya_gammas(n_left[:, k], psi[:, k], context.key(PROCESS_WEIGHTS, k))
-        h[k] = of_counts[:, k] - omega[k] * mean[k]
+        h[k] = kappa_of_counts[:, k] - omega[k] * mean[k]
 
     each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)
     return omega, h
@@ -198,8 +198,8 @@ def draw_sticks(
         noise = normals(
             context.key(PROCESSES, k), 0, (prior.n_noise, 1 if how == "conditional" else 2)
         )
-        drawn = state.mean[k] + posterior_draws(prior, omega[k], h[k], noise)
-        state.psi[:, k], state.prediction[:, k] = drawn[:, 0], drawn[empty, -1]
+        draws = state.mean[k] + posterior_draws(prior, omega[k], h[k], noise)
+        state.psi[:, k], state.prediction[:, k] = draws[:, 0], draws[empty, -1]
 
     each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)
 
@@ -229,22 +229,22 @@ def sampled_kernel(
         return float(normalisers.sum() - 0.5 * (off @ off)), prior
 
     logs, (log_p, prior) = np.log(hyper), log_density(hyper)
-    there = (rows.inputs.time.shape[1] > 0, rows.inputs.space.shape[1] > 0, True)
-    for i in np.flatnonzero(there):
-        key, before = context.key(PROCESS_KERNEL, i), logs[i]
+    is_used = (rows.inputs.time.shape[1] > 0, rows.inputs.space.shape[1] > 0, True)
+    for i in np.flatnonzero(is_used):
+        key, old_log = context.key(PROCESS_KERNEL, i), logs[i]
         floor = log_p + math.log(1.0 - uniform(key, 0))
-        low = before - BRACKET * uniform(key, 1)
+        low = old_log - BRACKET * uniform(key, 1)
         high = low + BRACKET
-        for tried in range(MOST_POINTS):
-            logs[i] = low + (high - low) * uniform(key, 2 + tried)
+        for trial in range(MOST_POINTS):
+            logs[i] = low + (high - low) * uniform(key, 2 + trial)
             point = Kernel(*np.exp(logs).tolist())
             log_here, prior_here = log_density(point)
             if log_here > floor:
                 hyper, log_p, prior = point, log_here, prior_here
                 break
-            low, high = (logs[i], high) if logs[i] < before else (low, logs[i])
+            low, high = (logs[i], high) if logs[i] < old_log else (low, logs[i])
         else:
-            logs[i] = before
+            logs[i] = old_log
     return hyper, prior
 
 

@@ -136,17 +136,17 @@ def rows_of(corpus: Corpus, model: LinearDynamicalSystem) -> Rows:
 def arrays(corpus: Corpus, model: LinearDynamicalSystem) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state."""
     n, n_sequences = model.state_dim, len(sequences_of(corpus).keys)
-    of_documents, square = Array((corpus.n_documents, n)), Array((n, n))
+    state_array, square = Array((corpus.n_documents, n)), Array((n, n))
     return {
-        "states": of_documents,
+        "states": state_array,
         "loadings": Array((corpus.n_words - 1, n)),
         "system": square,
         "noise": square,
         "noise_precision": square,
         "last_root": Array((n_sequences, n, n)),
         "last": Array((n_sequences, n)),
-        "mean_states": of_documents,
-        "squares": of_documents,
+        "mean_states": state_array,
+        "squares": state_array,
     }
 
 
@@ -160,9 +160,9 @@ def init(
     """Return the initial state: C from its prior, A = I / 2, omega drawn at states 0, then the states given all these."""
     state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
     rows = rows_of(corpus, model)
-    nothing = Counts(np.zeros_like(rows.counts.indptr), *rows.counts[1:])
-    of_prior = rows._replace(counts=nothing, starts=np.zeros_like(rows.starts))
-    draw_rows_of_loadings(of_prior, state, np.empty(0), context)
+    no_counts = Counts(np.zeros_like(rows.counts.indptr), *rows.counts[1:])
+    prior_rows = rows._replace(counts=no_counts, starts=np.zeros_like(rows.starts))
+    draw_rows_of_loadings(prior_rows, state, np.empty(0), context)
     start_dynamics(state)
     draw_states(corpus, model, state, draw_omega(corpus, model, state, context), context)
     return state
@@ -189,9 +189,9 @@ def step(
 
 def start_dynamics(state: State) -> None:
     """Set A to I / 2, and B so that the stationary variance of each state is 1, in place."""
-    one = np.eye(len(state.system))
-    state.system[:], state.noise[:] = START_SYSTEM * one, (1.0 - START_SYSTEM**2) * one
-    state.noise_precision[:] = one / (1.0 - START_SYSTEM**2)
+    identity = np.eye(len(state.system))
+    state.system[:], state.noise[:] = START_SYSTEM * identity, (1.0 - START_SYSTEM**2) * identity
+    state.noise_precision[:] = identity / (1.0 - START_SYSTEM**2)
 
 
 def with_variance(model: LinearDynamicalSystem, state: State, key: np.uint64) -> State:
@@ -211,13 +211,11 @@ def draw_dynamics(
     context: StepContext,
 ) -> None:
     """Draw A and B given the states, in place; ``pairs`` (step,) are the rows that have a preceding row."""
-    by_row = state.states[sequences.documents]
-    posterior = mniw_posterior(by_row[pairs], by_row[pairs - 1], *model.system_prior)
-    drawn = draw_mniw(*posterior, context.key(SYSTEM_DYNAMICS))
-    for array, of_posterior in zip(
-        (state.system, state.noise, state.noise_precision), drawn, strict=True
-    ):
-        array[:] = of_posterior
+    row_states = state.states[sequences.documents]
+    posterior = mniw_posterior(row_states[pairs], row_states[pairs - 1], *model.system_prior)
+    draws = draw_mniw(*posterior, context.key(SYSTEM_DYNAMICS))
+    for array, draw in zip((state.system, state.noise, state.noise_precision), draws, strict=True):
+        array[:] = draw
 
 
 def draw_omega(
@@ -231,7 +229,7 @@ def draw_omega(
         context.n_threads,
         context.interrupt,
         indptr=rows.counts.indptr,
-        places=rows.counts.places,
+        positions=rows.counts.places,
         counts=rows.counts.counts,
         starts=rows.starts,
         states=state.states[rows.sequences.documents],
@@ -247,7 +245,7 @@ def draw_rows_of_loadings(
     rows: Rows, state: State, omega: np.ndarray, context: StepContext
 ) -> None:
     """Draw the rows of C given omega and the hidden states, in place."""
-    by_row = state.states[rows.sequences.documents]
+    row_states = state.states[rows.sequences.documents]
     cuts = [*range(0, len(rows.offset), STICKS_AT_ONCE), len(rows.offset)]
     each_slice(
         draw_loadings,
@@ -255,12 +253,12 @@ def draw_rows_of_loadings(
         context.n_threads,
         context.interrupt,
         indptr=rows.counts.indptr,
-        places=rows.counts.places,
+        positions=rows.counts.places,
         counts=rows.counts.counts,
         starts=rows.starts,
         omega=omega,
-        states=by_row,
-        of_rows=products(by_row, np.ones(len(by_row))),
+        states=row_states,
+        row_products=products(row_states, np.ones(len(row_states))),
         offset=rows.offset,
         variance=state.sigma_c2,
         key=context.key(SYSTEM_LOADINGS),
@@ -277,24 +275,24 @@ def draw_states(
 ) -> None:
     """Draw the states of every sequence given omega."""
     rows, n = rows_of(corpus, model), model.state_dim
-    precision, drawn = np.empty((len(rows.starts) - 1, n, n)), np.empty((len(rows.starts) - 1, n))
+    precision, linear = np.empty((len(rows.starts) - 1, n, n)), np.empty((len(rows.starts) - 1, n))
     each_slice(
         potentials,
         slice_bounds(rows.starts, n),
         context.n_threads,
         context.interrupt,
         indptr=rows.counts.indptr,
-        places=rows.counts.places,
+        positions=rows.counts.places,
         counts=rows.counts.counts,
         starts=rows.starts,
         omega=omega,
         loadings=state.loadings,
-        before=sums_before(state.loadings),
-        of_sticks=products(state.loadings, rows.offset),
+        cumulative=sums_before(state.loadings),
+        stick_products=products(state.loadings, rows.offset),
         precision=precision,
-        h=drawn,
+        h=linear,
     )
-    draw_sequences(rows.sequences, model, state, precision, drawn, context)
+    draw_sequences(rows.sequences, model, state, precision, linear, context)
 
 
 def draw_sequences(
@@ -302,12 +300,12 @@ def draw_sequences(
     model: LinearDynamicalSystem,
     state: State,
     precision: np.ndarray,
-    drawn,
+    linear,
     context: StepContext,
 ) -> None:
     """Draw all sequences' states given Gaussian potentials; store the distribution of each one's last state with tokens.
 
-    precision (row, state_dim, state_dim) and drawn (row, state_dim) are the potentials J_t and h_t; both are overwritten.
+    precision (row, state_dim, state_dim) and linear (row, state_dim) are the potentials J_t and h_t; both are overwritten.
     """
     mean, covariance = model.first_state
     first_precision, root, key = (
@@ -323,7 +321,7 @@ def draw_sequences(
         if end > first:
             state.last[s] = draw_sequence(
                 precision[first:end],
-                drawn[first:end],
+                linear[first:end],
                 first_precision,
                 mean,
                 state.system,
@@ -337,15 +335,15 @@ def draw_sequences(
                 state.last_root[s],
                 state.last[s],
                 np.uint64(absorb(sequence_key, 1)),
-                drawn[first : first + 1],
+                linear[first : first + 1],
             )
             end += 1
-        draw_onward(drawn[end - 1 : last], state.system, root, np.uint64(absorb(sequence_key, 2)))
+        draw_onward(linear[end - 1 : last], state.system, root, np.uint64(absorb(sequence_key, 2)))
 
     each_task(
         [partial(draw, s) for s in range(len(sequences.keys))], context.n_threads, context.interrupt
     )
-    state.states[sequences.documents] = drawn
+    state.states[sequences.documents] = linear
 
 
 def watch(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:
@@ -395,31 +393,31 @@ def forecasts(
     """
     rows, (mean, covariance) = rows_of(corpus, model), model.first_state
     sequences, held_out = rows.sequences, counts_of(pairs, rows.sequences, rows.order)
-    key, by_row = (
+    key, row_states = (
         np.uint64(0) if context is None else context.key(stream),
         state.states[sequences.documents],
     )
-    first_root, probability, in_order = (
+    first_root, probability, result = (
         upper_root(np.linalg.inv(covariance)),
         np.empty(pairs.n_pairs),
         np.empty(pairs.n_pairs),
     )
 
-    def of_sequence(s: int, interrupt: Callable[[], None]):
+    def forecast_sequence(s: int, interrupt: Callable[[], None]):
         interrupt()
-        first, end, behind = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
+        first, end, next_first = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
         sequence_key, start = (
             np.uint64(absorb(key, sequences.keys[s])),
             np.empty((options.n_particles, model.state_dim)),
         )
-        start[:] = by_row[max(end - 1, first)]
+        start[:] = row_states[max(end - 1, first)]
         if end == first:
             draw_last(first_root, first_root @ mean, np.uint64(absorb(sequence_key, 1)), start)
         elif last is not None:
             draw_last(last[0][s], last[1][s], np.uint64(absorb(sequence_key, 1)), start)
         forecast(
             end - first,
-            held_out.indptr[first : behind + 1],
+            held_out.indptr[first : next_first + 1],
             held_out.places,
             held_out.counts,
             state.loadings,
@@ -428,7 +426,7 @@ def forecasts(
             state.system,
             state.noise,
             start,
-            by_row[first:behind],
+            row_states[first:next_first],
             np.uint64(absorb(sequence_key, 2)),
             probability,
         )
@@ -436,17 +434,19 @@ def forecasts(
     n_threads, interrupt = (
         (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
     )
-    each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
-    in_order[held_out.pairs] = probability
-    return in_order
+    each_task(
+        [partial(forecast_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt
+    )
+    result[held_out.pairs] = probability
+    return result
 
 
 def memory(corpus: Corpus, model: LinearDynamicalSystem, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: states, omega, potentials of all rows, and particles for forecasts."""
     n, entries = model.state_dim, int(rows_of(corpus, model).starts[-1])
-    of_rows = corpus.n_documents * (n * n + n * (n + 1) // 2 + 6 * n) * DOUBLE
+    row_bytes = corpus.n_documents * (n * n + n * (n + 1) // 2 + 6 * n) * DOUBLE
     indices = (3 * corpus.n_pairs + 4 * corpus.n_documents + 2 * corpus.n_words) * DOUBLE
-    step = entries * DOUBLE + 3 * of_rows + 2 * corpus.n_words * n * n * DOUBLE
+    step = entries * DOUBLE + 3 * row_bytes + 2 * corpus.n_words * n * n * DOUBLE
     particles = padded(options.n_particles) * (corpus.n_words + 3 * n)
     look = (4 * corpus.n_pairs + particles + (corpus.n_documents + corpus.n_words) * n) * DOUBLE
     return Memory(size(arrays(corpus, model)), indices, step=step, look=look)

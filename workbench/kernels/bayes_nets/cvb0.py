@@ -20,9 +20,9 @@ def add_own(
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
         first, n_cells = begin_cell + plan.cell_at[c], plan.free[c] * plan.separators[c]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-            table, down = plan.offsets[offset + f - first_family], plan.down[f]
+            table, map_begin = plan.offsets[offset + f - first_family], plan.down[f]
             for s in range(n_cells):
-                cell = table + plan.maps[down + s]
+                cell = table + plan.maps[map_begin + s]
                 change(
                     cell,
                     by * marginals[first + s],
@@ -65,7 +65,7 @@ def sweep(
 
     marginals (cell of a clique,). The last arguments are workspaces, see `gibbs.sweep`.
     """
-    changed = 0.0
+    largest_change = 0.0
     for case in range(first, last):
         begin_cell, n_cells, weight = (
             first_own[case],
@@ -108,7 +108,7 @@ def sweep(
                 inverse,
             )
         for i in range(n_cells):
-            changed = max(changed, abs(w[i] - marginals[begin_cell + i]))
+            largest_change = max(largest_change, abs(w[i] - marginals[begin_cell + i]))
             marginals[begin_cell + i] = w[i]
         add_own(
             plan,
@@ -125,4 +125,4 @@ def sweep(
             q,
             inverse,
         )
-    return changed
+    return largest_change

@@ -8,7 +8,7 @@ family are where its factors begin, and cliques begin at multiples of eight cell
 
 import numpy as np
 
-from workbench.kernels.bayes_nets.propagate import collect, distribute, rescaled, upwards
+from workbench.kernels.bayes_nets.propagate import collect, distribute, pass_upwards, rescale
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.simd.vectors import load_eight, store
 
@@ -21,7 +21,7 @@ MOST_FACTORS = 32
 def products_of_factors(plan, case, factors, w, messages: np.ndarray, sums):
     """Return log Z of a case by the upward pass from `factors`, without families whose nodes are all observed."""
     pattern, log_scale = plan.patterns[case], 0.0
-    to_offset = plan.first_offset[case] - plan.families[pattern]
+    offset_shift = plan.first_offset[case] - plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
         begin_cell, begin, end = (
             plan.cell_at[c],
@@ -34,15 +34,15 @@ def products_of_factors(plan, case, factors, w, messages: np.ndarray, sums):
         for first in range(begin, end, MOST_FACTORS):
             last = min(first + MOST_FACTORS, end)
             for s in range(0, n_cells, BLOCK):
-                result = load_eight(factors, plan.offsets[to_offset + first] + s)
+                result = load_eight(factors, plan.offsets[offset_shift + first] + s)
                 if first > begin:
                     result = result * load_eight(w, begin_cell + s)
                 for f in range(first + 1, last):
-                    result = result * load_eight(factors, plan.offsets[to_offset + f] + s)
+                    result = result * load_eight(factors, plan.offsets[offset_shift + f] + s)
                 store(w, begin_cell + s, result)
             if last < end:
-                log_scale += np.log(rescaled(w, begin_cell, begin_cell + n_cells))
-    return log_scale + upwards(plan, pattern, w, sums, messages)
+                log_scale += np.log(rescale(w, begin_cell, begin_cell + n_cells))
+    return log_scale + pass_upwards(plan, pattern, w, sums, messages)
 
 
 @inlined
@@ -67,7 +67,7 @@ def expect_factors(
         weight, pattern = plan.weights[case], plan.patterns[case]
         result += weight * collect_factors(plan, case, factors, logs, w, largest, sums)
         distribute(plan, case, w, largest, sums)
-        to_offset = plan.first_offset[case] - plan.families[pattern]
+        offset_shift = plan.first_offset[case] - plan.families[pattern]
         for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
             begin_cell, begin, end = (
                 plan.cell_at[c],
@@ -77,10 +77,10 @@ def expect_factors(
             for s in range(0, plan.free[c] * plan.separators[c], BLOCK):
                 part = weight * load_eight(w, begin_cell + s)
                 for f in range(begin, end):
-                    i = plan.offsets[to_offset + f] + s
+                    i = plan.offsets[offset_shift + f] + s
                     store(counts, i, load_eight(counts, i) + part)
         for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
-            counts[plan.offsets[to_offset + f]] += weight
+            counts[plan.offsets[offset_shift + f]] += weight
     return result
 
 

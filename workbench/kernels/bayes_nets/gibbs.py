@@ -86,15 +86,15 @@ def weigh(plan, case, q, inverse, row_of: np.ndarray, tables, w, largest, sums, 
             plan.own[f],
             plan.n_own[f],
         )
-        result, of_cell, of_row = tables[table:], q[table:], row_of[table:]
+        result, cell_weights, cell_rows = tables[table:], q[table:], row_of[table:]
         if marginals < 0:
             for j in range(n_own):
-                result[j] = of_cell[j] * inverse[np.uint64(of_row[j])]
+                result[j] = cell_weights[j] * inverse[np.uint64(cell_rows[j])]
         else:
             cells = plan.maps[marginals : marginals + n_own]
             for j in range(n_own):
                 cell = np.uint32(cells[j])
-                result[cell] = of_cell[cell] * inverse[np.uint64(of_row[cell])]
+                result[cell] = cell_weights[cell] * inverse[np.uint64(cell_rows[cell])]
     if not products(plan, case, tables, w, largest, sums, factors) > -np.inf:
         for f in range(first_family, last_family):
             table, marginals = plan.offsets[offset + f - first_family], plan.own[f]
@@ -126,7 +126,7 @@ def sweep(
     largest,
     sums,
     factors,
-    drawn,
+    proposal,
 ):
     """Draw the hidden nodes of all records of cases first..last; return the numbers of accepted draws and of changed records.
 
@@ -137,7 +137,7 @@ def sweep(
 
     The last arguments are workspaces; ``tables`` must hold finite numbers.
     """
-    accepted, moved = 0, 0
+    accepted, n_moved = 0, 0
     for case in range(first, last):
         pattern = plan.patterns[case]
         n_cliques, n_records = (
@@ -148,7 +148,7 @@ def sweep(
             continue
         for record in range(n_records):
             begin_cell = first_cells[case] + record * n_cliques
-            before = place(
+            log_old = place(
                 plan,
                 case,
                 cells,
@@ -163,21 +163,32 @@ def sweep(
                 inverse,
             )
             weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors)
-            draw_cells(plan, case, w, sums, key, begin_cell, drawn)
+            draw_cells(plan, case, w, sums, key, begin_cell, proposal)
             new = False
             for i in range(n_cliques):
-                new |= cells[begin_cell + i] != drawn[i]
+                new |= cells[begin_cell + i] != proposal[i]
             ratio = 0.0
             if new and tied:
                 table = counts, rows, row_of, prior, prior_rows, q, inverse
-                ratio = place(plan, case, cells, begin_cell, 0.0, *table) - before
-                ratio -= place(plan, case, drawn, 0, 0.0, *table)
-            after = place(
-                plan, case, drawn, 0, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse
+                ratio = place(plan, case, cells, begin_cell, 0.0, *table) - log_old
+                ratio -= place(plan, case, proposal, 0, 0.0, *table)
+            log_new = place(
+                plan, case, proposal, 0, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse
             )
-            if new and tied and math.log(1.0 - uniform(accept_key, begin_cell)) >= ratio + after:
+            if new and tied and math.log(1.0 - uniform(accept_key, begin_cell)) >= ratio + log_new:
                 place(
-                    plan, case, drawn, 0, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse
+                    plan,
+                    case,
+                    proposal,
+                    0,
+                    -1.0,
+                    counts,
+                    rows,
+                    row_of,
+                    prior,
+                    prior_rows,
+                    q,
+                    inverse,
                 )
                 place(
                     plan,
@@ -195,10 +206,10 @@ def sweep(
                 )
                 continue
             accepted += 1
-            moved += new
+            n_moved += new
             for i in range(n_cliques):
-                cells[begin_cell + i] = drawn[i]
-    return accepted, moved
+                cells[begin_cell + i] = proposal[i]
+    return accepted, n_moved
 
 
 @lean
@@ -216,13 +227,13 @@ def draw_given_tables(
     factors,
     counts: np.ndarray,
     cells,
-    drawn,
+    draws,
 ):
     """Draw the hidden nodes of all records of cases first..last given the tables; return how many records changed.
 
     logs : the logarithms of the tables. All families of the records are added to counts.
     """
-    moved = 0
+    n_moved = 0
     for case in range(first, last):
         pattern, offset = plan.patterns[case], plan.first_offset[case]
         first_clique, last_clique, first_family = (
@@ -237,18 +248,18 @@ def draw_given_tables(
         collect_products(plan, case, tables, logs, w, largest, sums, factors)
         for record in range(int(plan.weights[case])):
             begin_cell = first_cells[case] + record * (last_clique - first_clique)
-            draw_cells(plan, case, w, sums, key, begin_cell, drawn)
+            draw_cells(plan, case, w, sums, key, begin_cell, draws)
             new = False
             for c in range(first_clique, last_clique):
-                s = drawn[c - first_clique]
+                s = draws[c - first_clique]
                 new |= cells[begin_cell + c - first_clique] != s
                 cells[begin_cell + c - first_clique] = s
                 for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
                     counts[
                         plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
                     ] += 1.0
-            moved += new
-    return moved
+            n_moved += new
+    return n_moved
 
 
 @lean

@@ -41,9 +41,9 @@ def multiply(w, first: int, last: int, factors, n, run, maps, pick) -> None:
                     row[i] *= factor
                 s += run
     else:
-        row, chosen = w[first:last], maps[pick : pick + last - first]
+        row, indices = w[first:last], maps[pick : pick + last - first]
         for i in range(last - first):
-            row[i] *= factors[np.uint32(chosen[i])]
+            row[i] *= factors[np.uint32(indices[i])]
 
 
 @inlined
@@ -67,13 +67,13 @@ def add_up(w, first: int, last: int, sums, n, run, maps, pick) -> None:
                 sums[j] += result
                 s += run
     else:
-        row, chosen = w[first:last], maps[pick : pick + last - first]
+        row, indices = w[first:last], maps[pick : pick + last - first]
         for i in range(last - first):
-            sums[np.uint32(chosen[i])] += row[i]
+            sums[np.uint32(indices[i])] += row[i]
 
 
 @inlined
-def rescaled(w, first: int, last: int):
+def rescale(w, first: int, last: int):
     """Divide w[first:last] by its largest element, and return that element; if it is 0, nothing is changed."""
     high = 0.0
     for s in range(first, last):
@@ -93,7 +93,7 @@ MOST_FACTORS = 16
 
 
 @inlined
-def upwards(plan, pattern, w, sums, messages: np.ndarray):
+def pass_upwards(plan, pattern, w, sums, messages: np.ndarray):
     """Pass messages from leaves to root, given in w the product of potentials of each clique; return log Z.
 
     w gets e, and sums its sum for each separator state. The result is NaN where a clique underflows.
@@ -116,13 +116,13 @@ def upwards(plan, pattern, w, sums, messages: np.ndarray):
             log_z += math.log(z)
             z = 1.0
         if parent >= 0:
-            scale, above = 1.0 / largest, plan.cell_at[parent]
+            scale, parent_cell = 1.0 / largest, plan.cell_at[parent]
             for t in range(first, first + n_states):
                 messages[t] = sums[t] * scale
-            last = above + plan.free[parent] * plan.separators[parent]
+            last = parent_cell + plan.free[parent] * plan.separators[parent]
             multiply(
                 w,
-                above,
+                parent_cell,
                 last,
                 messages[first : first + n_states],
                 n_states,
@@ -149,8 +149,8 @@ def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
             plan.clique_families[c, 1],
         )
         last = begin_cell + plan.free[c] * plan.separators[c]
-        whole = begin < end and plan.n_own[begin] == last - begin_cell
-        if not whole:
+        is_whole = begin < end and plan.n_own[begin] == last - begin_cell
+        if not is_whole:
             w[begin_cell:last] = 1.0
         for f in range(begin, end):
             table, marginals, n_own = (
@@ -158,7 +158,7 @@ def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
                 plan.own[f],
                 plan.n_own[f],
             )
-            row, result = tables[table:], w[begin_cell:last] if whole and f == begin else factors
+            row, result = tables[table:], w[begin_cell:last] if is_whole and f == begin else factors
             if marginals < 0:
                 for j in range(n_own):
                     result[j] = row[j]
@@ -166,11 +166,11 @@ def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
                 cells = plan.maps[marginals : marginals + n_own]
                 for j in range(n_own):
                     result[j] = row[np.uint32(cells[j])]
-            if not whole or f > begin:
+            if not is_whole or f > begin:
                 multiply(w, begin_cell, last, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
             if (f - begin) % MOST_FACTORS == MOST_FACTORS - 1:
-                log_scale += math.log(rescaled(w, begin_cell, last))
-    return log_scale + upwards(plan, pattern, w, sums, messages)
+                log_scale += math.log(rescale(w, begin_cell, last))
+    return log_scale + pass_upwards(plan, pattern, w, sums, messages)
 
 
 @inlined
@@ -201,9 +201,9 @@ def collect(plan, case, logs, w, largest, sums):
         for s in range(begin_cell, begin_cell + n_cells):
             w[s] = 0.0
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-            table, down = plan.offsets[offset + f - first_family], plan.down[f]
+            table, map_begin = plan.offsets[offset + f - first_family], plan.down[f]
             for s in range(n_cells):
-                w[begin_cell + s] += logs[table + plan.maps[down + s]]
+                w[begin_cell + s] += logs[table + plan.maps[map_begin + s]]
     for c in range(last_clique - 1, first_clique - 1, -1):
         n_free, s, parent = plan.free[c], plan.cell_at[c], plan.parents[c]
         for t in range(plan.separator_at[c], plan.separator_at[c] + plan.separators[c]):
@@ -219,11 +219,11 @@ def collect(plan, case, logs, w, largest, sums):
         if parent < 0:
             log_z += largest[plan.separator_at[c]] + math.log(sums[plan.separator_at[c]])
         else:
-            first, above, up = plan.separator_at[c], plan.cell_at[parent], plan.up[c]
+            first, parent_cell, parent_map = plan.separator_at[c], plan.cell_at[parent], plan.up[c]
             for t in range(first, first + plan.separators[c]):
                 largest[t] += math.log(sums[t])
             for s in range(plan.free[parent] * plan.separators[parent]):
-                w[above + s] += largest[first + plan.maps[up + s]]
+                w[parent_cell + s] += largest[first + plan.maps[parent_map + s]]
     return log_z
 
 
@@ -240,11 +240,11 @@ def distribute(plan, case, w, shares, sums) -> None:
         if parent < 0:
             shares[first] = 1.0
         else:
-            above = plan.cell_at[parent]
-            last = above + plan.free[parent] * plan.separators[parent]
+            parent_cell = plan.cell_at[parent]
+            last = parent_cell + plan.free[parent] * plan.separators[parent]
             add_up(
                 w,
-                above,
+                parent_cell,
                 last,
                 shares[first : first + n_states],
                 n_states,
@@ -270,18 +270,22 @@ def add_families(plan, case, marginals, first: int, factors, counts: np.ndarray)
         begin_cell = first + plan.cell_at[c]
         end = begin_cell + plan.free[c] * plan.separators[c]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-            table, of_f, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
+            table, map_begin, n_own = (
+                plan.offsets[offset + f - first_family],
+                plan.own[f],
+                plan.n_own[f],
+            )
             row, shares = counts[table:], marginals[begin_cell:end]
             if n_own < end - begin_cell:
                 shares = factors
                 add_up(
                     marginals, begin_cell, end, factors, n_own, plan.run[f], plan.maps, plan.pick[f]
                 )
-            if of_f < 0:
+            if map_begin < 0:
                 for j in range(n_own):
                     row[j] += weight * shares[j]
             else:
-                cells = plan.maps[of_f : of_f + n_own]
+                cells = plan.maps[map_begin : map_begin + n_own]
                 for j in range(n_own):
                     row[np.uint32(cells[j])] += weight * shares[j]
     for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
@@ -345,12 +349,12 @@ def draw_cells(plan, case, w, sums, key: np.uint64, index, cells):
         t, n_free, parent = 0, plan.free[c], plan.parents[c]
         if parent >= 0:
             t = plan.maps[plan.up[c] + cells[parent - first_clique]]
-        chosen, begin_cell = 0, plan.cell_at[c] + t * n_free
+        free_cell, begin_cell = 0, plan.cell_at[c] + t * n_free
         if n_free > 1:
-            left, index = uniform(key, index) * sums[plan.separator_at[c] + t], index + 1
+            target, index = uniform(key, index) * sums[plan.separator_at[c] + t], index + 1
             total = w[begin_cell]
-            while left >= total and chosen < n_free - 1:
-                chosen += 1
-                total += w[begin_cell + chosen]
-        cells[c - first_clique] = t * n_free + chosen
+            while target >= total and free_cell < n_free - 1:
+                free_cell += 1
+                total += w[begin_cell + free_cell]
+        cells[c - first_clique] = t * n_free + free_cell
     return index

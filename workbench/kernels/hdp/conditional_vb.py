@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from workbench.kernels.count_moments import NEARLY_CERTAIN, given_positive
+from workbench.kernels.count_moments import NEARLY_CERTAIN, moments_if_positive
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.collapsed_vb import less_one_copy
 from workbench.kernels.simd.functions import normalise_logs
@@ -84,34 +84,34 @@ def share_in_order(
     var_dk: np.ndarray | None,
     var_wk: np.ndarray | None,
     var_k: np.ndarray | None,
-    one,
-    other,
+    first_topic,
+    second_topic,
     alpha,
     beta,
     beta_sum: float,
 ) -> None:
-    """Redistribute each pair's total responsibility for topics `one` and `other` between the two, for documents first..last.
+    """Redistribute each pair's responsibility for `first_topic` and `second_topic` between the two, for documents first..last.
 
     Their weights are those of eq. 15, with the same alpha for both.
     """
     moments = (mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k)
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
-            w, count, old_one, old_other = (
+            w, count, old_first, old_second = (
                 words[pair],
                 counts[pair],
-                gamma[pair, one],
-                gamma[pair, other],
+                gamma[pair, first_topic],
+                gamma[pair, second_topic],
             )
-            total = old_one + old_other
+            total = old_first + old_second
             log_odds = log_weight(
-                d, w, one, old_one, *moments, alpha, beta[w], beta_sum
-            ) - log_weight(d, w, other, old_other, *moments, alpha, beta[w], beta_sum)
+                d, w, first_topic, old_first, *moments, alpha, beta[w], beta_sum
+            ) - log_weight(d, w, second_topic, old_second, *moments, alpha, beta[w], beta_sum)
             share = 1.0 / (1.0 + math.exp(-min(max(log_odds, -700.0), 700.0)))
-            gamma[pair, one] = total * share
-            gamma[pair, other] = total - gamma[pair, one]
-            move_moments(d, w, one, count, old_one, gamma[pair, one], *moments)
-            move_moments(d, w, other, count, old_other, gamma[pair, other], *moments)
+            gamma[pair, first_topic] = total * share
+            gamma[pair, second_topic] = total - gamma[pair, first_topic]
+            move_moments(d, w, first_topic, count, old_first, gamma[pair, first_topic], *moments)
+            move_moments(d, w, second_topic, count, old_second, gamma[pair, second_topic], *moments)
 
 
 @kernel
@@ -142,12 +142,12 @@ def add_log_zeros(
 @kernel
 def expected_log(prior, mean, variance, log_zero):
     """Return the approximate E[log(a + n)] for prior a and a count n with mean E, variance V and log p(n = 0)."""
-    positive, mean_positive, variance_positive = given_positive(
+    positive, mean_positive, variance_positive = moments_if_positive(
         mean, variance, math.exp(min(log_zero, 0.0))
     )
-    raised = prior + mean_positive
-    above = math.log(raised) - 0.5 * variance_positive / (raised * raised)
-    return (1.0 - positive) * math.log(prior) + positive * above
+    positive_sum = prior + mean_positive
+    positive_log = math.log(positive_sum) - 0.5 * variance_positive / (positive_sum * positive_sum)
+    return (1.0 - positive) * math.log(prior) + positive * positive_log
 
 
 @kernel
@@ -180,7 +180,7 @@ def update_in_order(
             for k in range(n_topics):
                 g = old[k]
                 h, z = g * (1.0 - g), log_absence(g)
-                sized = beta_sum + less_one_copy(mean_k[k], g)
+                size = beta_sum + less_one_copy(mean_k[k], g)
                 gamma[k] = (
                     expected_log(
                         alpha[k],
@@ -194,8 +194,8 @@ def update_in_order(
                         less_one_copy(var_wk[w, k], h),
                         log_zero_wk[w, k] - z,
                     )
-                    - math.log(sized)
-                    + 0.5 * less_one_copy(var_k[k], h) / (sized * sized)
+                    - math.log(size)
+                    + 0.5 * less_one_copy(var_k[k], h) / (size * size)
                 )
             normalise_logs(n_topics, gamma)
             for k in range(n_topics):

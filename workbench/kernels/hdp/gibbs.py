@@ -48,12 +48,12 @@ def draw_slot(share, row, word_beta, new_weight, u, n_rows: int, cumulative: np.
     column = count(ends <= target)
     if column > 0:
         target -= lane(ends, column - 1)
-    top, above = cumulative[(n_rows - 1) * COLUMNS + column], 0
+    top, n_below = cumulative[(n_rows - 1) * COLUMNS + column], 0
     # without a branch; if rounding leaves the target at the total, the last slot with a weight
     for r in range(n_rows):
-        here = cumulative[r * COLUMNS + column]
-        above += (here <= target) & (here < top)
-    return above * COLUMNS + column
+        row_sum = cumulative[r * COLUMNS + column]
+        n_below += (row_sum <= target) & (row_sum < top)
+    return n_below * COLUMNS + column
 
 
 @kernel
@@ -87,7 +87,7 @@ def draw_tokens(
     capacity, word_beta = len(weights), beta / len(n_wk)
     share, cumulative, lowest_free, n_moved = np.zeros(capacity), np.zeros(capacity), 0, 0
     for d in range(first, last):
-        n_rows, here = -(-n_used // COLUMNS), n_dk[d]
+        n_rows, counts_d = -(-n_used // COLUMNS), n_dk[d]
         for k in range(n_rows * COLUMNS):
             share[k] = (n_dk[d, k] + alpha * weights[k]) / (n_k[k] + beta)
         for pair in range(indptr[d], indptr[d + 1]):
@@ -99,7 +99,7 @@ def draw_tokens(
                 max(tokens_before[pair], from_token), tokens_before[pair] + counts[pair]
             ):
                 old = np.int64(topics[token])
-                count_token(old, -1, here, row, n_k)
+                count_token(old, -1, counts_d, row, n_k)
                 share[old] = (n_dk[d, old] + alpha * weights[old]) / (n_k[old] + beta)
                 new = draw_slot(
                     share,
@@ -114,14 +114,14 @@ def draw_tokens(
                     while lowest_free < capacity - 1 and weights[lowest_free] > 0.0:
                         lowest_free += 1
                     if lowest_free == capacity - 1:  # the last slot is kept for pi_rest
-                        count_token(old, 1, here, row, n_k)
+                        count_token(old, 1, counts_d, row, n_k)
                         return d, token, n_moved, rest, n_used
                     new = lowest_free
                     weights[new], rest = break_stick(rest, gamma, uniform(new_key, token))
                     n_used = max(n_used, new + 1)
                     n_rows = -(-n_used // COLUMNS)
                 topics[token] = new
-                count_token(new, 1, here, row, n_k)
+                count_token(new, 1, counts_d, row, n_k)
                 share[new] = (n_dk[d, new] + alpha * weights[new]) / (n_k[new] + beta)
                 n_moved += new != old
     return -1, 0, n_moved, rest, n_used

@@ -49,14 +49,14 @@ def draw_from_urn(
             if not sampled[pair]:
                 continue
             for token in range(tokens_before[pair], tokens_before[pair + 1]):
-                target, reached, new = (
+                target, running_sum, new = (
                     uniform(key, token) * total,
                     alpha[0] + (mean_dk[d, 0] + n_dk[d, 0]),
                     np.int64(0),
                 )
-                while new < n_topics - 1 and reached <= target:
+                while new < n_topics - 1 and running_sum <= target:
                     new += 1
-                    reached += alpha[new] + (mean_dk[d, new] + n_dk[d, new])
+                    running_sum += alpha[new] + (mean_dk[d, new] + n_dk[d, new])
                 topics[token] = new
                 count_token(new, 1, n_dk[d], n_wk[words[pair]], n_k)
                 total += 1.0

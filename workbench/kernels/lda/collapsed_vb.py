@@ -118,18 +118,18 @@ def weigh(
     (V_k (ab)^2 - V_dk (bc)^2 - V_wk (ac)^2) / (abc)^2.
     """
     n_padded = len(mean_k)
-    nothing, live = (
+    zeros, live = (
         load_eight(workspace, NOTHING * n_padded),
         load_eight(workspace, LIVE * n_padded + k),
     )
-    in_d, in_w = d * n_padded + k, w * n_padded + k
+    index_d, index_w = d * n_padded + k, w * n_padded + k
     g = doubles(load_eight(gamma, i + k))
-    a = load_eight(workspace, ALPHA * n_padded + k) + max(load_eight(mean_dk, in_d) - g, nothing)
-    b = prior_w + max(load_eight(mean_wk, in_w) - g, nothing)
-    c = beta_sum + max(load_eight(mean_k, k) - g, nothing)
+    a = load_eight(workspace, ALPHA * n_padded + k) + max(load_eight(mean_dk, index_d) - g, zeros)
+    b = prior_w + max(load_eight(mean_wk, index_w) - g, zeros)
+    c = beta_sum + max(load_eight(mean_k, k) - g, zeros)
     if len(sampled_dk):
-        a = a + doubles(load_eight(sampled_dk, in_d))
-        b = b + doubles(load_eight(sampled_wk, in_w))
+        a = a + doubles(load_eight(sampled_dk, index_d))
+        b = b + doubles(load_eight(sampled_wk, index_w))
         c = c + doubles(load_eight(sampled_k, k))
     ab = a * b
     if var_k is None:
@@ -137,17 +137,17 @@ def weigh(
     h = g * (1.0 - g)
     ac, bc = a * c, b * c
     inverse, ab2 = 1.0 / (ab * c), ab * ab
-    of_dk = max(load_eight(var_dk, in_d) - h, nothing) * (bc * bc)
-    of_wk = max(load_eight(var_wk, in_w) - h, nothing) * (ac * ac)
-    of_k = max(load_eight(var_k, k) - h, nothing) * ab2
-    exponent = (of_k - (of_dk + of_wk)) * (0.5 * (inverse * inverse))
+    correction_dk = max(load_eight(var_dk, index_d) - h, zeros) * (bc * bc)
+    correction_wk = max(load_eight(var_wk, index_w) - h, zeros) * (ac * ac)
+    correction_k = max(load_eight(var_k, k) - h, zeros) * ab2
+    exponent = (correction_k - (correction_dk + correction_wk)) * (0.5 * (inverse * inverse))
     return (live * (ab2 * inverse)) * exp_within(max(min(exponent, 700.0), -700.0))
 
 
 @inlined
-def add_to(array, i, change, nothing) -> None:
+def add_to(array, i, change, zeros) -> None:
     """Add change to the eight counts from flat index i on; negative results become 0."""
-    store(array, i, max(load_eight(array, i) + change, nothing))
+    store(array, i, max(load_eight(array, i) + change, zeros))
 
 
 @inlined
@@ -169,20 +169,20 @@ def move(
 ):
     """Store a pair's updated gamma for the eight topics from k on, adjust the counts; return the change of gamma."""
     n_padded = len(mean_k)
-    nothing = load_eight(workspace, NOTHING * n_padded)
-    in_d, in_w = d * n_padded + k, w * n_padded + k
+    zeros = load_eight(workspace, NOTHING * n_padded)
+    index_d, index_w = d * n_padded + k, w * n_padded + k
     old = doubles(load_eight(gamma, i + k))
     store(gamma, i + k, weights)
     new = doubles(load_eight(gamma, i + k))
-    moved = (new - old) * count
-    add_to(mean_dk, in_d, moved, nothing)
-    add_to(mean_wk, in_w, moved, nothing)
-    add_to(mean_k, k, moved, nothing)
+    amount = (new - old) * count
+    add_to(mean_dk, index_d, amount, zeros)
+    add_to(mean_wk, index_w, amount, zeros)
+    add_to(mean_k, k, amount, zeros)
     if var_k is not None:
-        moved = moved * (1.0 - (new + old))  # n { new (1 - new) - old (1 - old) }
-        add_to(var_dk, in_d, moved, nothing)
-        add_to(var_wk, in_w, moved, nothing)
-        add_to(var_k, k, moved, nothing)
+        amount = amount * (1.0 - (new + old))  # n { new (1 - new) - old (1 - old) }
+        add_to(var_dk, index_d, amount, zeros)
+        add_to(var_wk, index_w, amount, zeros)
+        add_to(var_k, k, amount, zeros)
     return max(new - old, old - new)
 
 
@@ -378,13 +378,13 @@ def update_in_order(
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
             later = min(pair + AHEAD, end)
-            of_word, of_gamma = words[later] * len(mean_k), rows[later] * len(mean_k)
+            word_begin, gamma_begin = words[later] * len(mean_k), rows[later] * len(mean_k)
             for k in range(0, n_topics, BLOCK):
-                fetch(mean_wk, of_word + k)
-                fetch(gamma, of_gamma + k)
+                fetch(mean_wk, word_begin + k)
+                fetch(gamma, gamma_begin + k)
                 if var_k is not None:
-                    fetch(var_wk, of_word + k)
-            changed = renew(
+                    fetch(var_wk, word_begin + k)
+            change = renew(
                 d,
                 words[pair],
                 counts[pair],
@@ -405,7 +405,7 @@ def update_in_order(
                 rows[pair],
                 workspace,
             )
-            largest = max(largest, changed)
+            largest = max(largest, change)
     return highest(largest)
 
 
@@ -433,16 +433,16 @@ def add_moments(
         for pair in range(indptr[d], indptr[d + 1]):
             if sampled[pair]:
                 continue
-            in_d, in_w = d * n_padded, words[pair] * n_padded
+            begin_d, begin_w = d * n_padded, words[pair] * n_padded
             for k in range(0, n_topics, BLOCK):
                 g = doubles(load_eight(gamma, i + k))
                 part = counts[pair] * g
-                store(mean_dk, in_d + k, load_eight(mean_dk, in_d + k) + part)
-                store(mean_wk, in_w + k, load_eight(mean_wk, in_w + k) + part)
+                store(mean_dk, begin_d + k, load_eight(mean_dk, begin_d + k) + part)
+                store(mean_wk, begin_w + k, load_eight(mean_wk, begin_w + k) + part)
                 store(mean_k, k, load_eight(mean_k, k) + part)
                 if var_k is not None:
                     part = part * (1.0 - g)
-                    store(var_dk, in_d + k, load_eight(var_dk, in_d + k) + part)
-                    store(var_wk, in_w + k, load_eight(var_wk, in_w + k) + part)
+                    store(var_dk, begin_d + k, load_eight(var_dk, begin_d + k) + part)
+                    store(var_wk, begin_w + k, load_eight(var_wk, begin_w + k) + part)
                     store(var_k, k, load_eight(var_k, k) + part)
             i += n_padded

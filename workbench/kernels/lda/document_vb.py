@@ -64,9 +64,9 @@ def visit_narrow(
     """Compute new_k = sum_i n_i w_ik / Z_i over pairs as `visit` does, for at most sixteen topics, kept in registers."""
     a, sums, n_tiny = load(document_weights, row_begin), spread(0.0), 0
     for i in range(0, n, GROUP):
-        for soon in four_from(rows, i + GROUP):
-            fetch(word_weights, soon)
-            fetch(word_weights, soon + LINE)
+        for next_rows in four_from(rows, i + GROUP):
+            fetch(word_weights, next_rows)
+            fetch(word_weights, next_rows + LINE)
         r0, r1, r2, r3 = four_from(rows, i)
         result = totals(
             a * load(word_weights, r0),
@@ -102,11 +102,11 @@ def visit(
     for k in range(0, n_padded, LANES):
         store(new, k, spread(0.0))
     for i in range(0, n, GROUP):
-        soon = four_from(rows, i + GROUP)
+        next_rows = four_from(rows, i + GROUP)
         own_rows = r0, r1, r2, r3 = four_from(rows, i)
         s0 = s1 = s2 = s3 = 0.0 * load_eight(document_weights, row_begin)
         for k in range(0, n_padded, BLOCK):
-            for row in soon:
+            for row in next_rows:
                 fetch(word_weights, row + k)
             a = load_eight(document_weights, row_begin + k)
             s0 += a * load_eight(word_weights, r0 + k)
@@ -158,8 +158,8 @@ def fit_each(
             )
         store(tokens, n, spread(0.0))
         store(rows, n, spread(0))
-        for passed in range(most_passes):
-            if passed > 0:
+        for pass_number in range(most_passes):
+            if pass_number > 0:
                 standard_vb.weigh_row(
                     d, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights
                 )
@@ -226,8 +226,8 @@ def fit_documents(
 
     Returns how many pairs were visited, over all passes.
     """
-    n_padded, most = len(alpha), most_pairs(first, last, indptr) + LANES
-    tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
+    n_padded, capacity = len(alpha), most_pairs(first, last, indptr) + LANES
+    tokens, ratios, rows = np.empty(capacity), np.empty(capacity), np.empty(capacity, np.int64)
     gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
     # an argument below, since a constant would have another type
     none_sampled = standard_vb.NOTHING_SAMPLED[0]
@@ -324,9 +324,9 @@ def count_narrow(
     for k in range(0, n_padded, LANES):
         new = spread(0.0)
         for i in range(begin, end):
-            soon = documents[np.uint64(min(i + AHEAD, last_pair))] * n_padded + k
-            fetch(document_weights, soon)
-            fetch(document_weights, soon + LINE)
+            next_row = documents[np.uint64(min(i + AHEAD, last_pair))] * n_padded + k
+            fetch(document_weights, next_row)
+            fetch(document_weights, next_row + LINE)
             new += ratios[np.uint64(i - start)] * load(
                 document_weights, documents[np.uint64(i)] * n_padded + k
             )
@@ -352,9 +352,9 @@ def count_wide(
     n_padded, last_pair = new_wk.shape[1], len(documents) - 1
     for k in range(row_begin, row_begin + n_padded, LANES):
         store(new_wk, k, spread(0.0))
-    soon = four_rows(documents, begin, last_pair, n_padded)
+    next_rows = four_rows(documents, begin, last_pair, n_padded)
     for i in range(begin, end, GROUP):
-        rows, soon = soon, four_rows(documents, i + GROUP, last_pair, n_padded)
+        rows, next_rows = next_rows, four_rows(documents, i + GROUP, last_pair, n_padded)
         q0, q1, q2, q3 = four_from(ratios, i - start)
         q1, q2, q3 = (
             q1 if i + 1 < end else 0.0,
@@ -362,7 +362,7 @@ def count_wide(
             q3 if i + 3 < end else 0.0,
         )
         for k in range(0, n_padded, BLOCK):
-            for row in soon:
+            for row in next_rows:
                 fetch(document_weights, row + k)
             store(
                 new_wk,

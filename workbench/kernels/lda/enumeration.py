@@ -36,12 +36,12 @@ def log_joints(
     topics, logs = assignments(len(documents), n_topics), np.zeros(n_topics ** len(documents))
     sizes = (alpha + mean_dk)[:, :n_topics].sum(axis=1)
     for i, (d, w) in enumerate(zip(documents, words, strict=True)):
-        k, same = topics[:, i], topics[:, :i] == topics[:, [i]]
-        n_dk = mean_dk[d, k] + same[:, documents[:i] == d].sum(axis=1)
-        n_wk = mean_wk[w, k] + same[:, words[:i] == w].sum(axis=1)
-        n_k = mean_k[k] + same.sum(axis=1)
-        of_document = (alpha[k] + n_dk) / (sizes[d] + np.sum(documents[:i] == d))
-        logs += np.log(of_document * ((beta + n_wk) / (len(mean_wk) * beta + n_k)))
+        k, is_same = topics[:, i], topics[:, :i] == topics[:, [i]]
+        n_dk = mean_dk[d, k] + is_same[:, documents[:i] == d].sum(axis=1)
+        n_wk = mean_wk[w, k] + is_same[:, words[:i] == w].sum(axis=1)
+        n_k = mean_k[k] + is_same.sum(axis=1)
+        document_factor = (alpha[k] + n_dk) / (sizes[d] + np.sum(documents[:i] == d))
+        logs += np.log(document_factor * ((beta + n_wk) / (len(mean_wk) * beta + n_k)))
     return logs
 
 
@@ -63,19 +63,25 @@ def posterior_means(
     """
     n_tokens, total = len(documents), alpha.sum()
     topics, same_topic = assignments(n_tokens, len(alpha)), np.empty((n_tokens, n_tokens))
-    at_document, at_row = np.eye(n_documents + 1)[documents], np.eye(n_rows + 1)[words]
-    sizes, predictive = total + at_document.sum(axis=0), np.zeros((n_documents + 1, n_rows + 1))
-    of_empty = total * probability.sum()
+    document_indicators, row_indicators = (
+        np.eye(n_documents + 1)[documents],
+        np.eye(n_rows + 1)[words],
+    )
+    sizes, predictive = (
+        total + document_indicators.sum(axis=0),
+        np.zeros((n_documents + 1, n_rows + 1)),
+    )
+    empty_mass = total * probability.sum()
     for i in range(n_tokens):
-        same = topics == topics[:, [i]]
-        same_topic[i] = probability @ same
-        first = ~same[:, :i].any(
+        is_same = topics == topics[:, [i]]
+        same_topic[i] = probability @ is_same
+        first = ~is_same[:, :i].any(
             axis=1
         )  # each topic of an assignment is visited at its first token
-        same, p, prior = same[first], probability[first], alpha[topics[first, i]]
-        theta = (prior[:, None] + same @ at_document) / sizes
-        phi = (beta + same @ at_row) / (n_words * beta + same.sum(axis=1))[:, None]
+        is_same, p, prior = is_same[first], probability[first], alpha[topics[first, i]]
+        theta = (prior[:, None] + is_same @ document_indicators) / sizes
+        phi = (beta + is_same @ row_indicators) / (n_words * beta + is_same.sum(axis=1))[:, None]
         predictive += (p[:, None] * theta).T @ phi
-        of_empty -= p @ prior
+        empty_mass -= p @ prior
     token_topic = [np.bincount(column, probability, len(alpha)) for column in topics.T]
-    return np.array(token_topic), same_topic, predictive + (of_empty / sizes / n_words)[:, None]
+    return np.array(token_topic), same_topic, predictive + (empty_mass / sizes / n_words)[:, None]

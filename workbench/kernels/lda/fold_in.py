@@ -32,7 +32,7 @@ def collapsed_theta(
 ) -> None:
     """Compute theta (document, topic) of documents first..last by CVB0, given phi (word, topic)."""
     n_topics, most_pairs = len(alpha), np.diff(indptr[first : last + 1]).max()
-    gamma, n_k, before = np.empty((most_pairs, n_topics)), np.empty(n_topics), np.empty(n_topics)
+    gamma, n_k, old_k = np.empty((most_pairs, n_topics)), np.empty(n_topics), np.empty(n_topics)
     for d in range(first, last):
         begin, n_pairs = indptr[d], indptr[d + 1] - indptr[d]
         n_tokens = np.int64(0)
@@ -40,7 +40,7 @@ def collapsed_theta(
             n_tokens += counts[begin + i]
         gamma[:n_pairs], n_k[:] = 0.0, n_tokens / n_topics
         for iteration in range(MOST_PASSES + 1):
-            before[:] = n_k
+            old_k[:] = n_k
             for i in range(n_pairs):
                 row, count, p = gamma[i], counts[begin + i], phi[words[begin + i]]
                 total = 0.0
@@ -59,7 +59,7 @@ def collapsed_theta(
                 continue
             change = 0.0
             for k in range(n_topics):
-                change += abs(n_k[k] - before[k])
+                change += abs(n_k[k] - old_k[k])
             if change < TOLERANCE * n_topics:
                 break
         write_mean(alpha, n_k, n_tokens, theta[d])
@@ -113,8 +113,10 @@ def sampled_theta(
                 for token in range(tokens_before[pair], tokens_before[pair + 1]):
                     if sweep > 0:
                         n_k[topics[token - first_token]] -= 1.0
-                    others = n_k if sweep > 0 else even
-                    new, _ = draw_topic(p, alpha, others, cumulative, uniform(sweep_key, token))
+                    other_counts = n_k if sweep > 0 else even
+                    new, _ = draw_topic(
+                        p, alpha, other_counts, cumulative, uniform(sweep_key, token)
+                    )
                     topics[token - first_token] = new
                     n_k[new] += 1.0
             if sweep > burn_in:

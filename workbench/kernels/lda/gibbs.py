@@ -23,7 +23,7 @@ after the next one has been removed, so that no token waits for a division.
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
-from workbench.kernels.simd.functions import STAIR, counted, fast_exp, stairs
+from workbench.kernels.simd.functions import STAIR, fast_exp, lane_counts, stairs
 from workbench.kernels.simd.vectors import (
     LANES,
     LINE,
@@ -62,14 +62,14 @@ def draw_from(sums, cumulative: np.ndarray, ends, u):
     steps, top = stairs(sums)
     store(ends, 0, steps)
     targets = u * top
-    place = np.uint64(lane(counted(steps <= targets), 0))
-    column = np.int64(COLUMN_AT[place])
-    target = lane(targets, 0) - ends[COLUMN_BEFORE[place]]
+    position = np.uint64(lane(lane_counts(steps <= targets), 0))
+    column = np.int64(COLUMN_AT[position])
+    target = lane(targets, 0) - ends[COLUMN_BEFORE[position]]
     end = len(cumulative) - LANES + column
-    target, above = min(target, cumulative[np.uint64(end)] * LARGEST_UNIFORM), 0
+    target, n_below = min(target, cumulative[np.uint64(end)] * LARGEST_UNIFORM), 0
     for i in range(column, end, LANES):
-        above += cumulative[np.uint64(i)] <= target
-    return np.uint32(above * LANES + column)
+        n_below += cumulative[np.uint64(i)] <= target
+    return np.uint32(n_below * LANES + column)
 
 
 @inlined
@@ -81,13 +81,13 @@ def count_token(k, change, n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray) 
 
 
 @inlined
-def beside(mean, i, n):
+def total_count(mean, i, n):
     """Return n + mean[i], the sum of a sampled and an expected count, or n where mean is None."""
     return n if mean is None else mean[i] + n
 
 
 @inlined
-def block_beside(mean, i, n):
+def total_counts(mean, i, n):
     return n if mean is None else load(mean, i) + n
 
 
@@ -96,7 +96,7 @@ def inverse_sizes(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, added)
     """Return 1 / (W beta + n_k) (topic,), where n_k is the sampled count plus any expected count plus `added`."""
     inverse = np.empty(len(n_k))
     for k in range(len(n_k)):
-        inverse[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + added))
+        inverse[k] = 1.0 / (words_beta + total_count(mean_k, k, n_k[k] + added))
     return inverse
 
 
@@ -128,16 +128,16 @@ def draw_pair(
     for token in range(first_token, first_token + n_copies):
         old = topics[token]
         count_token(old, -1, n_dk, n_wk, n_k)
-        inverse[old] = 1.0 / (words_beta + beside(mean_k, old, n_k[old]))
+        inverse[old] = 1.0 / (words_beta + total_count(mean_k, old, n_k[old]))
         sums = spread(0.0)
         for i in range(0, len(n_k), LANES):
-            a = load(alpha, i) + block_beside(mean_dk, i, doubles(load(n_dk, i)))
-            sums += a * load(inverse, i) * (beta + block_beside(mean_wk, i, doubles(load(n_wk, i))))
+            a = load(alpha, i) + total_counts(mean_dk, i, doubles(load(n_dk, i)))
+            sums += a * load(inverse, i) * (beta + total_counts(mean_wk, i, doubles(load(n_wk, i))))
             store(cumulative, i, sums)
         new = draw_from(sums, cumulative, ends, uniform(key, token))
         topics[token] = new
         count_token(new, 1, n_dk, n_wk, n_k)
-        inverse[new] = 1.0 / (words_beta + beside(mean_k, new, n_k[new]))
+        inverse[new] = 1.0 / (words_beta + total_count(mean_k, new, n_k[new]))
         n_moved += new != old
     return n_moved
 
@@ -156,7 +156,7 @@ def add_token(
     k,
     row,
     n_wk: np.ndarray,
-    here,
+    counts_d,
     n_k: np.ndarray,
     mean_here,
     mean_k: np.ndarray,
@@ -164,26 +164,31 @@ def add_token(
     var_k: np.ndarray | None,
     alpha,
     words_beta: float,
-    same,
-    more,
+    inverse_k,
+    next_inverse_k,
     share,
-    raised,
+    next_share,
     leaning,
 ) -> None:
     """Add a token in topic k to the counts, and update the weights that `draw_topics` derives from the counts."""
-    here[k] += 1
+    counts_d[k] += 1
     n_k[k] += 1
     bump(n_wk, row + k, np.int32(1))
-    put(share, k, raised[k])
-    same[k] = more[k]
+    put(share, k, next_share[k])
+    inverse_k[k] = next_inverse_k[k]
     if var_k is not None:
         put(
             leaning,
             k,
-            leaning_of(alpha[k] + beside(mean_here, k, here[k]), same[k], var_here[k], var_k[k]),
+            leaning_of(
+                alpha[k] + total_count(mean_here, k, counts_d[k]),
+                inverse_k[k],
+                var_here[k],
+                var_k[k],
+            ),
         )
-    more[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + 1))
-    raised[k] = (alpha[k] + beside(mean_here, k, here[k] + 1)) * more[k]
+    next_inverse_k[k] = 1.0 / (words_beta + total_count(mean_k, k, n_k[k] + 1))
+    next_share[k] = (alpha[k] + total_count(mean_here, k, counts_d[k] + 1)) * next_inverse_k[k]
 
 
 @inlined
@@ -229,9 +234,9 @@ def draw_topics(
     at_most_256_bits()
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
     # arguments, since for the literals 0 and 1 it would be compiled twice
-    same = inverse_sizes(n_k, mean_k, words_beta, np.int64(0))
-    more = inverse_sizes(n_k, mean_k, words_beta, np.int64(1))
-    share, raised, leaning, cumulative = (
+    inverse_k = inverse_sizes(n_k, mean_k, words_beta, np.int64(0))
+    next_inverse_k = inverse_sizes(n_k, mean_k, words_beta, np.int64(1))
+    share, next_share, leaning, cumulative = (
         np.empty(lanes),
         np.empty(lanes),
         np.empty(lanes),
@@ -242,20 +247,21 @@ def draw_topics(
     for d in range(first, last):
         for i in range(0, lanes, LANES):
             n = doubles(load(n_dk, d * lanes + i))
-            a = load(alpha, i) + block_beside(mean_dk, d * lanes + i, n)
-            store(share, i, a * load(same, i))
+            a = load(alpha, i) + total_counts(mean_dk, d * lanes + i, n)
+            store(share, i, a * load(inverse_k, i))
             store(
-                raised,
+                next_share,
                 i,
-                (load(alpha, i) + block_beside(mean_dk, d * lanes + i, n + 1.0)) * load(more, i),
+                (load(alpha, i) + total_counts(mean_dk, d * lanes + i, n + 1.0))
+                * load(next_inverse_k, i),
             )
             if var_k is not None:
                 store(
                     leaning,
                     i,
-                    leaning_of(a, load(same, i), load(var_dk, d * lanes + i), load(var_k, i)),
+                    leaning_of(a, load(inverse_k, i), load(var_dk, d * lanes + i), load(var_k, i)),
                 )
-        here = n_dk[d]
+        counts_d = n_dk[d]
         mean_here = None if mean_dk is None else mean_dk[d]
         var_here = None if var_dk is None else var_dk[d]
         new, row_before, waits = np.uint32(0), np.int64(0), False
@@ -265,21 +271,21 @@ def draw_topics(
             row = words[pair] * lanes
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 old = topics[np.uint64(token)]
-                here[old] -= 1
+                counts_d[old] -= 1
                 n_k[old] -= 1
                 bump(n_wk, row + old, np.int32(-1))
-                raised[old], more[old] = share[old], same[old]
-                same[old] = 1.0 / (words_beta + beside(mean_k, old, n_k[old]))
-                a = alpha[old] + beside(mean_here, old, here[old])
-                put(share, old, a * same[old])
+                next_share[old], next_inverse_k[old] = share[old], inverse_k[old]
+                inverse_k[old] = 1.0 / (words_beta + total_count(mean_k, old, n_k[old]))
+                a = alpha[old] + total_count(mean_here, old, counts_d[old])
+                put(share, old, a * inverse_k[old])
                 if var_k is not None:
-                    put(leaning, old, leaning_of(a, same[old], var_here[old], var_k[old]))
+                    put(leaning, old, leaning_of(a, inverse_k[old], var_here[old], var_k[old]))
                 if waits:
                     add_token(
                         new,
                         row_before,
                         n_wk,
-                        here,
+                        counts_d,
                         n_k,
                         mean_here,
                         mean_k,
@@ -287,10 +293,10 @@ def draw_topics(
                         var_k,
                         alpha,
                         words_beta,
-                        same,
-                        more,
+                        inverse_k,
+                        next_inverse_k,
                         share,
-                        raised,
+                        next_share,
                         leaning,
                     )
                 sums = spread(0.0)
@@ -316,7 +322,7 @@ def draw_topics(
                 new,
                 row_before,
                 n_wk,
-                here,
+                counts_d,
                 n_k,
                 mean_here,
                 mean_k,
@@ -324,10 +330,10 @@ def draw_topics(
                 var_k,
                 alpha,
                 words_beta,
-                same,
-                more,
+                inverse_k,
+                next_inverse_k,
                 share,
-                raised,
+                next_share,
                 leaning,
             )
     return n_moved

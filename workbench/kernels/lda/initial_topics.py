@@ -35,11 +35,13 @@ def sixteen_uniforms(typing_context, key: np.uint64, index):
 
     def build(context, builder, sig, arguments):
         first = builder.add(arguments[0], builder.mul(arguments[1], INT64(int(GOLDEN))))
-        one = builder.insert_element(ir.Constant(INTEGERS, ir.Undefined), first, ir.IntType(32)(0))
-        places = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        single = builder.insert_element(
+            ir.Constant(INTEGERS, ir.Undefined), first, ir.IntType(32)(0)
+        )
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
         steps = ir.Constant(INTEGERS, [(lane + 1) * int(GOLDEN) % 2**64 for lane in range(LANES)])
         bits = builder.add(
-            builder.shuffle_vector(one, ir.Constant(INTEGERS, ir.Undefined), places), steps
+            builder.shuffle_vector(single, ir.Constant(INTEGERS, ir.Undefined), zeros), steps
         )
         for shift, factor in ((30, int(MIX_A)), (27, int(MIX_B))):
             bits = builder.mul(
@@ -67,9 +69,9 @@ def weigh_at_random(way, key: np.uint64, pair, n_topics: int, gamma, first: int)
     It depends only on the key and the number of the pair.
     """
     if way == HARD:
-        chosen = np.int64(uniform(key, pair * n_topics) * n_topics)
+        topic = np.int64(uniform(key, pair * n_topics) * n_topics)
         for k in range(n_topics):
-            gamma[first + k] = 1.0 if k == chosen else 0.0
+            gamma[first + k] = 1.0 if k == topic else 0.0
         return
     for k in range(0, n_topics, LANES):
         u = sixteen_uniforms(key, pair * n_topics + k)
@@ -209,15 +211,15 @@ def start_responsibilities(
                         store(stored, row * lanes + k, load(gamma, i * lanes + k))
                 row += 1
             for k in range(0, lanes, LANES):
-                of_document, of_all = load(mean_dk, d * lanes + k), load(mean_k, k)
+                n_dk, n_k = load(mean_dk, d * lanes + k), load(mean_k, k)
                 for i in range(n):
                     expected = np.float64(counts[pairs[i]]) * load(gamma, i * lanes + k)
                     index = words[pairs[i]] * lanes + k
                     store(mean_wk, index, load(mean_wk, index) + expected)
-                    of_document += expected
-                    of_all += expected
-                store(mean_dk, d * lanes + k, of_document)
-                store(mean_k, k, of_all)
+                    n_dk += expected
+                    n_k += expected
+                store(mean_dk, d * lanes + k, n_dk)
+                store(mean_k, k, n_k)
 
 
 @kernel

@@ -29,12 +29,12 @@ def draw_ancestors(weights, u, ancestors: np.ndarray) -> None:
     n, total = len(weights), 0.0
     for r in range(n):
         total += weights[r]
-    position, below = 0, weights[0]
+    position, cumulative = 0, weights[0]
     for r in range(n):
         target = (r + u) / n * total
-        while position < n - 1 and below <= target:
+        while position < n - 1 and cumulative <= target:
             position += 1
-            below += weights[position]
+            cumulative += weights[position]
         ancestors[r] = position
 
 
@@ -78,21 +78,23 @@ def left_to_right(
                 position += 1
         topics = np.empty((n_particles, n_tokens), np.int64)
         for e in range(logs.shape[1]):
-            of_estimate = absorb(absorb(key, d), e)
-            of_ancestors = absorb(of_estimate, n_particles)
+            estimate_key = absorb(absorb(key, d), e)
+            ancestor_key = absorb(estimate_key, n_particles)
             for r in range(n_particles):
-                keys[r] = absorb(of_estimate, r)
+                keys[r] = absorb(estimate_key, r)
             n_k[:], influence[:] = 0.0, 0.0
             logs[d, e] = 0.0
             for n in range(n_tokens):
-                drawn = n * (n + 1) // 2
+                n_drawn = n * (n + 1) // 2
                 mean = 0.0
                 for r in range(n_particles):
-                    for before in range(n):
-                        n_k[r, topics[r, before]] -= 1.0
-                        u = uniform(keys[r], drawn + before)
-                        new, _ = draw_topic(phi[topics_drawn[before]], alpha, n_k[r], cumulative, u)
-                        topics[r, before] = new
+                    for earlier in range(n):
+                        n_k[r, topics[r, earlier]] -= 1.0
+                        u = uniform(keys[r], n_drawn + earlier)
+                        new, _ = draw_topic(
+                            phi[topics_drawn[earlier]], alpha, n_k[r], cumulative, u
+                        )
+                        topics[r, earlier] = new
                         n_k[r, new] += 1.0
                     _, total = draw_topic(phi[topics_drawn[n]], alpha, n_k[r], cumulative, 0.0)
                     weights[r] = total / (total_alpha + n)
@@ -101,16 +103,20 @@ def left_to_right(
                 for r in range(n_particles):
                     influence[r] += weights[r] / mean - 1.0
                 if resample and n_particles > 1:
-                    draw_ancestors(weights, uniform(of_ancestors, n), ancestors)
+                    draw_ancestors(weights, uniform(ancestor_key, n), ancestors)
                     topics[:, :n], n_k[:] = topics[ancestors, :n], n_k[ancestors]
                 for r in range(n_particles):
                     new, _ = draw_topic(
-                        phi[topics_drawn[n]], alpha, n_k[r], cumulative, uniform(keys[r], drawn + n)
+                        phi[topics_drawn[n]],
+                        alpha,
+                        n_k[r],
+                        cumulative,
+                        uniform(keys[r], n_drawn + n),
                     )
                     topics[r, n] = new
                     n_k[r, new] += 1.0
             squares = 0.0
             for r in range(n_particles):
                 squares += influence[r] ** 2
-            known = n_particles > 1 and not resample
-            variance[d, e] = squares / (n_particles * (n_particles - 1)) if known else np.nan
+            has_error = n_particles > 1 and not resample
+            variance[d, e] = squares / (n_particles * (n_particles - 1)) if has_error else np.nan

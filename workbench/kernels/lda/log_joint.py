@@ -49,16 +49,16 @@ def log_joint(
     return log_joint_from(log_documents(n_dk, alpha, n_topics), n_wk, n_k, beta, n_topics)
 
 
-def log_joint_from(of_documents, n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> float:
+def log_joint_from(document_part, n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> float:
     """Return the log joint L(n), given the documents' part and padded counts n_wk (word, topic), n_k (topic,)."""
-    of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
-    return of_documents + of_words - of_sizes
+    word_part, size_part = _rises_of_topics(n_wk, n_k, beta, n_topics)
+    return document_part + word_part - size_part
 
 
 def log_topics(n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> float:
     """Return the topics' part of the log joint L(n), from padded counts n_wk (word, topic) and n_k (topic,)."""
-    of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
-    return of_words - of_sizes
+    word_part, size_part = _rises_of_topics(n_wk, n_k, beta, n_topics)
+    return word_part - size_part
 
 
 def _rises_of_topics(n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> tuple[float, float]:
@@ -87,13 +87,13 @@ def _add_rises(counts: np.ndarray, x, row_sums, log_gamma_x):
     for k in range(0, len(x), LANES):
         store(log_gamma_x, k, log_gammas(load(x, k)))
     for row in range(len(counts)):
-        sums, of_row = spread(0.0), spread(0.0)
+        sums, row_rises = spread(0.0), spread(0.0)
         for k in range(0, len(x), LANES):
             n = load(counts, row * counts.shape[1] + k)
             sums += doubles(n)
             if count(n == 0) < LANES:
-                of_row += rises_of(n, load(x, k), load(log_gamma_x, k))
-        rises += of_row
+                row_rises += rises_of(n, load(x, k), load(log_gamma_x, k))
+        rises += row_rises
         row_sums[row] = total(sums)
     return total(rises)
 
@@ -106,17 +106,17 @@ def _look_up_rises(counts: np.ndarray, x, row_sums, table):
     for n in range(0, IN_TABLE, LANES):
         store(table, n, rises_of(numbers(x) + n, x, log_gamma_x))
     for row in range(len(counts)):
-        sums, of_row = spread(0.0), spread(0.0)
+        sums, row_rises = spread(0.0), spread(0.0)
         for k in range(0, counts.shape[1], LANES):
             n = load(counts, row * counts.shape[1] + k)
             sums += doubles(n)
             if count(n == 0) == LANES:
                 continue
             if count(n < IN_TABLE) == LANES:
-                of_row += take(table, n)
+                row_rises += take(table, n)
             else:
-                of_row += rises_of(n, x, log_gamma_x)
-        rises += of_row
+                row_rises += rises_of(n, x, log_gamma_x)
+        rises += row_rises
         row_sums[row] = total(sums)
     return total(rises)
 

@@ -40,10 +40,16 @@ AHEAD = 2
 def share(i, end, normalisers, counts: np.ndarray, ratios: np.ndarray):
     """Return n / Z of four pairs, 0 if Z is tiny or the pair is past `end`, and how many Z are tiny; store the ratios."""
     copies = doubles(load_four(counts, i))
-    in_run, tiny = numbers(copies) < float(end - i), normalisers < TINY
-    result = choose(tiny, 0.0 * copies, choose(in_run, copies, 0.0 * copies) / normalisers)
+    is_in_run, tiny = numbers(copies) < float(end - i), normalisers < TINY
+    result = choose(tiny, 0.0 * copies, choose(is_in_run, copies, 0.0 * copies) / normalisers)
     store(ratios, i, result)
-    return lane(result, 0), lane(result, 1), lane(result, 2), lane(result, 3), count(in_run & tiny)
+    return (
+        lane(result, 0),
+        lane(result, 1),
+        lane(result, 2),
+        lane(result, 3),
+        count(is_in_run & tiny),
+    )
 
 
 @inlined
@@ -60,23 +66,23 @@ def visit_narrow(
     ratios: np.ndarray,
 ):
     """Add the expected counts of one word's pairs as `visit` does, for at most sixteen topics, with n_wk in registers."""
-    b, of_word, n_tiny = load(word_weights, row_begin), load(mean_wk, row_begin), 0
+    b, n_w, n_tiny = load(word_weights, row_begin), load(mean_wk, row_begin), 0
     for i in range(begin, end, GROUP):
         r0, r1, r2, r3 = rows_from(documents, i, LANES)
         g0, g1 = b * load(document_weights, r0), b * load(document_weights, r1)
         g2, g3 = b * load(document_weights, r2), b * load(document_weights, r3)
         q0, q1, q2, q3, tiny = share(i, end, totals(g0, g1, g2, g3), counts, ratios)
         g0, g1, g2, g3 = q0 * g0, q1 * g1, q2 * g2, q3 * g3
-        of_word += g0
-        of_word += g1
-        of_word += g2
-        of_word += g3
+        n_w += g0
+        n_w += g1
+        n_w += g2
+        n_w += g3
         store(mean_dk, r0, load(mean_dk, r0) + g0)
         store(mean_dk, r1, load(mean_dk, r1) + g1)
         store(mean_dk, r2, load(mean_dk, r2) + g2)
         store(mean_dk, r3, load(mean_dk, r3) + g3)
         n_tiny += tiny
-    store(mean_wk, row_begin, of_word)
+    store(mean_wk, row_begin, n_w)
     return n_tiny
 
 
@@ -116,12 +122,12 @@ def visit(
             r0, r1, r2, r3 = rows_from(documents, i, n_padded)
             q0, q1, q2, q3 = four_from(ratios, i)
             for k in range(0, n_padded, LANES):
-                b, of_word = load(word_weights, row_begin + k), load(mean_wk, row_begin + k)
-                of_word += give(mean_dk, r0 + k, (q0 * b) * load(document_weights, r0 + k))
-                of_word += give(mean_dk, r1 + k, (q1 * b) * load(document_weights, r1 + k))
-                of_word += give(mean_dk, r2 + k, (q2 * b) * load(document_weights, r2 + k))
-                of_word += give(mean_dk, r3 + k, (q3 * b) * load(document_weights, r3 + k))
-                store(mean_wk, row_begin + k, of_word)
+                b, n_w = load(word_weights, row_begin + k), load(mean_wk, row_begin + k)
+                n_w += give(mean_dk, r0 + k, (q0 * b) * load(document_weights, r0 + k))
+                n_w += give(mean_dk, r1 + k, (q1 * b) * load(document_weights, r1 + k))
+                n_w += give(mean_dk, r2 + k, (q2 * b) * load(document_weights, r2 + k))
+                n_w += give(mean_dk, r3 + k, (q3 * b) * load(document_weights, r3 + k))
+                store(mean_wk, row_begin + k, n_w)
     return n_tiny
 
 
@@ -152,10 +158,10 @@ def visit_wide(
             z1 += b * load(document_weights, r1 + k)
         q0, q1, _, _, tiny = share(i, min(i + 2, end), totals(z0, z1, none, none), counts, ratios)
         for k in range(0, n_padded, LANES):
-            b, of_word = load(word_weights, row_begin + k), load(mean_wk, row_begin + k)
-            of_word += give(mean_dk, r0 + k, (q0 * b) * load(document_weights, r0 + k))
-            of_word += give(mean_dk, r1 + k, (q1 * b) * load(document_weights, r1 + k))
-            store(mean_wk, row_begin + k, of_word)
+            b, n_w = load(word_weights, row_begin + k), load(mean_wk, row_begin + k)
+            n_w += give(mean_dk, r0 + k, (q0 * b) * load(document_weights, r0 + k))
+            n_w += give(mean_dk, r1 + k, (q1 * b) * load(document_weights, r1 + k))
+            store(mean_wk, row_begin + k, n_w)
         n_tiny += tiny
     return n_tiny
 
@@ -184,7 +190,7 @@ def visit_runs(
     first: int,
     last: int,
     words: np.ndarray,
-    begins,
+    run_begins,
     documents: np.ndarray,
     counts: np.ndarray,
     document_weights: np.ndarray,
@@ -195,18 +201,18 @@ def visit_runs(
 ):
     """Add the expected counts of runs first..last (one word's pairs each) to mean_dk, mean_wk; return how many Z are tiny.
 
-    words (run,), begins (run + 1,), documents and counts (place,) : see `split.Blocks`; rows are padded. Writes n / Z of each
-    pair to ratios (place,), 0 where Z is tiny. A pair with a tiny Z is not counted; returns how many there are.
+    words (run,), run_begins (run + 1,), documents and counts (place,) : see `split.Blocks`; rows are padded. Writes n / Z of
+    each pair to ratios (place,), 0 where Z is tiny. A pair with a tiny Z is not counted; returns how many there are.
     """
     n_padded, last_run, n_tiny = mean_dk.shape[1], len(words) - 1, 0
     for run in range(first, last):
-        soon = np.int64(words[np.uint64(min(run + AHEAD, last_run))]) * n_padded
+        next_row = np.int64(words[np.uint64(min(run + AHEAD, last_run))]) * n_padded
         for k in range(0, n_padded, LINE):
-            fetch(word_weights, soon + k)
-            fetch(mean_wk, soon + k)
+            fetch(word_weights, next_row + k)
+            fetch(mean_wk, next_row + k)
         begin, end, row_begin = (
-            begins[np.uint64(run)],
-            begins[np.uint64(run + 1)],
+            run_begins[np.uint64(run)],
+            run_begins[np.uint64(run + 1)],
             np.int64(words[np.uint64(run)]) * n_padded,
         )
         if n_padded == LANES:

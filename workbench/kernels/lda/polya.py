@@ -56,10 +56,10 @@ def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
 
     groups : an array of counts, of any shape, for each group
     """
-    n, often = zip(*map(occurrences, groups), strict=True)
+    n, frequencies = zip(*map(occurrences, groups), strict=True)
     ends = np.append(0, np.cumsum([*map(len, n)]))
     return Sites(
-        ends, np.concatenate(n).astype(float), np.concatenate(often) / n_chains, np.zeros(0)
+        ends, np.concatenate(n).astype(float), np.concatenate(frequencies) / n_chains, np.zeros(0)
     )
 
 
@@ -70,9 +70,9 @@ def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     if counts.max(initial=0) > LARGEST_LISTED:
         return np.unique(counts[counts > 0], return_counts=True)
-    often = np.bincount(counts.ravel())
-    n = 1 + np.flatnonzero(often[1:])
-    return n, often[n]
+    frequencies = np.bincount(counts.ravel())
+    n = 1 + np.flatnonzero(frequencies[1:])
+    return n, frequencies[n]
 
 
 def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -> Sites:
@@ -98,37 +98,37 @@ def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -
     return Sites(ends * ORDER, n, weight, spread)
 
 
-def added(several: list[Sites]) -> Sites:
+def merge_sites(parts: list[Sites]) -> Sites:
     """Return the `Sites` of several data sets together: distinct counts of each group, with weights added."""
     groups = [
-        _added_group(
+        _merge_group(
             [
                 Sites(
                     None,
                     *(column[ranges] for column in sites[1:3]),
                     sites.spread[ranges] if len(sites.spread) else None,
                 )
-                for sites, ranges in zip(several, ats, strict=True)
+                for sites, ranges in zip(parts, ats, strict=True)
             ]
         )
         for ats in zip(
-            *(map(slice, sites.indptr, sites.indptr[1:]) for sites in several), strict=True
+            *(map(slice, sites.indptr, sites.indptr[1:]) for sites in parts), strict=True
         )
     ]
     n, weight, spread = (np.concatenate(column) for column in zip(*groups, strict=True))
     return Sites(np.append(0, np.cumsum([len(group[0]) for group in groups])), n, weight, spread)
 
 
-def _added_group(several: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _merge_group(parts: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return distinct counts, weights and spreads (site,) of one group, merged from several `Sites`."""
-    n, ranges = np.unique(np.concatenate([sites.n for sites in several]), return_inverse=True)
-    weight = np.bincount(ranges, np.concatenate([sites.weight for sites in several]), len(n))
-    if several[0].spread is None:
+    n, ranges = np.unique(np.concatenate([sites.n for sites in parts]), return_inverse=True)
+    weight = np.bincount(ranges, np.concatenate([sites.weight for sites in parts]), len(n))
+    if parts[0].spread is None:
         return n, weight, np.zeros(0)
     return (
         n,
         weight,
-        np.bincount(ranges, np.concatenate([sites.spread for sites in several]), len(n)),
+        np.bincount(ranges, np.concatenate([sites.spread for sites in parts]), len(n)),
     )
 
 
@@ -148,8 +148,10 @@ def conditional_moments(mean, variance, occupied):
     if occupied < 0.5:
         mean = min(mean, -math.log1p(-occupied))
     variance = min(variance, mean)
-    above = max(mean / occupied, 1.0)
-    return above, max((variance + mean * mean) / occupied - above * above, 0.0)
+    positive_mean = max(mean / occupied, 1.0)
+    return positive_mean, max(
+        (variance + mean * mean) / occupied - positive_mean * positive_mean, 0.0
+    )
 
 
 @kernel
@@ -159,16 +161,16 @@ def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers)
         for row in range(mean.shape[0]):
             for k in range(n_topics):
                 n, weight, half = mean[row, k], 1.0, 0.0
-                drawn = 0 if sampled is None else sampled[s, row, k]
+                n_sampled = 0 if sampled is None else sampled[s, row, k]
                 if variance is not None:
                     half = 0.5 * variance[row, k]
-                    if drawn == 0 and n > 0.0:
+                    if n_sampled == 0 and n > 0.0:
                         weight = occupied[row, k]
                         if weight <= 0.0:
                             continue
                         n, half = conditional_moments(n, variance[row, k], weight)
                         half *= 0.5 * weight
-                n += drawn
+                n += n_sampled
                 if n <= 0.0:
                     continue
                 position = min(
@@ -176,12 +178,12 @@ def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers)
                 )
                 t = (n - CENTRES[position]) / HALF_WIDTHS[position]
                 sums_of_bin = powers[0 if pooled else k, position]
-                square, odd = t * t, weight * t
+                square, odd_power = t * t, weight * t
                 for j in range(0, ORDER, 2):
                     sums_of_bin[j] += weight
-                    sums_of_bin[j + 1] += odd
+                    sums_of_bin[j + 1] += odd_power
                     weight *= square
-                    odd *= square
+                    odd_power *= square
                 if variance is not None:
                     for j in range(ORDER, 2 * ORDER):
                         sums_of_bin[j] += half

@@ -27,8 +27,8 @@ def trigammas(first: int, last: int, prior, counts: np.ndarray, result) -> None:
     """Compute psi'(prior_k + n_rk) of count rows first..last; prior must be positive in the padding too."""
     for row in range(first, last):
         for k in range(0, counts.shape[1], LANES):
-            place = row * counts.shape[1] + k
-            store(result, place, log_gamma_trigamma(load(prior, k) + load(counts, place))[1])
+            index = row * counts.shape[1] + k
+            store(result, index, log_gamma_trigamma(load(prior, k) + load(counts, index))[1])
 
 
 @inlined
@@ -41,45 +41,45 @@ def expected_of_pair(
     document_factors: np.ndarray,
     word_factors: np.ndarray,
     n_topics: int,
-    of_pair,
+    pair_counts,
 ):
-    """Write a pair's unnormalised expected counts to of_pair (topic,), and return their normalising factor.
+    """Write a pair's unnormalised expected counts to pair_counts (topic,), and return their normalising factor.
 
     Their product is n gamma_k. gamma is computed from the factors where the responsibilities are not stored.
     """
-    n_padded = len(of_pair)
+    n_padded = len(pair_counts)
     if len(gamma):
         for k in range(0, n_padded, LANES):
-            store(of_pair, k, doubles(load(gamma, row * n_padded + k)))
+            store(pair_counts, k, doubles(load(gamma, row * n_padded + k)))
         return float(count)
     (document_logs, document_weights), (word_logs, word_weights) = document_factors, word_factors
     sums = spread(0.0)
     for k in range(0, n_padded, LANES):
         weight = load(document_weights, d * n_padded + k) * load(word_weights, w * n_padded + k)
-        store(of_pair, k, weight)
+        store(pair_counts, k, weight)
         sums += weight
     normaliser = total(sums)
     if normaliser < TINY:
         log_domain_gamma(
-            d, document_logs, document_weights, w, word_logs, word_weights, n_topics, of_pair
+            d, document_logs, document_weights, w, word_logs, word_weights, n_topics, pair_counts
         )
         normaliser = 1.0
     return float(count) / normaliser
 
 
 @inlined
-def sampled_of_pair(first_token, count, topics: np.ndarray, of_pair) -> None:
-    """Count the tokens of a sampled pair by topic, into of_pair (topic,)."""
-    of_pair[:] = 0.0
+def sampled_of_pair(first_token, count, topics: np.ndarray, pair_counts) -> None:
+    """Count the tokens of a sampled pair by topic, into pair_counts (topic,)."""
+    pair_counts[:] = 0.0
     for token in range(first_token, first_token + count):
-        of_pair[topics[np.uint64(token)]] += 1.0
+        pair_counts[topics[np.uint64(token)]] += 1.0
 
 
 @inlined
-def conditional_weight(k, d, w, of_pair, scale, totals, alpha, beta, words_beta: float):
+def conditional_weight(k, d, w, pair_counts, scale, totals, alpha, beta, words_beta: float):
     """Return the unnormalised conditional probability of each of sixteen topics from k on, with the pair's counts removed."""
     n_dk, n_wk, n_k = totals
-    c, n_padded = load(of_pair, k) * scale, len(of_pair)
+    c, n_padded = load(pair_counts, k) * scale, len(pair_counts)
     a = load(alpha, k) + max(load(n_dk, d * n_padded + k) - c, 0.0)
     b = beta + max(load(n_wk, w * n_padded + k) - c, 0.0)
     return a * b / (words_beta + max(load(n_k, k) - c, 0.0))
@@ -106,7 +106,7 @@ def gaps(
     alpha,
     beta,
     n_topics: int,
-    of_row,
+    pair_counts,
     result,
 ) -> None:
     """Write g / (n - 1) to result (place,), for the Jensen gap g of each pair of n >= 2 tokens in runs first..last.
@@ -116,24 +116,28 @@ def gaps(
     rows (pair,) : the row of an averaged pair in `gamma`, which is empty where responsibilities are not stored
     alpha : 0 in the padding
     """
-    n_padded, words_beta, (curve_dk, curve_wk, curve_k) = len(of_row), len(totals[1]) * beta, curves
+    n_padded, words_beta, (curve_dk, curve_wk, curve_k) = (
+        len(pair_counts),
+        len(totals[1]) * beta,
+        curves,
+    )
     for run in range(first, last):
         w = np.int64(run_words[run])
-        for place in range(run_begins[run], run_begins[run + 1]):
-            n, d, pair = counts[place], np.int64(documents[place]), pairs[place]
+        for index in range(run_begins[run], run_begins[run + 1]):
+            n, d, pair = counts[index], np.int64(documents[index]), pairs[index]
             if n < 2:
                 continue
             scale = 1.0
             if sampled[pair]:
-                sampled_of_pair(tokens_before[pair], n, topics, of_row)
+                sampled_of_pair(tokens_before[pair], n, topics, pair_counts)
             else:
                 row = rows[pair] if len(gamma) else 0
                 scale = expected_of_pair(
-                    d, w, row, n, gamma, document_factors, word_factors, n_topics, of_row
+                    d, w, row, n, gamma, document_factors, word_factors, n_topics, pair_counts
                 )
             sums = curved = squares = spread(0.0)
             for k in range(0, n_padded, LANES):
-                q = conditional_weight(k, d, w, of_row, scale, totals, alpha, beta, words_beta)
+                q = conditional_weight(k, d, w, pair_counts, scale, totals, alpha, beta, words_beta)
                 curve = q * (
                     load(curve_dk, d * n_padded + k)
                     + load(curve_wk, w * n_padded + k)
@@ -142,10 +146,10 @@ def gaps(
                 sums += q
                 curved += curve
                 squares += q * curve
-            of_pair = totals_of(sums, curved, squares, sums)
-            inverse = 1.0 / lane(of_pair, 0)
-            result[place] = max(
-                0.5 * n / (n - 1) * inverse * (lane(of_pair, 1) - inverse * lane(of_pair, 2)), 0.0
+            moments = totals_of(sums, curved, squares, sums)
+            inverse = 1.0 / lane(moments, 0)
+            result[index] = max(
+                0.5 * n / (n - 1) * inverse * (lane(moments, 1) - inverse * lane(moments, 2)), 0.0
             )
 
 
@@ -164,8 +168,8 @@ def change_sides(
     words: np.ndarray,
     counts: np.ndarray,
     tokens_before: np.ndarray,
-    before,
-    after,
+    was_sampled,
+    is_sampled,
     rows,
     gamma,
     document_factors: np.ndarray,
@@ -176,18 +180,19 @@ def change_sides(
     n_dk: np.ndarray,
     n_wk: np.ndarray,
     n_k: np.ndarray,
-    of_pair,
+    pair_counts,
 ) -> None:
     """Draw and count topics of tokens of pairs that become sampled; remove tokens of pairs that cease to be sampled.
 
-    before, after (pair,) : whether a pair is sampled; n_dk, n_wk, n_k : the counts of sampled tokens only, updated
+    was_sampled, is_sampled (pair,) : whether a pair was, and is, sampled; n_dk, n_wk, n_k : the counts of sampled tokens;
+    updated
     """
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
-            if before[pair] == after[pair]:
+            if was_sampled[pair] == is_sampled[pair]:
                 continue
             w, scale = np.int64(words[pair]), 1.0
-            if after[pair]:
+            if is_sampled[pair]:
                 row = rows[pair] if len(gamma) else 0
                 scale = expected_of_pair(
                     d,
@@ -198,54 +203,56 @@ def change_sides(
                     document_factors,
                     word_factors,
                     n_topics,
-                    of_pair,
+                    pair_counts,
                 )
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
-                if after[pair]:
+                if is_sampled[pair]:
                     rest, k = uniform(key, token) * counts[pair], np.int64(0)
-                    while k < n_topics - 1 and rest >= of_pair[k] * scale:
-                        rest -= of_pair[k] * scale
+                    while k < n_topics - 1 and rest >= pair_counts[k] * scale:
+                        rest -= pair_counts[k] * scale
                         k += 1
                     topics[token] = k
-                count_token(topics[token], 1 if after[pair] else -1, n_dk[d], n_wk[w], n_k)
+                count_token(topics[token], 1 if is_sampled[pair] else -1, n_dk[d], n_wk[w], n_k)
 
 
 @kernel
-def kept_after(
+def fill_gamma(
     indptr: np.ndarray,
     words: np.ndarray,
     counts: np.ndarray,
     tokens_before: np.ndarray,
-    before,
-    after,
+    was_sampled,
+    is_sampled,
     rows,
     gamma,
     topics: np.ndarray,
     totals,
     alpha,
     beta,
-    of_pair,
+    pair_counts,
     new,
 ) -> None:
-    """Fill new (averaged pair, topic) with the responsibilities of all pairs that `after` does not mark as sampled.
+    """Fill new (averaged pair, topic) with the responsibilities of all pairs that `is_sampled` does not mark as sampled.
 
     Pairs that were averaged before keep their responsibilities; others get the conditional of one of their tokens.
     """
-    n_padded, words_beta, to = len(totals[2]), len(totals[1]) * beta, 0
+    n_padded, words_beta, position = len(totals[2]), len(totals[1]) * beta, 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
-            if after[pair]:
+            if is_sampled[pair]:
                 continue
-            if not before[pair]:
-                new[to] = gamma[rows[pair]]
+            if not was_sampled[pair]:
+                new[position] = gamma[rows[pair]]
             else:
                 w, sums = np.int64(words[pair]), spread(0.0)
-                sampled_of_pair(tokens_before[pair], counts[pair], topics, of_pair)
+                sampled_of_pair(tokens_before[pair], counts[pair], topics, pair_counts)
                 for k in range(0, n_padded, LANES):
-                    q = conditional_weight(k, d, w, of_pair, 1.0, totals, alpha, beta, words_beta)
-                    store(new, to * n_padded + k, q)
+                    q = conditional_weight(
+                        k, d, w, pair_counts, 1.0, totals, alpha, beta, words_beta
+                    )
+                    store(new, position * n_padded + k, q)
                     sums += q
                 inverse = 1.0 / total(sums)
                 for k in range(n_padded):
-                    new[to, k] *= inverse
-            to += 1
+                    new[position, k] *= inverse
+            position += 1

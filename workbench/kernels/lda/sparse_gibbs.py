@@ -109,14 +109,14 @@ def write_back(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> Non
 @kernel
 def mean_held(n_dk: np.ndarray, document_tokens):
     """Return how many topics the document of a token has, averaged over all tokens, given n_dk (document, topic)."""
-    lanes, held, n_tokens = n_dk.shape[1], 0, 0
+    lanes, n_total, n_tokens = n_dk.shape[1], 0, 0
     for d in range(len(n_dk)):
         n_tokens += document_tokens[d]
-        here = 0
+        n_positive = 0
         for index in range(d * lanes, (d + 1) * lanes, LANES):
-            here += count(load(n_dk, index) > 0)
-        held += here * document_tokens[d]
-    return held / max(n_tokens, 1)
+            n_positive += count(load(n_dk, index) > 0)
+        n_total += n_positive * document_tokens[d]
+    return n_total / max(n_tokens, 1)
 
 
 @inlined
@@ -146,31 +146,31 @@ def mend(
 def topic_everywhere(target, q, sums, alpha, n_topics: int):
     """Return the first topic at which the running sum of weights alpha_k q_k over all topics exceeds `target`."""
     index = 0
-    sofar = running(load(sums, index))
-    while lane(sofar, 15) <= target and index + LANES < len(sums):
-        target -= lane(sofar, 15)
+    running_sums = running(load(sums, index))
+    while lane(running_sums, 15) <= target and index + LANES < len(sums):
+        target -= lane(running_sums, 15)
         index += LANES
-        sofar = running(load(sums, index))
-    i = count(sofar <= target)
+        running_sums = running(load(sums, index))
+    i = count(running_sums <= target)
     first = LANES * (index + i)
     if first >= n_topics:  # only by rounding, as below
         return n_topics - 1
     if i:
-        target -= lane(sofar, i - 1)
+        target -= lane(running_sums, i - 1)
     return min(first + count(running(load(alpha, first) * load(q, first)) <= target), n_topics - 1)
 
 
 @inlined
-def entry_below(target, sofar, below, entries, start, end, one):
+def entry_below(target, block_sums, sums_before, entries, start, end, one):
     """Return the index of the first entry of a document's list at which the running sum of weights exceeds `target`.
 
-    The sum goes over the entries of lane 0, then over those of lane 1, and so on. sofar : the sums up to each lane.
+    The sum goes over the entries of lane 0, then over those of lane 1, and so on. block_sums : the sums up to each lane.
     """
-    i = min(count(sofar <= target), LANES - 1)
+    i = min(count(block_sums <= target), LANES - 1)
     if i:
-        target -= lane(sofar, i - 1)
+        target -= lane(block_sums, i - 1)
     entry = start + i
-    while entry + LANES < end and below[entry - start] <= target:
+    while entry + LANES < end and sums_before[entry - start] <= target:
         entry += LANES
     if entries[entry] < one:  # only by rounding
         entry = start
@@ -180,16 +180,16 @@ def entry_below(target, sofar, below, entries, start, end, one):
 
 
 @inlined
-def add_entry(d, k, entries, starts: np.ndarray, ends, topic_of, one, ones, nothing) -> None:
+def add_entry(d, k, entries, starts: np.ndarray, ends, topic_of, one, ones, zeros) -> None:
     """Add a token in topic k to the list of document d, in the topic's entry or in a free one."""
     free = ends[d]
     for index in range(starts[d], ends[d], LANES):
-        held = load(entries, index)
-        same = ((held & topic_of) == k) & (held >= one)
-        if count(same):
-            store(entries, index, held + choose(same, ones, nothing))
+        block = load(entries, index)
+        is_same = ((block & topic_of) == k) & (block >= one)
+        if count(is_same):
+            store(entries, index, block + choose(is_same, ones, zeros))
             return
-        i = first_lane(held < one)
+        i = first_lane(block < one)
         if i < LANES:
             free = min(free, index + i)
     if free == ends[d]:
@@ -224,8 +224,12 @@ def draw_words(
     """
     lanes, words_beta = len(n_k), len(n_wk) * beta
     topic_of, one, shift = np.int32((1 << bits) - 1), np.int32(1 << bits), np.int32(bits)
-    ones, nothing = spread(one), spread(np.int32(0))
-    q, inverse, below = np.empty(lanes), inverse_sizes(n_k, None, words_beta, 0), np.empty(lanes)
+    ones, zeros = spread(one), spread(np.int32(0))
+    q, inverse, sums_before = (
+        np.empty(lanes),
+        inverse_sizes(n_k, None, words_beta, 0),
+        np.empty(lanes),
+    )
     sums = np.zeros((lanes // LANES + LANES - 1) // LANES * LANES)
     n_moved = 0
     for w in range(first, last):
@@ -235,35 +239,37 @@ def draw_words(
             sums[index // LANES] = total(load(alpha, index) * row)
         for pair in range(indptr[w], indptr[w + 1]):
             if pair + AHEAD < indptr[w + 1]:
-                ahead = starts[documents[pair + AHEAD]]
+                next_start = starts[documents[pair + AHEAD]]
                 for line in range(3):
-                    fetch(entries, ahead + line * LANES)
+                    fetch(entries, next_start + line * LANES)
                 fetch(topics, first_tokens[pair + AHEAD])
             d = documents[pair]
             start = starts[d]
             for token in range(first_tokens[pair], first_tokens[pair] + counts[pair]):
                 old = np.int64(topics[token])
                 mend(w, old, -1, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta)
-                sofar = spread(np.float64(0.0))
+                block_sums = spread(np.float64(0.0))
                 for index in range(start, ends[d], LANES):
-                    held = load(entries, index)
-                    of = held & topic_of
-                    held -= choose((of == np.int32(old)) & (held >= one), ones, nothing)
-                    store(entries, index, held)
-                    sofar += doubles(held >> shift) * take(q, of)
-                    store(below, index - start, sofar)
-                sofar = running(sofar)
-                of_document, everywhere = lane(sofar, 15), load(sums, 0)
+                    block = load(entries, index)
+                    of = block & topic_of
+                    block -= choose((of == np.int32(old)) & (block >= one), ones, zeros)
+                    store(entries, index, block)
+                    block_sums += doubles(block >> shift) * take(q, of)
+                    store(sums_before, index - start, block_sums)
+                block_sums = running(block_sums)
+                document_weight, everywhere = lane(block_sums, 15), load(sums, 0)
                 for index in range(LANES, len(sums), LANES):
                     everywhere += load(sums, index)
-                target = uniform(key, token) * (of_document + total(everywhere))
-                if target < of_document:
-                    entry = entry_below(target, sofar, below, entries, start, ends[d], one)
+                target = uniform(key, token) * (document_weight + total(everywhere))
+                if target < document_weight:
+                    entry = entry_below(
+                        target, block_sums, sums_before, entries, start, ends[d], one
+                    )
                     new = np.int64(entries[entry] & topic_of)
                     entries[entry] += one
                 else:
-                    new = topic_everywhere(target - of_document, q, sums, alpha, n_topics)
-                    add_entry(d, np.int32(new), entries, starts, ends, topic_of, one, ones, nothing)
+                    new = topic_everywhere(target - document_weight, q, sums, alpha, n_topics)
+                    add_entry(d, np.int32(new), entries, starts, ends, topic_of, one, ones, zeros)
                 topics[token] = new
                 mend(w, new, 1, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta)
                 n_moved += new != old

@@ -129,8 +129,8 @@ def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights) -> Non
 def log_weight(row, k, logs, weights, n_topics: int):
     """Return log weight (row, k): from `logs` if the row has a very small weight, else from `weights`."""
     lowest = weights[row, 0]
-    for other in range(1, n_topics):
-        lowest = min(lowest, weights[row, other])
+    for topic in range(1, n_topics):
+        lowest = min(lowest, weights[row, topic])
     return logs[row, k] if lowest < FAINT else fast_log(weights[row, k])
 
 
@@ -171,8 +171,8 @@ def log_domain_gamma(
 ):
     """Compute one pair's gamma (topic,) in the log domain, from document and word weights; return the log normaliser."""
     for k in range(n_topics):
-        of_document = log_weight(d, k, document_logs, document_weights, n_topics)
-        gamma[k] = of_document + log_weight(w, k, word_logs, word_weights, n_topics)
+        document_log = log_weight(d, k, document_logs, document_weights, n_topics)
+        gamma[k] = document_log + log_weight(w, k, word_logs, word_weights, n_topics)
     return normalise_logs(n_topics, gamma)
 
 
@@ -228,11 +228,11 @@ def update_pair(
                 n_dk += doubles(load(sampled_dk, document + k))
                 n_wk += doubles(load(sampled_wk, word + k))
                 n_k += doubles(load(sampled_k, k))
-            of_document, of_word, size = load(alpha, k) + n_dk, beta + n_wk, words_beta + n_k
+            document_sum, word_sum, size = load(alpha, k) + n_dk, beta + n_wk, words_beta + n_k
             if point:
-                new = of_document * (of_word / size)
+                new = document_sum * (word_sum / size)
             else:
-                new = exp_digamma_ratio(of_document, of_word, size)
+                new = exp_digamma_ratio(document_sum, word_sum, size)
             new = choose(numbers(new) < float(n_topics - k), new, spread(0.0))
             store(gamma, k, new)
             sums += new
@@ -263,7 +263,7 @@ def update_in_order(
     indptr: np.ndarray,
     words: np.ndarray,
     counts: np.ndarray,
-    drawn,
+    is_sampled,
     variational_before,
     stored,
     mean_dk: np.ndarray,
@@ -279,13 +279,13 @@ def update_in_order(
 ) -> None:
     """Update gamma of those pairs of documents first..last that are not sampled, one by one in canonical order.
 
-    drawn (pair,) : whether a pair is sampled; variational_before (pair,) : the row of a variational pair in `stored`;
+    is_sampled (pair,) : whether a pair is sampled; variational_before (pair,) : the row of a variational pair in `stored`;
     point : as in `weigh_row`
     """
     gamma = np.empty(len(mean_k))
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
-            if not drawn[pair]:
+            if not is_sampled[pair]:
                 update_pair(
                     d,
                     words[pair],
@@ -311,11 +311,11 @@ def weighted_entropy(weights, gamma):
     """Return - sum_i weights_i sum_k gamma_ik log gamma_ik of padded rows, with 0 log 0 = 0."""
     n_padded, result = gamma.shape[1], spread(0.0)
     for i in range(len(weights)):
-        of_row = spread(0.0)
+        row_sums = spread(0.0)
         for k in range(i * n_padded, (i + 1) * n_padded, LANES):
             g = doubles(load(gamma, k))
-            of_row += g * fast_log(max(g, 1e-300))
-        result += weights[i] * of_row
+            row_sums += g * fast_log(max(g, 1e-300))
+        result += weights[i] * row_sums
     return 0.0 - total(result)
 
 
@@ -344,36 +344,36 @@ def times_power(product, logs, c, z):
 
     Small powers z^c are multiplied into the product, so that many of them need one logarithm.
     """
-    often = c > LARGEST_POWER
+    is_large = c > LARGEST_POWER
     power = choose(
-        often, spread(1.0), z * choose(c > 1.0, z, spread(1.0)) * choose(c > 2.0, z, spread(1.0))
+        is_large, spread(1.0), z * choose(c > 1.0, z, spread(1.0)) * choose(c > 2.0, z, spread(1.0))
     )
     longer = product * power
     if count(longer < SMALLEST_PRODUCT) + count(longer > LARGEST_PRODUCT) == 0:
         product = longer
     else:
         product, logs = power, logs + fast_log(product)
-    if count(often) > 0:
-        logs += choose(often, c * fast_log(z), spread(0.0))
+    if count(is_large) > 0:
+        logs += choose(is_large, c * fast_log(z), spread(0.0))
     return product, logs
 
 
 @lean
 def log_normalisers(counts: np.ndarray, ratios: np.ndarray):
     """Return sum_dw n_dw log Z_dw over pairs with a stored n_dw / Z_dw > 0, and the number of other pairs."""
-    product, logs, by_themselves, n_by_logs = spread(1.0), spread(0.0), 0.0, 0
-    in_lanes = len(ratios) - len(ratios) % LANES
-    for i in range(0, in_lanes, LANES):
+    product, logs, scalar_sum, n_by_logs = spread(1.0), spread(0.0), 0.0, 0
+    n_in_lanes = len(ratios) - len(ratios) % LANES
+    for i in range(0, n_in_lanes, LANES):
         c, ratio = doubles(load(counts, i)), load(ratios, i)
-        by_logs = ratio == 0.0
-        n_by_logs += count(by_logs & (c > 0.0))
-        product, logs = times_power(product, logs, c, choose(by_logs, spread(1.0), c / ratio))
-    for i in range(in_lanes, len(ratios)):
+        is_zero = ratio == 0.0
+        n_by_logs += count(is_zero & (c > 0.0))
+        product, logs = times_power(product, logs, c, choose(is_zero, spread(1.0), c / ratio))
+    for i in range(n_in_lanes, len(ratios)):
         if ratios[i] > 0.0:
-            by_themselves += counts[i] * fast_log(counts[i] / ratios[i])
+            scalar_sum += counts[i] * fast_log(counts[i] / ratios[i])
         else:
             n_by_logs += counts[i] > 0
-    return total(logs + fast_log(product)) + by_themselves, n_by_logs
+    return total(logs + fast_log(product)) + scalar_sum, n_by_logs
 
 
 @kernel

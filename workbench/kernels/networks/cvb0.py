@@ -21,7 +21,7 @@ TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""
 
 
-class Added(NamedTuple):
+class Addends(NamedTuple):
     """The prior to add to the count at each address (`engines.networks.paths`), and which addresses are of row sums."""
 
     prior: np.ndarray  # (address,) float64; for a known probability, the probability itself
@@ -34,26 +34,29 @@ class Added(NamedTuple):
 
 
 @inlined
-def weigh_path(d, w, slot, author, slots, added, whole, by_logs):
+def weigh_path(d, w, slot, author, slots, added, totals, by_logs):
     """Return the weight of one path for one pair given the current counts, or its logarithm if `by_logs`."""
     leaf = slots.leaf[slot]
-    above, below = added.beta[leaf] + whole.n_wk[w, leaf], added.beta_total[leaf] + whole.n_k[leaf]
-    log_weight = math.log(above / below) if by_logs else 0.0
+    numerator, denominator = (
+        added.beta[leaf] + totals.n_wk[w, leaf],
+        added.beta_total[leaf] + totals.n_k[leaf],
+    )
+    log_weight = math.log(numerator / denominator) if by_logs else 0.0
     for f in range(slots.factors.shape[1]):
         address = slots.factors[slot, f] + author * slots.factor_strides[slot, f]
         number = added.prior[address]
         if address >= added.rest_at:
-            number += whole.n_rest[address - added.rest_at]
+            number += totals.n_rest[address - added.rest_at]
         elif address < added.own_at:
-            number += whole.n_own[d, address]
+            number += totals.n_own[d, address]
         if by_logs:
             log_number = math.log(number) if number > 0.0 else -math.inf
             log_weight += -log_number if added.is_row[address] else log_number
         elif added.is_row[address]:
-            below *= number
+            denominator *= number
         else:
-            above *= number
-    return log_weight if by_logs else above / below
+            numerator *= number
+    return log_weight if by_logs else numerator / denominator
 
 
 @lean
@@ -64,17 +67,17 @@ def update_paths(
     words: np.ndarray,
     counts: np.ndarray,
     owners,
-    begins,
+    pair_begins,
     slots,
     real,
     added,
     gamma,
-    whole,
+    totals,
     new,
 ):
     """Update the responsibilities q of the pairs of documents first..last, in turn; return the largest change of a q.
 
-    begins (pair + 1,) int64: where the slots of each pair begin in `gamma`; real (path,): the slots that are paths, not
+    pair_begins (pair + 1,) int64: where the slots of each pair begin in `gamma`; real (path,): the slots that are paths, not
     padding; new (author of a document, path) is scratch.
     """
     n_slots, largest = len(slots.leaf), 0.0
@@ -84,25 +87,27 @@ def update_paths(
             w, n, total = words[pair], counts[pair], 0.0
             for o in range(len(authors)):
                 for slot in real:
-                    q = np.float64(gamma[begins[pair] + o * n_slots + slot])
-                    add_path(d, w, slot, authors[o], -q, slots, added.rest_at, whole)
+                    q = np.float64(gamma[pair_begins[pair] + o * n_slots + slot])
+                    add_path(d, w, slot, authors[o], -q, slots, added.rest_at, totals)
             for o in range(len(authors)):
                 for i in range(len(real)):
-                    new[o, i] = weigh_path(d, w, real[i], authors[o], slots, added, whole, False)
+                    new[o, i] = weigh_path(d, w, real[i], authors[o], slots, added, totals, False)
                     total += new[o, i]
             if not TINY < total < 1.0 / TINY:
-                most, total = -math.inf, 0.0
+                largest_log, total = -math.inf, 0.0
                 for o in range(len(authors)):
                     for i in range(len(real)):
-                        new[o, i] = weigh_path(d, w, real[i], authors[o], slots, added, whole, True)
-                        most = max(most, new[o, i])
+                        new[o, i] = weigh_path(
+                            d, w, real[i], authors[o], slots, added, totals, True
+                        )
+                        largest_log = max(largest_log, new[o, i])
                 for o in range(len(authors)):
                     for i in range(len(real)):
-                        new[o, i] = math.exp(new[o, i] - most)
+                        new[o, i] = math.exp(new[o, i] - largest_log)
                         total += new[o, i]
             for o in range(len(authors)):
                 for i in range(len(real)):
-                    address = begins[pair] + o * n_slots + real[i]
+                    address = pair_begins[pair] + o * n_slots + real[i]
                     old = np.float64(gamma[address])
                     gamma[address] = new[o, i] / total
                     q = np.float64(gamma[address])
@@ -115,7 +120,7 @@ def update_paths(
                         n * q - (n - 1) * old,
                         slots,
                         added.rest_at,
-                        whole,
+                        totals,
                     )
     return largest
 
@@ -126,13 +131,13 @@ def add_paths(
     words: np.ndarray,
     counts: np.ndarray,
     owners,
-    begins,
+    pair_begins,
     slots,
     real,
     fixed,
     added,
     gamma,
-    whole,
+    totals,
     n_dr: np.ndarray,
 ):
     """Add the expected counts under the responsibilities `gamma` to count arrays, 0 on entry; return the entropy.
@@ -145,12 +150,12 @@ def add_paths(
         for pair in range(indptr[d], indptr[d + 1]):
             n = counts[pair]
             for address in fixed:
-                whole.n_own[d, address] += n
+                totals.n_own[d, address] += n
             for o in range(owners.indptr[d + 1] - owners.indptr[d]):
                 for slot in real:
-                    q = np.float64(gamma[begins[pair] + o * n_slots + slot])
+                    q = np.float64(gamma[pair_begins[pair] + o * n_slots + slot])
                     author = owners.ids[owners.indptr[d] + o]
-                    add_path(d, words[pair], slot, author, n * q, slots, added.rest_at, whole)
+                    add_path(d, words[pair], slot, author, n * q, slots, added.rest_at, totals)
                     n_dr[d, slots.leaf[slot]] += n * q
                     if q == 0.0:
                         continue
@@ -164,16 +169,16 @@ def add_paths(
 
 @kernel
 def spread_over_paths(
-    indptr: np.ndarray, owners, begins, slots, real, key: np.uint64, of_rows, gamma
+    indptr: np.ndarray, owners, pair_begins, slots, real, key: np.uint64, row_shares, gamma
 ) -> None:
     """Compute initial responsibilities: a pair's share of a last-level row is divided at random among its paths.
 
-    of_rows (pair, R) : the shares. The proportions are exponential draws under the key, the same for all pairs of a document.
+    row_shares (pair, R) : the shares. The proportions are exponential draws under the key, equal for all pairs of a document.
     """
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
         first, n_here = owners.indptr[d], owners.indptr[d + 1] - owners.indptr[d]
-        parts, mass = np.zeros((n_here, n_slots)), np.zeros(of_rows.shape[1])
+        parts, mass = np.zeros((n_here, n_slots)), np.zeros(row_shares.shape[1])
         for o in range(n_here):
             for slot in real:
                 parts[o, slot] = (
@@ -184,6 +189,6 @@ def spread_over_paths(
             for o in range(n_here):
                 for slot in real:
                     r = slots.leaf[slot]
-                    gamma[begins[pair] + o * n_slots + slot] = of_rows[pair, r] * (
+                    gamma[pair_begins[pair] + o * n_slots + slot] = row_shares[pair, r] * (
                         parts[o, slot] / mass[r]
                     )

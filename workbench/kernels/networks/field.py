@@ -69,26 +69,26 @@ class Owners(NamedTuple):
 
 
 @inlined
-def scale_of(field, run, owner, flat):
-    """Return the product of the factors in `flat` that all paths of a run share, given the author (`owner`)."""
+def scale_of(field, run, owner, factors):
+    """Return the product of those `factors` that all paths of a run share, given the author (`owner`)."""
     scale = 1.0
     for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
-        scale *= flat[field.scalar_at[i] + owner * field.scalar_stride[i]]
+        scale *= factors[field.scalar_at[i] + owner * field.scalar_stride[i]]
     return scale
 
 
 @inlined
-def block_of(field, run, owner, k, flat):
-    """Return for sixteen paths of a run, from path k on, the products of those factors in `flat` that differ by path."""
+def block_of(field, run, owner, k, factors):
+    """Return for sixteen paths of a run, from path k on, the products of those `factors` that differ by path."""
     first = field.vector_ptr[run]
-    product = load(flat, field.vector_at[first] + owner * field.vector_stride[first] + k)
+    product = load(factors, field.vector_at[first] + owner * field.vector_stride[first] + k)
     for i in range(first + 1, field.vector_ptr[run + 1]):
-        product *= load(flat, field.vector_at[i] + owner * field.vector_stride[i] + k)
+        product *= load(factors, field.vector_at[i] + owner * field.vector_stride[i] + k)
     return product
 
 
 @inlined
-def gather_ends(d, owners, field, flat, ends, address, width) -> None:
+def gather_ends(d, owners, field, factors, ends, address, width) -> None:
     """Compute P_r, the summed weight of the paths of document d that end in row r of the last level.
 
     ends : the P_r of `width` rows are written from flat index `address` on
@@ -98,23 +98,23 @@ def gather_ends(d, owners, field, flat, ends, address, width) -> None:
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
-            scale, here, sums = (
-                scale_of(field, run, owner, flat),
+            scale, end, sums = (
+                scale_of(field, run, owner, factors),
                 address + field.end_at[run],
                 spread(0.0),
             )
             for k in range(0, LANES * field.n_blocks[run], LANES):
-                weights = scale * block_of(field, run, owner, k, flat)
+                weights = scale * block_of(field, run, owner, k, factors)
                 if field.end_moves[run]:
-                    store(ends, here + k, load(ends, here + k) + weights)
+                    store(ends, end + k, load(ends, end + k) + weights)
                 else:
                     sums += weights
             if not field.end_moves[run]:
-                bump(ends, here, total(sums))
+                bump(ends, end, total(sums))
 
 
 @inlined
-def share_out(d, owners, field, flat, shares, low, high, expected) -> None:
+def share_out(d, owners, field, factors, shares, low, high, expected) -> None:
     """Share the tokens of each last-level row among the paths that end there; add them to cells at addresses low..high.
 
     shares (row,) : n_r / P_r, the tokens of document d in a row over the summed weight of its paths (`gather_ends`)
@@ -122,20 +122,20 @@ def share_out(d, owners, field, flat, shares, low, high, expected) -> None:
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
-            scale, end, sums = scale_of(field, run, owner, flat), field.end_at[run], spread(0.0)
+            scale, end, sums = scale_of(field, run, owner, factors), field.end_at[run], spread(0.0)
             for k in range(0, LANES * field.n_blocks[run], LANES):
                 share = load(shares, end + k) if field.end_moves[run] else spread(shares[end])
-                counts = scale * share * block_of(field, run, owner, k, flat)
+                counts = scale * share * block_of(field, run, owner, k, factors)
                 sums += counts
                 for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
                     address = field.vector_at[i]
                     if low <= address < high:
                         address += owner * field.vector_stride[i] + k
                         store(expected, address, load(expected, address) + counts)
-            of_run = total(sums)
+            run_total = total(sums)
             for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
                 if low <= field.scalar_at[i] < high:
-                    expected[field.scalar_at[i] + owner * field.scalar_stride[i]] += of_run
+                    expected[field.scalar_at[i] + owner * field.scalar_stride[i]] += run_total
 
 
 @inlined
@@ -250,10 +250,10 @@ def mix(
     width, last_pair = ends.shape[1], len(words) - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
-            soon = np.int64(words[min(pair + AHEAD, last_pair)]) * width
+            next_row = np.int64(words[min(pair + AHEAD, last_pair)]) * width
             sums = spread(0.0)
             for k in range(0, width, LANES):
-                fetch(phi, soon + k)
-                fetch(phi, soon + k + LANES // 2)
+                fetch(phi, next_row + k)
+                fetch(phi, next_row + k + LANES // 2)
                 sums += load(ends, d * width + k) * load(phi, np.int64(words[pair]) * width + k)
             probability[pair] = total(sums)

@@ -47,17 +47,17 @@ def count_levels(slot, author, step, shape, slots, numbers) -> None:
             address = np.uint64(cell + shift)
             n = numbers.tally[address] + step
             numbers.tally[address] = n
-            put(numbers.flat, address, numbers.prior[address] + n)
+            put(numbers.factors, address, numbers.prior[address] + n)
         if row_sum >= 0:
             address = np.uint64(row_sum + shift)
             n = numbers.tally[address] + step
             numbers.tally[address] = n
             if step > 0:
-                put(numbers.flat, address, numbers.raised[address])
-                numbers.raised[address] = 1.0 / (numbers.prior[address] + n + 1.0)
+                put(numbers.factors, address, numbers.next_factors[address])
+                numbers.next_factors[address] = 1.0 / (numbers.prior[address] + n + 1.0)
             else:
-                numbers.raised[address] = numbers.flat[address]
-                put(numbers.flat, address, 1.0 / (numbers.prior[address] + n))
+                numbers.next_factors[address] = numbers.factors[address]
+                put(numbers.factors, address, 1.0 / (numbers.prior[address] + n))
 
 
 @inlined
@@ -67,7 +67,7 @@ def remove_token(slot, author, row, shape, slots, numbers) -> None:
     bump(numbers.n_wk, row + leaf, np.int32(-1))
     n_k = numbers.n_k[leaf] - 1
     numbers.n_k[leaf] = n_k
-    numbers.more[leaf] = numbers.inverse[leaf]
+    numbers.next_inverse[leaf] = numbers.inverse[leaf]
     put(numbers.inverse, leaf, 1.0 / (numbers.beta_total[leaf] + n_k))
     count_levels(slot, author, -1.0, shape, slots, numbers)
 
@@ -79,30 +79,32 @@ def add_token(slot, author, row, shape, slots, numbers) -> None:
     bump(numbers.n_wk, row + leaf, np.int32(1))
     n_k = numbers.n_k[leaf] + 1
     numbers.n_k[leaf] = n_k
-    put(numbers.inverse, leaf, numbers.more[leaf])
-    numbers.more[leaf] = 1.0 / (numbers.beta_total[leaf] + n_k + 1)
+    put(numbers.inverse, leaf, numbers.next_inverse[leaf])
+    numbers.next_inverse[leaf] = 1.0 / (numbers.beta_total[leaf] + n_k + 1)
     count_levels(slot, author, 1.0, shape, slots, numbers)
 
 
 @inlined
-def weigh_run(run, author, base, shape, slots, flat, rest) -> None:
+def weigh_run(run, author, base, shape, slots, factors, rest) -> None:
     """Write the weight, without the factor of the word, of each path of a run to `rest`, for one author."""
     scale, run = 1.0, np.uint64(run)
     for s in range(len(shape.scalars)):
         shift = author * slots.scalar_strides[run, np.uint64(s)] if len(shape.authors) else 0
-        scale *= flat[np.uint64(slots.scalars[run, np.uint64(s)] + shift)]
+        scale *= factors[np.uint64(slots.scalars[run, np.uint64(s)] + shift)]
     first, end = slots.first[run], slots.first[run + np.uint64(1)]
     v, last = slots.vector_ptr[run], slots.vector_ptr[run + np.uint64(1)]
     address = slots.vector_at[np.uint64(v)] + author * slots.vector_stride[np.uint64(v)]
     for i in range(0, end - first, LANES):
-        weights = scale * load(flat, address + i)
-        for other in range(v + 1, last):
-            weights *= load(flat, slots.vector_at[other] + author * slots.vector_stride[other] + i)
+        weights = scale * load(factors, address + i)
+        for vector in range(v + 1, last):
+            weights *= load(
+                factors, slots.vector_at[vector] + author * slots.vector_stride[vector] + i
+            )
         store(rest, base + first + i, weights)
 
 
 @inlined
-def weigh_slot(slot, author, base, shape, slots, flat, rest) -> None:
+def weigh_slot(slot, author, base, shape, slots, factors, rest) -> None:
     """Write the weight of the path numbered `slot`, without the factor of the word, to `rest`, for one author."""
     weight = 1.0
     for f in range(len(shape.factors)):
@@ -111,21 +113,21 @@ def weigh_slot(slot, author, base, shape, slots, flat, rest) -> None:
             if len(shape.authors)
             else 0
         )
-        weight *= flat[np.uint64(slots.factors[np.uint64(slot), np.uint64(f)] + shift)]
+        weight *= factors[np.uint64(slots.factors[np.uint64(slot), np.uint64(f)] + shift)]
     put(rest, base + slot, weight)
 
 
 @inlined
-def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch) -> None:
+def weigh_touched(slot, author, base, shape, slots, bands, factors, scratch) -> None:
     """Recompute the weights of all paths of an author that depend on the counts along the path numbered `slot`."""
     for i in range(slots.run_ptr[np.uint64(slot)], slots.run_ptr[np.uint64(slot + 1)]):
         run = slots.runs[np.uint64(i)]
-        weigh_run(run, author, base, shape, slots, flat, scratch.rest)
+        weigh_run(run, author, base, shape, slots, factors, scratch.rest)
         scratch.stale[np.uint64(bands.of_run[np.uint64(run)])] = True
     for i in range(slots.slot_ptr[np.uint64(slot)], slots.slot_ptr[np.uint64(slot + 1)]):
-        other = slots.slots[np.uint64(i)]
-        weigh_slot(other, author, base, shape, slots, flat, scratch.rest)
-        scratch.stale[np.uint64(bands.of_run[np.uint64(slots.run[np.uint64(other)])])] = True
+        dependent = slots.slots[np.uint64(i)]
+        weigh_slot(dependent, author, base, shape, slots, factors, scratch.rest)
+        scratch.stale[np.uint64(bands.of_run[np.uint64(slots.run[np.uint64(dependent)])])] = True
 
 
 @inlined
@@ -142,14 +144,14 @@ def add_up_band(band, address, n_here, n_slots: int, bands, rest) -> None:
 @inlined
 def run_within(band, column, n_here, n_slots: int, bands, rest, target):
     """Return the index (author, path) in one column of a band at which the running sum of weights exceeds `target`."""
-    below, above, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
+    running_sum, n_below, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
     n = bands.run_ptr[np.uint64(band + 1)] - begin
     for o in range(n_here):
         for r in range(begin, begin + n):
-            below += rest[np.uint64(o * n_slots + bands.slots[np.uint64(r)] + column)]
-            above += below <= target
-    o = above // n if n_here > 1 else 0
-    return o * n_slots + bands.slots[np.uint64(begin + above - o * n)] + column
+            running_sum += rest[np.uint64(o * n_slots + bands.slots[np.uint64(r)] + column)]
+            n_below += running_sum <= target
+    o = n_below // n if n_here > 1 else 0
+    return o * n_slots + bands.slots[np.uint64(begin + n_below - o * n)] + column
 
 
 @inlined
@@ -209,11 +211,11 @@ def draw_paths(
         for i in range(n_own_numbers):
             numbers.tally[i] = n_own[d, i]
             number = numbers.prior[i] + n_own[d, i]
-            numbers.flat[i] = 1.0 / number if numbers.is_row[i] else number
-            numbers.raised[i] = 1.0 / (number + 1.0) if numbers.is_row[i] else 0.0
+            numbers.factors[i] = 1.0 / number if numbers.is_row[i] else number
+            numbers.next_factors[i] = 1.0 / (number + 1.0) if numbers.is_row[i] else 0.0
         for o in range(n_here):
             for run in range(n_runs):
-                weigh_run(run, authors[o], o * n_slots, shape, slots, numbers.flat, rest)
+                weigh_run(run, authors[o], o * n_slots, shape, slots, numbers.factors, rest)
         for band in range(n_bands):
             members = (bands.run_ptr[band + 1] - bands.run_ptr[band]) * n_here
             scratch.band_at[band] = (
@@ -237,26 +239,26 @@ def draw_paths(
                 remove_token(old_slot, authors[old_o], row, shape, slots, numbers)
                 if waits:
                     add_token(slot, authors[o], row_before, shape, slots, numbers)
-                if len(shape.alone):
+                if len(shape.single_band):
                     if waits:
-                        weigh_slot(slot, 0, 0, shape, slots, numbers.flat, rest)
-                    weigh_slot(old_slot, 0, 0, shape, slots, numbers.flat, rest)
+                        weigh_slot(slot, 0, 0, shape, slots, numbers.factors, rest)
+                    weigh_slot(old_slot, 0, 0, shape, slots, numbers.factors, rest)
                 else:
                     for is_old in range(0 if waits else 1, 2):
-                        changed, of = (old_slot, old_o) if is_old else (slot, o)
-                        for other in range(0 if shared else of, n_here if shared else of + 1):
+                        changed_slot, of = (old_slot, old_o) if is_old else (slot, o)
+                        for owner in range(0 if shared else of, n_here if shared else of + 1):
                             weigh_touched(
-                                changed,
-                                authors[other],
-                                other * n_slots,
+                                changed_slot,
+                                authors[owner],
+                                owner * n_slots,
                                 shape,
                                 slots,
                                 bands,
-                                numbers.flat,
+                                numbers.factors,
                                 scratch,
                             )
                 sums = spread(0.0)
-                if len(shape.alone):
+                if len(shape.single_band):
                     for i in range(0, n_slots, LANES):
                         b = numbers.beta[0] + doubles(load(numbers.n_wk, row + i))
                         sums += load(rest, i) * load(numbers.inverse, i) * b
@@ -280,7 +282,7 @@ def draw_paths(
                                 sums += load(rest, address + i) * b
                                 store(cumulative, column + i, sums)
                 new = np.int64(draw_from(sums, cumulative, ends, uniform(key, token)))
-                if not len(shape.alone):
+                if not len(shape.single_band):
                     band = bands.of_column[np.uint64(new)]
                     column = new - bands.first[np.uint64(band)]
                     address = scratch.band_at[np.uint64(band)]

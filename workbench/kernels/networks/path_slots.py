@@ -31,7 +31,7 @@ class Shape(NamedTuple):
     scalars: tuple  # length: the largest number of factors that are one number for a whole run
     authors: tuple  # length 1 if the network has authors
     # length 1 if there is one band of one run and one beta, and a token changes only its own slot
-    alone: tuple
+    single_band: tuple
 
 
 class PathSlots(NamedTuple):
@@ -77,8 +77,8 @@ class Numbers(NamedTuple):
     # (flat,) float64 counts; those of a document only while it is visited
     tally: np.ndarray
     # (flat,) float64 count + prior of cells, 1 / (count + prior) of row sums
-    flat: np.ndarray
-    raised: np.ndarray  # (flat,) float64 1 / (count + prior) of row sums with one more token
+    factors: np.ndarray
+    next_factors: np.ndarray  # (flat,) float64 1 / (count + prior) of row sums with one more token
     prior: np.ndarray  # (flat,) float64
     is_row: np.ndarray  # (D,) bool
     n_wk: np.ndarray  # (word, R) int32 or float64
@@ -86,7 +86,7 @@ class Numbers(NamedTuple):
     beta: np.ndarray  # (R,) float64
     beta_total: np.ndarray  # (R,) float64
     inverse: np.ndarray  # (R,) float64 1 / (n_k + beta_total)
-    more: np.ndarray  # (R,) float64 the same with one more token
+    next_inverse: np.ndarray  # (R,) float64 the same with one more token
 
 
 class Scratch(NamedTuple):
@@ -102,19 +102,19 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def add_path(d, w, slot, author, n, slots, rest_at, whole) -> None:
+def add_path(d, w, slot, author, n, slots, rest_at, totals) -> None:
     """Add n tokens of a word to all counts along one path; negative results become 0."""
     leaf = slots.leaf[slot]
-    whole.n_wk[w, leaf] = max(whole.n_wk[w, leaf] + n, 0.0)
-    whole.n_k[leaf] = max(whole.n_k[leaf] + n, 0.0)
+    totals.n_wk[w, leaf] = max(totals.n_wk[w, leaf] + n, 0.0)
+    totals.n_k[leaf] = max(totals.n_k[leaf] + n, 0.0)
     for level in range(slots.cells.shape[1]):
         shift = author * slots.strides[level]
         for address in (slots.cells[slot, level], slots.rows[slot, level]):
             if address >= rest_at:
                 address += shift - rest_at
-                whole.n_rest[address] = max(whole.n_rest[address] + n, 0.0)
+                totals.n_rest[address] = max(totals.n_rest[address] + n, 0.0)
             elif address >= 0:
-                whole.n_own[d, address] = max(whole.n_own[d, address] + n, 0.0)
+                totals.n_own[d, address] = max(totals.n_own[d, address] + n, 0.0)
 
 
 @kernel
@@ -129,7 +129,7 @@ def count_paths(
     fixed,
     slots,
     places,
-    whole,
+    totals,
 ) -> None:
     """Add every token of the sampled document-word pairs to the counts along the token's path."""
     n_slots = len(slots.leaf)
@@ -138,10 +138,10 @@ def count_paths(
             if not sampled[pair]:
                 continue
             for i in fixed:
-                whole.n_own[d, i] += counts[pair]
+                totals.n_own[d, i] += counts[pair]
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 author = owners.ids[owners.indptr[d] + places[token] // n_slots]
-                add_path(d, words[pair], places[token] % n_slots, author, 1, slots, rest_at, whole)
+                add_path(d, words[pair], places[token] % n_slots, author, 1, slots, rest_at, totals)
 
 
 @kernel
@@ -153,8 +153,8 @@ def uniform_places(key: np.uint64, tokens: np.ndarray, owners, real, n_slots: in
     for d in range(len(tokens) - 1):
         n_here = (owners.indptr[d + 1] - owners.indptr[d]) * len(real)
         for token in range(tokens[d], tokens[d + 1]):
-            chosen = np.int64(uniform(key, token) * n_here)
-            places[token] = chosen // len(real) * n_slots + real[chosen % len(real)]
+            number = np.int64(uniform(key, token) * n_here)
+            places[token] = number // len(real) * n_slots + real[number % len(real)]
 
 
 @kernel
@@ -165,7 +165,7 @@ def places_of_counts(
     tokens_before: np.ndarray,
     owners,
     slots,
-    flat,
+    factors,
     real,
     given_dr,
     given_wk: np.ndarray,
@@ -189,20 +189,20 @@ def places_of_counts(
         for i in range(len(prior)):
             slot, author = real[i % len(real)], authors[i // len(real)]
             for f in range(slots.factors.shape[1]):
-                prior[i] *= flat[slots.factors[slot, f] + author * slots.factor_strides[slot, f]]
+                prior[i] *= factors[slots.factors[slot, f] + author * slots.factor_strides[slot, f]]
             mass[slots.leaf[slot]] += prior[i]
         running = np.empty(len(prior))
         for pair in range(indptr[d], indptr[d + 1]):
             w = words[pair]
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
-                known, total = topics[token] if len(topics) else -1, 0.0
+                known_leaf, total = topics[token] if len(topics) else -1, 0.0
                 for i in range(len(prior)):
                     leaf = slots.leaf[real[i % len(real)]]
                     weight = prior[i] * (
                         1.0 + (given_dr[d, leaf] / mass[leaf] if len(given_dr) else 0.0)
                     )
                     weight *= (beta[leaf] + given_wk[w, leaf]) / (beta_total[leaf] + given_k[leaf])
-                    total += weight if known < 0 or known == leaf else 0.0
+                    total += weight if known_leaf < 0 or known_leaf == leaf else 0.0
                     running[i] = total
                 i = min(
                     np.searchsorted(running, uniform(key, token) * total, "right"), len(running) - 1

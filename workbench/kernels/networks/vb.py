@@ -42,7 +42,7 @@ class Cells(NamedTuple):
     row_of: np.ndarray  # (address,) int32: address of the row sum of a cell
     rows: np.ndarray  # (…,) int64: addresses of the row sums
     # (…,) int64: the row sums that differ between paths; others would divide every path
-    weighed: np.ndarray
+    weighted_rows: np.ndarray
 
 
 @inlined
@@ -64,8 +64,8 @@ def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
     x = exp <psi(xi) - psi(sum xi)> and sizes = <psi(sum xi)>, for xi = prior + counts and means < > over chains.
     """
     authors, n_chains = row * counts.shape[1], sampled.shape[0]
-    for i in range(len(cells.weighed)):
-        address = cells.weighed[i]
+    for i in range(len(cells.weighted_rows)):
+        address = cells.weighted_rows[i]
         sizes[address] = digamma_at(cells, counts, sampled, row, address)
     for i in range(len(cells.blocks)):
         k = cells.blocks[i]
@@ -134,12 +134,12 @@ def fit_each(
     rows,
     gamma,
     new,
-    by_logs,
+    log_domain_counts,
     sizes,
 ):
     """Fit q of documents first..last, for `fit_documents`, in scratch arrays that the caller has allocated."""
     n_padded, width = n_dr.shape[1], n_own.shape[1]
-    product, logs_of_z, lost, n_visited = spread(1.0), spread(0.0), 0.0, 0
+    product, logs_of_z, excess, n_visited = spread(1.0), spread(0.0), 0.0, 0
     for d in range(first, last):
         begin, end, authors, ends = indptr[d], indptr[d + 1], d * width, d * n_padded
         n, log_normaliser, n_tiny = end - begin, 0.0, 0
@@ -161,7 +161,7 @@ def fit_each(
             log_normaliser, n_visited = 0.0, n_visited + n
             for k in range(0, n_padded, LANES):
                 store(n_dr, ends + k, load(new, k) * load(row_weights, ends + k))
-                store(by_logs, k, spread(0.0))
+                store(log_domain_counts, k, spread(0.0))
             if n_tiny > 0:
                 log_cells(cells, n_own, sampled_own, d, sizes, logs)
                 gather_logs(d, owners, field, logs, row_logs, d, gamma)
@@ -178,16 +178,18 @@ def fit_each(
                             gamma,
                         )
                         for r in range(n_rows):
-                            by_logs[r] += tokens[i] * gamma[r]
+                            log_domain_counts[r] += tokens[i] * gamma[r]
                 for r in range(n_rows):
-                    n_dr[d, r] += by_logs[r]
+                    n_dr[d, r] += log_domain_counts[r]
             if width == 0:
                 break
             for k in range(0, width, LANES):
                 store(expected, k, spread(0.0))
             share_out(d, owners, field, x, new, 0, width, expected)
             if n_tiny > 0:
-                share_logs(d, owners, field, logs, row_logs, d, by_logs, 0, width, expected)
+                share_logs(
+                    d, owners, field, logs, row_logs, d, log_domain_counts, 0, width, expected
+                )
             changes, n_cells = spread(0.0), 0.0
             for i in range(len(cells.blocks)):
                 k = cells.blocks[i]
@@ -200,17 +202,19 @@ def fit_each(
                 break
         share_out(d, owners, field, x, new, width, len(x), expected)
         if n_tiny > 0:
-            share_logs(d, owners, field, logs, row_logs, d, by_logs, width, len(x), expected)
+            share_logs(
+                d, owners, field, logs, row_logs, d, log_domain_counts, width, len(x), expected
+            )
             for address in range(width):
                 if n_own[d, address] > 0.0 and cells.real[address] > 0.5:
-                    lost += n_own[d, address] * logs[address]
+                    excess += n_own[d, address] * logs[address]
         else:
-            of_cells = spread(0.0)
+            cell_terms = spread(0.0)
             for i in range(len(cells.blocks)):
                 k = cells.blocks[i]
-                of_cells += load(n_own, authors + k) * fast_log(max(load(x, k), FAINT))
-            lost += total(of_cells)
-        lost -= log_normaliser
+                cell_terms += load(n_own, authors + k) * fast_log(max(load(x, k), FAINT))
+            excess += total(cell_terms)
+        excess -= log_normaliser
         for i in range(0, n, LANES):
             c, ratio = load(tokens, i), load(ratios, i)
             product, logs_of_z = times_power(
@@ -218,7 +222,7 @@ def fit_each(
             )
         for i in range(n):
             kept_ratios[np.uint64(begin + i)] = ratios[np.uint64(i)]
-    return total(logs_of_z + fast_log(product)) - lost, n_visited
+    return total(logs_of_z + fast_log(product)) - excess, n_visited
 
 
 def fit_documents(
@@ -259,9 +263,9 @@ def fit_documents(
 
     Returns (sum n_dw log normaliser - sum n_own log x_own, which the entropy needs, and pairs visited).
     """
-    n_padded, most = n_dr.shape[1], most_pairs(first, last, indptr) + LANES
-    tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
-    gamma, new, by_logs, sizes = (
+    n_padded, capacity = n_dr.shape[1], most_pairs(first, last, indptr) + LANES
+    tokens, ratios, rows = np.empty(capacity), np.empty(capacity), np.empty(capacity, np.int64)
+    gamma, new, log_domain_counts, sizes = (
         np.empty(n_padded),
         np.empty(n_padded),
         np.empty(n_padded),
@@ -295,7 +299,7 @@ def fit_documents(
         rows,
         gamma,
         new,
-        by_logs,
+        log_domain_counts,
         sizes,
     )
 
@@ -363,11 +367,11 @@ def signed_rises(counts: np.ndarray, prior, sign):
     """Return sum_a sign_a { lnG(prior_a + n_a) - lnG(prior_a) }, summed over rows of counts (row, address), in nats."""
     result = spread(0.0)
     for row in range(len(counts)):
-        of_row = spread(0.0)
+        row_rises = spread(0.0)
         for k in range(0, counts.shape[1], LANES):
             n = load(counts, row * counts.shape[1] + k)
             if count(n == 0.0) < LANES:
                 x = load(prior, k)
-                of_row += load(sign, k) * rises_of(n, x, log_gammas(x))
-        result += of_row
+                row_rises += load(sign, k) * rises_of(n, x, log_gammas(x))
+        result += row_rises
     return total(result)

@@ -39,13 +39,11 @@ from workbench.kernels.jit import aside, inlined
 from workbench.kernels.simd.vectors import INT32, INT64, LANES, Vector, choose, spread
 
 
-def _shuffled(builder, values, indices):
+def _shuffle(builder, values, indices):
     """Return a vector of the lanes of `values` with the given indices; 0 for a negative index."""
     zeros = ir.Constant(values.type, None)
-    picks = [values.type.count if i < 0 else i for i in indices]
-    return builder.shuffle_vector(
-        values, zeros, ir.Constant(ir.VectorType(INT32, len(picks)), picks)
-    )
+    mask = [values.type.count if i < 0 else i for i in indices]
+    return builder.shuffle_vector(values, zeros, ir.Constant(ir.VectorType(INT32, len(mask)), mask))
 
 
 @intrinsic
@@ -54,7 +52,7 @@ def total(typing_context, values):
         sums, half = arguments[0], values.lanes // 2
         while half:
             sums = builder.fadd(
-                *(_shuffled(builder, sums, range(first, first + half)) for first in (0, half))
+                *(_shuffle(builder, sums, range(first, first + half)) for first in (0, half))
             )
             half //= 2
         return builder.extract_element(sums, INT32(0))
@@ -64,34 +62,34 @@ def total(typing_context, values):
 
 @intrinsic
 def totals(typing_context, a, b, c, d):
-    four = Vector(a.kind, 4)
+    result_type = Vector(a.kind, 4)
 
     def build(context, builder, sig, arguments):
-        def halved(sums):
+        def halve(sums):
             """Return four partial sums of the lanes: later halves are added to earlier halves repeatedly."""
-            while (n := sums.type.count) > four.lanes:
+            while (n := sums.type.count) > result_type.lanes:
                 sums = builder.fadd(
                     *(
-                        _shuffled(builder, sums, range(first, first + n // 2))
+                        _shuffle(builder, sums, range(first, first + n // 2))
                         for first in (0, n // 2)
                     )
                 )
             return sums
 
-        def added(v, w, of_one, of_other):
+        def add_lanes(v, w, first_lanes, second_lanes):
             """Return the sum of two selections of four lanes, by their indices in v followed by w."""
             return builder.fadd(
                 *(
-                    builder.shuffle_vector(v, w, ir.Constant(ir.VectorType(INT32, 4), picks))
-                    for picks in (of_one, of_other)
+                    builder.shuffle_vector(v, w, ir.Constant(ir.VectorType(INT32, 4), lanes))
+                    for lanes in (first_lanes, second_lanes)
                 )
             )
 
-        a, b, c, d = map(halved, arguments)
-        a_c, b_d = (added(v, w, [0, 1, 4, 5], [2, 3, 6, 7]) for v, w in ((a, c), (b, d)))
-        return added(a_c, b_d, [0, 4, 2, 6], [1, 5, 3, 7])
+        a, b, c, d = map(halve, arguments)
+        a_c, b_d = (add_lanes(v, w, [0, 1, 4, 5], [2, 3, 6, 7]) for v, w in ((a, c), (b, d)))
+        return add_lanes(a_c, b_d, [0, 4, 2, 6], [1, 5, 3, 7])
 
-    return four(a, a, a, a), build
+    return result_type(a, a, a, a), build
 
 
 @intrinsic
@@ -100,7 +98,7 @@ def running(typing_context, values):
         sums, step = arguments[0], 1
         while step < values.lanes:
             sums = builder.fadd(
-                sums, _shuffled(builder, sums, [i - step for i in range(values.lanes)])
+                sums, _shuffle(builder, sums, [i - step for i in range(values.lanes)])
             )
             step *= 2
         return sums
@@ -126,10 +124,10 @@ STAIR = np.arange(LANES).reshape(4, 4).T.ravel()
 
 def _rows(builder, values):
     """Emit code that splits a vector of sixteen lanes into four vectors of four; return their values."""
-    return [_shuffled(builder, values, range(4 * r, 4 * r + 4)) for r in range(4)]
+    return [_shuffle(builder, values, range(4 * r, 4 * r + 4)) for r in range(4)]
 
 
-def _joined(builder, rows):
+def _join(builder, rows):
     """Emit code that concatenates several vectors (``rows``) into one; return its value."""
     while len(rows) > 1:
         n = 2 * rows[0].type.count
@@ -148,27 +146,27 @@ def stairs(typing_context, values):
     def build(context, builder, sig, arguments):
         rows, add = _rows(builder, arguments[0]), builder.fadd
         upper, lower = add(rows[0], rows[1]), add(rows[2], rows[3])
-        down = [rows[0], upper, add(upper, rows[2]), add(upper, lower)]
-        left = _shuffled(builder, down[3], [-1, 0, -1, 2])
-        halves = _shuffled(builder, add(down[3], left), [1, 1, 3, 3])
-        first_half = _shuffled(builder, halves, [-1, -1, 0, 1])
-        whole = add(halves, _shuffled(builder, halves, [2, 3, 0, 1]))
-        steps = _joined(builder, [add(add(row, left), first_half) for row in down])
-        return cgutils.pack_array(builder, [steps, _joined(builder, [whole] * 4)])
+        running_rows = [rows[0], upper, add(upper, rows[2]), add(upper, lower)]
+        half_offsets = _shuffle(builder, running_rows[3], [-1, 0, -1, 2])
+        halves = _shuffle(builder, add(running_rows[3], half_offsets), [1, 1, 3, 3])
+        first_half = _shuffle(builder, halves, [-1, -1, 0, 1])
+        row_total = add(halves, _shuffle(builder, halves, [2, 3, 0, 1]))
+        steps = _join(builder, [add(add(row, half_offsets), first_half) for row in running_rows])
+        return cgutils.pack_array(builder, [steps, _join(builder, [row_total] * 4)])
 
     return types.UniTuple(values, 2)(values), build
 
 
 @intrinsic
-def counted(typing_context, mask):
+def lane_counts(typing_context, mask):
     everywhere = Vector(types.int64)
 
     def build(context, builder, sig, arguments):
         rows, add = _rows(builder, builder.sext(arguments[0], everywhere.llvm)), builder.add
-        held = add(add(rows[0], rows[1]), add(rows[2], rows[3]))
-        held = add(held, _shuffled(builder, held, [2, 3, 0, 1]))
-        held = add(held, _shuffled(builder, held, [1, 0, 3, 2]))
-        return builder.neg(_joined(builder, [held] * 4))
+        counts = add(add(rows[0], rows[1]), add(rows[2], rows[3]))
+        counts = add(counts, _shuffle(builder, counts, [2, 3, 0, 1]))
+        counts = add(counts, _shuffle(builder, counts, [1, 0, 3, 2]))
+        return builder.neg(_join(builder, [counts] * 4))
 
     return everywhere(mask), build
 
@@ -236,7 +234,7 @@ def exponent(typing_context, positive):
         value = arguments[0]
         kind, constant = _bits_of(positive)
         bits = builder.add(builder.bitcast(value, kind), constant((1023 << 52) - SQRT_HALF_BITS))
-        raised = builder.bitcast(
+        shifted_exponent = builder.bitcast(
             builder.or_(builder.lshr(bits, constant(52)), constant(TWO_TO_52_BITS)), value.type
         )
         offset = (
@@ -244,7 +242,7 @@ def exponent(typing_context, positive):
             if isinstance(positive, Vector)
             else 2.0**52 + 1023.0
         )
-        return builder.fsub(raised, ir.Constant(value.type, offset))
+        return builder.fsub(shifted_exponent, ir.Constant(value.type, offset))
 
     return positive(positive), build
 
@@ -255,8 +253,8 @@ def exp_within(x):
 
     It is a Taylor polynomial of degree 13, evaluated in groups of four terms.
     """
-    raised = x * LOG2_E + SHIFTER
-    n = raised - SHIFTER
+    shifted_power = x * LOG2_E + SHIFTER
+    n = shifted_power - SHIFTER
     r = (x - n * LN2_HIGH) - n * LN2_LOW
     s = r * r
     q = s * s
@@ -264,7 +262,7 @@ def exp_within(x):
     third = (1.0 / 40320 + r * (1.0 / 362880)) + s * (1.0 / 3628800 + r * (1.0 / 39916800))
     second = (1.0 / 24 + r * (1.0 / 120)) + s * (1.0 / 720 + r * (1.0 / 5040))
     first = r + s * (0.5 + r * (1.0 / 6))
-    return (1.0 + (first + q * (second + q * (third + q * fourth)))) * power_of_two(raised)
+    return (1.0 + (first + q * (second + q * (third + q * fourth)))) * power_of_two(shifted_power)
 
 
 @inlined
@@ -273,14 +271,14 @@ def exp_nearly(x):
 
     It is a Taylor polynomial of degree 10, for arguments that are no more accurate.
     """
-    within = max(x, SMALLEST_EXPONENT)
-    raised = within * LOG2_E + SHIFTER
-    r = within - (raised - SHIFTER) * LN2
+    bounded_x = max(x, SMALLEST_EXPONENT)
+    shifted_power = bounded_x * LOG2_E + SHIFTER
+    r = bounded_x - (shifted_power - SHIFTER) * LN2
     s = r * r
     third = (1.0 / 40320 + r * (1.0 / 362880)) + s * (1.0 / 3628800)
     second = (1.0 / 24 + r * (1.0 / 120)) + s * (1.0 / 720 + r * (1.0 / 5040))
     first = (1.0 + r) + s * (0.5 + r * (1.0 / 6))
-    value = (first + (s * s) * (second + (s * s) * third)) * power_of_two(raised)
+    value = (first + (s * s) * (second + (s * s) * third)) * power_of_two(shifted_power)
     return choose(x > SMALLEST_EXPONENT, value, 0.0 * value)
 
 

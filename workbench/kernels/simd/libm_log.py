@@ -326,30 +326,34 @@ def fma(typing_context, a, b, c):
 
 
 @intrinsic
-def gather(typing_context, table, places):
-    """Return the elements of a float64 table at the int32 indices `places`, by the gather instruction if there is one."""
-    vector = Vector(table.dtype, places.lanes)
+def gather(typing_context, table, indices):
+    """Return the elements of a float64 table at the int32 `indices`, by the gather instruction if there is one."""
+    vector = Vector(table.dtype, indices.lanes)
 
     def build(context, builder, sig, arguments):
-        wide, mask = (ir.VectorType(ir.IntType(bits), places.lanes) for bits in (64, 1))
-        pointers = ir.VectorType(ir.DoubleType().as_pointer(), places.lanes)
+        wide, mask = (ir.VectorType(ir.IntType(bits), indices.lanes) for bits in (64, 1))
+        pointers = ir.VectorType(ir.DoubleType().as_pointer(), indices.lanes)
         start = builder.ptrtoint(
             context.make_array(sig.args[0])(context, builder, arguments[0]).data, INT64
         )
-        index = builder.shl(builder.zext(arguments[1], wide), ir.Constant(wide, [3] * places.lanes))
+        index = builder.shl(
+            builder.zext(arguments[1], wide), ir.Constant(wide, [3] * indices.lanes)
+        )
         index = builder.inttoptr(builder.add(_spread(builder, start, wide), index), pointers)
         kind = ir.FunctionType(vector.llvm, [pointers, INT32, mask, vector.llvm])
         call = cgutils.get_or_insert_function(
-            builder.module, kind, f"llvm.masked.gather.v{places.lanes}f64.v{places.lanes}p0"
+            builder.module, kind, f"llvm.masked.gather.v{indices.lanes}f64.v{indices.lanes}p0"
         )
-        every = ir.Constant(mask, [1] * places.lanes)
-        return builder.call(call, [index, INT32(8), every, ir.Constant(vector.llvm, ir.Undefined)])
+        all_lanes = ir.Constant(mask, [1] * indices.lanes)
+        return builder.call(
+            call, [index, INT32(8), all_lanes, ir.Constant(vector.llvm, ir.Undefined)]
+        )
 
-    return vector(table, places), build
+    return vector(table, indices), build
 
 
-def _from_bits(build, gives):
-    """Return a numba intrinsic that applies ``build`` to the bits of a vector of float64 and returns type ``gives``.
+def _from_bits(build, result_type):
+    """Return a numba intrinsic that applies ``build`` to the bits of a vector of float64 and returns type ``result_type``.
     ``build`` also gets the bits less `FIRST_BITS`: above the low 52 is the exponent k, in the highest of these 52 the place in
     the tables.
     """
@@ -364,23 +368,23 @@ def _from_bits(build, gives):
             bits = builder.bitcast(arguments[0], kind)
             return build(builder, bits, builder.sub(bits, constant(FIRST_BITS)), constant, positive)
 
-        return Vector(gives, positive.lanes)(positive), make
+        return Vector(result_type, positive.lanes)(positive), make
 
     return part
 
 
-def _power(builder, bits, above, constant, vector):
-    whole = builder.trunc(builder.ashr(above, constant(52)), ir.VectorType(INT32, vector.lanes))
-    return builder.sitofp(whole, vector.llvm)
+def _power(builder, bits, excess, constant, vector):
+    integers = builder.trunc(builder.ashr(excess, constant(52)), ir.VectorType(INT32, vector.lanes))
+    return builder.sitofp(integers, vector.llvm)
 
 
-def _significand(builder, bits, above, constant, vector):
-    return builder.bitcast(builder.sub(bits, builder.and_(above, constant(-1 << 52))), vector.llvm)
+def _significand(builder, bits, excess, constant, vector):
+    return builder.bitcast(builder.sub(bits, builder.and_(excess, constant(-1 << 52))), vector.llvm)
 
 
-def _place(builder, bits, above, constant, vector):
-    place = builder.and_(builder.lshr(above, constant(45)), constant(127))
-    return builder.trunc(place, ir.VectorType(INT32, vector.lanes))
+def _table_index(builder, bits, excess, constant, vector):
+    index = builder.and_(builder.lshr(excess, constant(45)), constant(127))
+    return builder.trunc(index, ir.VectorType(INT32, vector.lanes))
 
 
 power, significand, place = (
@@ -388,7 +392,7 @@ power, significand, place = (
     for build, gives in (
         (_power, types.float64),
         (_significand, types.float64),
-        (_place, types.int32),
+        (_table_index, types.int32),
     )
 )
 
@@ -420,8 +424,8 @@ def _log_near_one(x):
     third = fma(cube, spread(B10), fma(square, spread(B9), fma(r, spread(B8), spread(B7))))
     rest = fma(fma(third, cube, second), cube, first)
     upper = fma(spread(-SPLIT), r, fma(r, spread(SPLIT), r))
-    halved = upper * upper
-    high = fma(halved, spread(-0.5), r)
-    low = fma(halved, spread(-0.5), r - high)
+    upper_square = upper * upper
+    high = fma(upper_square, spread(-0.5), r)
+    low = fma(upper_square, spread(-0.5), r - high)
     low = fma(-0.5 * (r - upper), r + upper, low)
     return high + fma(rest, cube, low)

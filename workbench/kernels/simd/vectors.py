@@ -107,12 +107,12 @@ class VectorModel(models.PrimitiveModel):
 
 def _spread(builder, value, llvm):
     """Return a vector that has the number `value` in every lane."""
-    one = builder.insert_element(ir.Constant(llvm, ir.Undefined), value, INT32(0))
-    places = ir.Constant(ir.VectorType(INT32, llvm.count), [0] * llvm.count)
-    return builder.shuffle_vector(one, ir.Constant(llvm, ir.Undefined), places)
+    single = builder.insert_element(ir.Constant(llvm, ir.Undefined), value, INT32(0))
+    zeros = ir.Constant(ir.VectorType(INT32, llvm.count), [0] * llvm.count)
+    return builder.shuffle_vector(single, ir.Constant(llvm, ir.Undefined), zeros)
 
 
-def _converted(builder, value, source, target, llvm):
+def _convert(builder, value, source, target, llvm):
     """Return a number or vector converted from type `source` to `target`, whose LLVM type is ``llvm``."""
     if source == target:
         return value
@@ -133,7 +133,7 @@ def _converted(builder, value, source, target, llvm):
 # ---------------------------------------------------------------------- arithmetic
 
 
-def _binary(function, build, gives=lambda kind: kind):
+def _binary(function, build, result_kind=lambda kind: kind):
     """Define a Python operator for two vectors of the same type, or a vector and a number."""
 
     def lower(context, builder, sig, arguments):
@@ -143,7 +143,7 @@ def _binary(function, build, gives=lambda kind: kind):
             if isinstance(kind, Vector)
             else _spread(
                 builder,
-                _converted(builder, value, kind, vector.kind, KINDS[vector.kind]),
+                _convert(builder, value, kind, vector.kind, KINDS[vector.kind]),
                 vector.llvm,
             )
             for value, kind in zip(arguments, sig.args, strict=True)
@@ -163,7 +163,7 @@ def _binary(function, build, gives=lambda kind: kind):
             kind = vectors[0].kind
             plain = types.float64 if kind in FLOATS else kind
             return signature(
-                Vector(gives(kind), vectors[0].lanes),
+                Vector(result_kind(kind), vectors[0].lanes),
                 *(a if isinstance(a, Vector) else plain for a in arguments),
             )
 
@@ -172,20 +172,18 @@ def _binary(function, build, gives=lambda kind: kind):
 
 
 def _arithmetic(name):
-    return lambda builder, a, b, of_floats: getattr(builder, f"f{name}" if of_floats else name)(
-        a, b
-    )
+    return lambda builder, a, b, is_float: getattr(builder, f"f{name}" if is_float else name)(a, b)
 
 
-def _compared(symbol):
-    return lambda builder, a, b, of_floats: (
-        builder.fcmp_ordered if of_floats else builder.icmp_signed
+def _comparison(symbol):
+    return lambda builder, a, b, is_float: (
+        builder.fcmp_ordered if is_float else builder.icmp_signed
     )(symbol, a, b)
 
 
 def _either(symbol):
-    return lambda builder, a, b, of_floats: builder.select(
-        _compared(symbol)(builder, a, b, of_floats), a, b
+    return lambda builder, a, b, is_float: builder.select(
+        _comparison(symbol)(builder, a, b, is_float), a, b
     )
 
 
@@ -197,7 +195,7 @@ _binary(operator.rshift, lambda builder, a, b, of_floats: builder.ashr(a, b))
 _binary(max, _either(">"))
 _binary(min, _either("<"))
 for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}.items():
-    _binary(getattr(operator, _name), _compared(_symbol), lambda kind: types.boolean)
+    _binary(getattr(operator, _name), _comparison(_symbol), lambda kind: types.boolean)
 
 
 # ---------------------------------------------------------------------- memory
@@ -210,20 +208,21 @@ def _pointer(context, builder, array_type, array, index, llvm):
     """
     if array_type.layout != "C":
         raise TypingError(f"vectors need a C-contiguous array; got {array_type}, copy it first")
-    made = context.make_array(array_type)(context, builder, array)
+    structure = context.make_array(array_type)(context, builder, array)
     if context.enable_boundscheck:
         end = builder.add(index, INT64(getattr(llvm, "count", 1)))
-        beyond = builder.or_(
-            builder.icmp_signed("<", index, INT64(0)), builder.icmp_signed(">", end, made.nitems)
+        is_outside = builder.or_(
+            builder.icmp_signed("<", index, INT64(0)),
+            builder.icmp_signed(">", end, structure.nitems),
         )
-        with builder.if_then(beyond, likely=False):
+        with builder.if_then(is_outside, likely=False):
             context.call_conv.return_user_exc(
                 builder, IndexError, ("a vector that reaches beyond its array",)
             )
-    return builder.bitcast(builder.gep(made.data, [index]), llvm.as_pointer())
+    return builder.bitcast(builder.gep(structure.data, [index]), llvm.as_pointer())
 
 
-def _loaded(lanes):
+def _load(lanes):
     @intrinsic
     def load(typing_context, array, index):
         vector = Vector(array.dtype, lanes)
@@ -237,7 +236,7 @@ def _loaded(lanes):
     return load
 
 
-load, load_eight, load_four = _loaded(LANES), _loaded(8), _loaded(4)
+load, load_eight, load_four = _load(LANES), _load(8), _load(4)
 
 
 @intrinsic
@@ -259,11 +258,11 @@ def take(typing_context, array, indices):
 
 @intrinsic
 def store(typing_context, array, index, values):
-    converted = Vector(array.dtype, values.lanes)
+    vector = Vector(array.dtype, values.lanes)
 
     def build(context, builder, sig, arguments):
-        pointer = _pointer(context, builder, sig.args[0], *arguments[:2], converted.llvm)
-        lanes = _converted(builder, arguments[2], values.kind, array.dtype, converted.llvm)
+        pointer = _pointer(context, builder, sig.args[0], *arguments[:2], vector.llvm)
+        lanes = _convert(builder, arguments[2], values.kind, array.dtype, vector.llvm)
         builder.store(lanes, pointer, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
@@ -289,8 +288,8 @@ def at_most_256_bits(typing_context):
         triple, _processor, features = context.codegen().magic_tuple()
         # llvmlite accepts only known attributes by its own method, but prints any
         if triple.startswith("x86_64"):
-            wanted = ",".join([*filter(None, [features]), "-avx512f"])
-            set.add(builder.function.attributes, f'"target-features"="{wanted}"')
+            feature_list = ",".join([*filter(None, [features]), "-avx512f"])
+            set.add(builder.function.attributes, f'"target-features"="{feature_list}"')
         return context.get_dummy_value()
 
     return types.void(), build
@@ -299,18 +298,18 @@ def at_most_256_bits(typing_context):
 # ---------------------------------------------------------------------- making, converting, choosing
 
 
-def _to(target):
+def _conversion(target):
     @intrinsic
     def convert(typing_context, values):
-        wanted = Vector(target, values.lanes)
-        return wanted(values), lambda context, builder, sig, arguments: _converted(
-            builder, arguments[0], values.kind, target, wanted.llvm
+        vector = Vector(target, values.lanes)
+        return vector(values), lambda context, builder, sig, arguments: _convert(
+            builder, arguments[0], values.kind, target, vector.llvm
         )
 
     return convert
 
 
-doubles, singles = _to(types.float64), _to(types.float32)
+doubles, singles = _conversion(types.float64), _conversion(types.float32)
 
 
 @intrinsic
@@ -346,7 +345,7 @@ GROUP = 8
 """Elements that `put` and `bump` write at once, so that loading a vector soon after need not wait for the store to end."""
 
 
-def _changed(change):
+def _element_change(change):
     """Return an intrinsic that changes one element of an array.
 
     `change` builds the new bits from the old bits, the bits of the number, and a mask. The mask is read from a table, since the
@@ -360,13 +359,13 @@ def _changed(change):
         table = ir.Constant(ir.ArrayType(bits, 2 * GROUP), [0] * (GROUP - 1) + [-1] + [0] * GROUP)
 
         def build(context, builder, sig, arguments):
-            array_value, place, value = arguments
-            skipped = builder.sub(INT64(GROUP - 1), builder.and_(place, INT64(GROUP - 1)))
+            array_value, position, value = arguments
+            offset = builder.sub(INT64(GROUP - 1), builder.and_(position, INT64(GROUP - 1)))
             start = builder.gep(
-                cgutils.global_constant(builder, "one_in_a_group", table), [INT32(0), skipped]
+                cgutils.global_constant(builder, "one_in_a_group", table), [INT32(0), offset]
             )
             mask = builder.load(builder.bitcast(start, group.as_pointer()), align=bits.width // 8)
-            first = builder.and_(place, INT64(-GROUP))
+            first = builder.and_(position, INT64(-GROUP))
             pointer = _pointer(context, builder, sig.args[0], array_value, first, group)
             old = builder.load(pointer, align=bits.width // 8)
             new = change(
@@ -398,4 +397,4 @@ def _bumped(builder, old, step, mask, kind):
     )
 
 
-put, bump = _changed(_put), _changed(_bumped)
+put, bump = _element_change(_put), _element_change(_bumped)

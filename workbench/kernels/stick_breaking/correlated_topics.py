@@ -74,15 +74,21 @@ def draw_topics_given(
     """
     at_most_256_bits()
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
-    same, more = np.empty(lanes), np.empty(lanes)  # 1 / (n_t + W beta), now and with one more token
+    inverse_k, next_inverse_k = (
+        np.empty(lanes),
+        np.empty(lanes),
+    )  # 1 / (n_t + W beta), now and with one more token
     for k in range(lanes):
-        same[k], more[k] = 1.0 / (words_beta + n_k[k]), 1.0 / (words_beta + (n_k[k] + 1))
+        inverse_k[k], next_inverse_k[k] = (
+            1.0 / (words_beta + n_k[k]),
+            1.0 / (words_beta + (n_k[k] + 1)),
+        )
     share, cumulative, ends = np.zeros(lanes), np.empty(lanes), np.zeros(ENDS)
     n_moved = 0
     for d in range(first, last):
-        here = (d - first) * lanes
+        row_begin = (d - first) * lanes
         for i in range(0, lanes, LANES):
-            store(share, i, load(theta, here + i) * load(same, i))
+            store(share, i, load(theta, row_begin + i) * load(inverse_k, i))
         new, row_before, waits = np.uint32(0), np.int64(0), False
         for pair in range(indptr[d], indptr[d + 1]):
             if pair + AHEAD < len(words):
@@ -94,16 +100,16 @@ def draw_topics_given(
                 n_dk[d, old] -= 1
                 n_k[old] -= 1
                 bump(n_wk, row + old, np.int32(-1))
-                more[old] = same[old]
-                same[old] = 1.0 / (words_beta + n_k[old])
-                put(share, old, theta[d - first, old] * same[old])
+                next_inverse_k[old] = inverse_k[old]
+                inverse_k[old] = 1.0 / (words_beta + n_k[old])
+                put(share, old, theta[d - first, old] * inverse_k[old])
                 if waits:  # the previous token is added now, so that no token waits for a division
                     n_dk[d, new] += 1
                     n_k[new] += 1
                     bump(n_wk, row_before + new, np.int32(1))
-                    same[new] = more[new]
-                    more[new] = 1.0 / (words_beta + (n_k[new] + 1))
-                    put(share, new, theta[d - first, new] * same[new])
+                    inverse_k[new] = next_inverse_k[new]
+                    next_inverse_k[new] = 1.0 / (words_beta + (n_k[new] + 1))
+                    put(share, new, theta[d - first, new] * inverse_k[new])
                 sums = spread(0.0)
                 for i in range(0, lanes, LANES):
                     sums += load(share, i) * (beta + doubles(load(n_wk, row + i)))
@@ -119,8 +125,8 @@ def draw_topics_given(
             n_dk[d, new] += 1
             n_k[new] += 1
             bump(n_wk, row_before + new, np.int32(1))
-            same[new] = more[new]
-            more[new] = 1.0 / (words_beta + (n_k[new] + 1))
+            inverse_k[new] = next_inverse_k[new]
+            next_inverse_k[new] = 1.0 / (words_beta + (n_k[new] + 1))
     return n_moved
 
 
@@ -258,11 +264,11 @@ def draw_sticks(
         remaining = np.int64(n_dk[d, n_sticks])
         matrix[:] = precision
         for t in range(n_sticks - 1, -1, -1):
-            here = np.int64(n_dk[d, t])
-            remaining += here
+            n_topic = np.int64(n_dk[d, t])
+            remaining += n_topic
             _, omega = polya_gamma(stream_of(omega_key, d * n_sticks + t), remaining, h[t])
             matrix[t, t] += omega
-            h[t] = weighted_mean[t] + (here - 0.5 * remaining)
+            h[t] = weighted_mean[t] + (n_topic - 0.5 * remaining)
         draw_gaussian(stream_of(stick_key, d), matrix, h)
 
 
@@ -291,7 +297,7 @@ def sampled_theta(
     """
     n_topics = phi.shape[1]
     n_sticks = n_topics - 1
-    n_here, here, cumulative = (
+    n_here, theta_d, cumulative = (
         np.zeros((1, n_topics), np.int32),
         np.empty(n_topics),
         np.empty(n_topics),
@@ -302,9 +308,18 @@ def sampled_theta(
         theta[d] = 0.0
         for sweep in range(burn_in + n_kept):
             sweep_key = absorb(absorb(key, sweep), first_number + d)
-            break_stick(sticks[0], here)
+            break_stick(sticks[0], theta_d)
             count_drawn_topics(
-                d, indptr, words, counts, tokens_before, here, phi, cumulative, sweep_key, n_here[0]
+                d,
+                indptr,
+                words,
+                counts,
+                tokens_before,
+                theta_d,
+                phi,
+                cumulative,
+                sweep_key,
+                n_here[0],
             )
             draw_sticks(
                 0,
@@ -317,9 +332,9 @@ def sampled_theta(
                 absorb(sweep_key, 2),
             )
             if sweep >= burn_in:
-                break_stick(sticks[0], here)
+                break_stick(sticks[0], theta_d)
                 for k in range(n_topics):
-                    theta[d, k] += here[k] / n_kept
+                    theta[d, k] += theta_d[k] / n_kept
 
 
 @kernel

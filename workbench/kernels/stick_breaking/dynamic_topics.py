@@ -104,20 +104,20 @@ def draw_walks(
     precision, h, walk = np.empty(n_years), np.empty(n_years), np.empty(n_years)
     for v in range(last - 1, first - 1, -1):
         for k in range(n_topics):
-            which = v * n_topics + k
+            walk_number = v * n_topics + k
             for t in range(n_years):
-                here = n_rk[t * n_words + v, k]
-                remaining[t, k] += here
+                n_v = n_rk[t * n_words + v, k]
+                remaining[t, k] += n_v
                 n, precision[t] = remaining[t, k], 0.0
                 if n > 0:
                     _, precision[t] = polya_gamma(
-                        stream_of(weight_key, which * n_years + t), n, sticks[t, v, k]
+                        stream_of(weight_key, walk_number * n_years + t), n, sticks[t, v, k]
                     )
-                h[t] = here - 0.5 * n
-            _, changed = draw_walk(
-                stream_of(walk_key, which), precision, h, mean[v], variance[v], step, walk
+                h[t] = n_v - 0.5 * n
+            _, squared_steps = draw_walk(
+                stream_of(walk_key, walk_number), precision, h, mean[v], variance[v], step, walk
             )
-            squares += changed
+            squares += squared_steps
             for t in range(n_years):
                 sticks[t, v, k] = walk[t]
     return squares
@@ -140,8 +140,8 @@ def break_sticks(first: int, last: int, sticks: np.ndarray, phi: np.ndarray) -> 
                 small = math.exp(-abs(stick))
                 larger = 1.0 / (1.0 + small)
                 smaller = small * larger
-                broken, left = (larger, smaller) if stick > 0.0 else (smaller, larger)
-                phi[row + v, k] = max(rest[k] * broken, SMALLEST)
-                rest[k] *= left
+                share, rest_share = (larger, smaller) if stick > 0.0 else (smaller, larger)
+                phi[row + v, k] = max(rest[k] * share, SMALLEST)
+                rest[k] *= rest_share
         for k in range(n_topics):
             phi[row + n_sticks, k] = max(rest[k], SMALLEST)

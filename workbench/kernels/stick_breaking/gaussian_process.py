@@ -102,10 +102,10 @@ def squared_exponential(squares: np.ndarray, length: float) -> np.ndarray:
 def covariance(inputs: Inputs, hyper: Kernel, others: Inputs | None = None) -> np.ndarray:
     """Return the covariance (row, other) of rows and others (by default the same rows), without jitter and noise."""
     others = inputs if others is None else others
-    in_time = matern(squared_distances(inputs.time, others.time), hyper.length_time)
+    time_covariance = matern(squared_distances(inputs.time, others.time), hyper.length_time)
     return (
         hyper.scale
-        * in_time
+        * time_covariance
         * squared_exponential(squared_distances(inputs.space, others.space), hyper.length_space)
     )
 
@@ -123,7 +123,7 @@ def low_rank(inputs: Inputs, hyper: Kernel, threshold: float = 1e-8) -> LowRank:
     If the rows are most of a grid of times by places, the eigenvectors are those of the grid, a Kronecker product; else those
     of the covariance of the rows, in time cubic in their number.
     """
-    (times, at_time), (places, at_place) = (
+    (times, time_numbers), (places, place_numbers) = (
         np.unique(part, axis=0, return_inverse=True) for part in inputs
     )
     if len(times) * len(places) > MOST_PER_ROW * len(inputs.time):
@@ -137,7 +137,9 @@ def low_rank(inputs: Inputs, hyper: Kernel, threshold: float = 1e-8) -> LowRank:
     roots = np.sqrt(hyper.scale * values[t, s])
     return LowRank(
         np.ascontiguousarray(
-            vectors_t[np.ix_(at_time.ravel(), t)] * vectors_s[np.ix_(at_place.ravel(), s)] * roots
+            vectors_t[np.ix_(time_numbers.ravel(), t)]
+            * vectors_s[np.ix_(place_numbers.ravel(), s)]
+            * roots
         )
     )
 
@@ -150,12 +152,12 @@ def _roots(values: np.ndarray, vectors: np.ndarray, threshold: float) -> np.ndar
 @kernel
 def normals(key: np.uint64, first: int, shape):
     """Return standard normal draws (n, draw); draw j comes from the stream first + j of the key."""
-    drawn = np.empty(shape)
+    draws = np.empty(shape)
     for j in range(shape[1]):
         stream = stream_of(key, first + j)
         for i in range(shape[0]):
-            stream, drawn[i, j] = normal(stream)
-    return drawn
+            stream, draws[i, j] = normal(stream)
+    return draws
 
 
 def prior_draws(prior: Dense | LowRank, noise: np.ndarray) -> np.ndarray:
@@ -180,10 +182,12 @@ def posterior_draws(
         return prior.weights @ solve_triangular(
             root, white[:, None] + noise, lower=True, trans=1, check_finite=False
         )
-    here, n = np.flatnonzero(omega > 0), len(omega)
-    w, u = np.sqrt(omega[here])[:, None], prior.root @ noise[:n]
-    rest = h[here, None] / w - w * u[here] - noise[n:][here]
-    return u + prior.covariance[:, here] @ (w * _solve_positive(_inner(prior, here, w), rest))
+    observed, n = np.flatnonzero(omega > 0), len(omega)
+    w, u = np.sqrt(omega[observed])[:, None], prior.root @ noise[:n]
+    rest = h[observed, None] / w - w * u[observed] - noise[n:][observed]
+    return u + prior.covariance[:, observed] @ (
+        w * _solve_positive(_inner(prior, observed, w), rest)
+    )
 
 
 def log_normaliser(prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray) -> float:
@@ -191,17 +195,17 @@ def log_normaliser(prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray) -> 
     if isinstance(prior, LowRank):
         root, white = _weights_given(prior.weights, omega, h)
         return float(0.5 * white @ white - np.log(np.diag(root)).sum())
-    here = np.flatnonzero(omega > 0)
-    w = np.sqrt(omega[here])[:, None]
-    root, v = np.linalg.cholesky(_inner(prior, here, w)), h[here] / w[:, 0]
+    observed = np.flatnonzero(omega > 0)
+    w = np.sqrt(omega[observed])[:, None]
+    root, v = np.linalg.cholesky(_inner(prior, observed, w)), h[observed] / w[:, 0]
     white = solve_triangular(root, v, lower=True, check_finite=False)
     return float(0.5 * (v @ v - white @ white) - np.log(np.diag(root)).sum())
 
 
-def _inner(prior: Dense, here: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return the matrix B = I + w k w over the observed rows `here`."""
-    inner = w * prior.covariance[np.ix_(here, here)] * w.T
-    inner[np.diag_indices(len(here))] += 1.0
+def _inner(prior: Dense, observed: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return the matrix B = I + w k w over the rows `observed`."""
+    inner = w * prior.covariance[np.ix_(observed, observed)] * w.T
+    inner[np.diag_indices(len(observed))] += 1.0
     return inner
 
 
@@ -215,11 +219,11 @@ def _weights_given(
     weights: np.ndarray, omega: np.ndarray, h: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the Cholesky factor L of the posterior precision I + A' Omega A, and L^-1 A'h, where A is `weights`."""
-    here, rank = np.flatnonzero(omega > 0), weights.shape[1]
-    precision, roots = np.eye(rank), np.sqrt(omega[here])[:, None]
-    for first in range(0, len(here), ROWS_AT_ONCE):
-        some = slice(first, first + ROWS_AT_ONCE)
-        scaled = weights[here[some]] * roots[some]
+    observed, rank = np.flatnonzero(omega > 0), weights.shape[1]
+    precision, roots = np.eye(rank), np.sqrt(omega[observed])[:, None]
+    for first in range(0, len(observed), ROWS_AT_ONCE):
+        block = slice(first, first + ROWS_AT_ONCE)
+        scaled = weights[observed[block]] * roots[block]
         precision += scaled.T @ scaled
     root = np.linalg.cholesky(precision)
     return root, solve_triangular(root, h @ weights, lower=True, check_finite=False)
@@ -250,44 +254,53 @@ class Grid:
 
     def __call__(self, hyper: Kernel) -> tuple[float, np.ndarray]:
         """Return log p in nats, and the derivatives (4,) by the logarithms of the hyperparameters."""
-        in_time, in_space = self.squares
-        values_t, vectors_t = np.linalg.eigh(matern(in_time, hyper.length_time))
-        values_s, vectors_s = np.linalg.eigh(squared_exponential(in_space, hyper.length_space))
+        time_squares, space_squares = self.squares
+        values_t, vectors_t = np.linalg.eigh(matern(time_squares, hyper.length_time))
+        values_s, vectors_s = np.linalg.eigh(squared_exponential(space_squares, hyper.length_space))
         n_times, n_places, n = self.outputs.shape
-        turned = (vectors_t.T @ self.outputs.reshape(n_times, -1)).reshape(self.outputs.shape)
-        turned = np.matmul(vectors_s.T, turned)
+        rotated_outputs = (vectors_t.T @ self.outputs.reshape(n_times, -1)).reshape(
+            self.outputs.shape
+        )
+        rotated_outputs = np.matmul(vectors_s.T, rotated_outputs)
         signal = hyper.scale * np.outer(values_t, values_s)
         total = signal + hyper.noise
         if total.min() <= 0.0:  # by rounding, if the noise is tiny
             return -math.inf, np.zeros(4)
-        squares = (turned**2).sum(axis=2)
+        squares = (rotated_outputs**2).sum(axis=2)
         log_p = -0.5 * (
             (squares / total).sum()
             + n * np.log(total).sum()
             + n * total.size * math.log(2.0 * math.pi)
         )
-        pulled = turned / total[:, :, None]
+        weighted_outputs = rotated_outputs / total[:, :, None]
         excess = 0.5 * (squares / total**2 - n / total)  # d log p by each eigenvalue of C
-        of_time = (pulled * values_s[:, None]).reshape(n_times, -1) @ pulled.reshape(n_times, -1).T
-        by_place = np.ascontiguousarray(pulled.swapaxes(0, 1))
-        of_space = (by_place * values_t[:, None]).reshape(n_places, -1) @ by_place.reshape(
+        time_products = (weighted_outputs * values_s[:, None]).reshape(
+            n_times, -1
+        ) @ weighted_outputs.reshape(n_times, -1).T
+        place_major = np.ascontiguousarray(weighted_outputs.swapaxes(0, 1))
+        space_products = (place_major * values_t[:, None]).reshape(
             n_places, -1
-        ).T
-        slope_t = vectors_t.T @ matern_slope(in_time, hyper.length_time) @ vectors_t
-        slope_s = vectors_s.T @ squared_exponential_slope(in_space, hyper.length_space) @ vectors_s
-        by_length = (
-            0.5
-            * hyper.scale
-            * ((slope_t * of_time).sum() - n * (np.diag(slope_t) @ (values_s / total).sum(axis=1))),
+        ) @ place_major.reshape(n_places, -1).T
+        slope_t = vectors_t.T @ matern_slope(time_squares, hyper.length_time) @ vectors_t
+        slope_s = (
+            vectors_s.T @ squared_exponential_slope(space_squares, hyper.length_space) @ vectors_s
+        )
+        length_slopes = (
             0.5
             * hyper.scale
             * (
-                (slope_s * of_space).sum()
+                (slope_t * time_products).sum()
+                - n * (np.diag(slope_t) @ (values_s / total).sum(axis=1))
+            ),
+            0.5
+            * hyper.scale
+            * (
+                (slope_s * space_products).sum()
                 - n * (np.diag(slope_s) @ (values_t[:, None] / total).sum(axis=0))
             ),
         )
         return float(log_p), np.array(
-            [*by_length, (excess * signal).sum(), hyper.noise * excess.sum()]
+            [*length_slopes, (excess * signal).sum(), hyper.noise * excess.sum()]
         )
 
 
@@ -297,32 +310,32 @@ class Rows:
     def __init__(self, inputs: Inputs, outputs: np.ndarray):
         """Store the inputs and outputs (row, output), and compute the squared distances of rows in time and in space."""
         self.inputs, self.outputs = inputs, outputs
-        self.squares = tuple(squared_distances(each, each) for each in inputs)
+        self.squares = tuple(squared_distances(points, points) for points in inputs)
 
     def __call__(self, hyper: Kernel) -> tuple[float, np.ndarray]:
         """Return log p in nats, and the derivatives (4,) by the logarithms of the hyperparameters."""
-        (m, n), (in_time, in_space) = self.outputs.shape, self.squares
+        (m, n), (time_squares, space_squares) = self.outputs.shape, self.squares
         signal = covariance(self.inputs, hyper)
         total = signal + hyper.noise * np.eye(m)
         try:
             root = np.linalg.cholesky(total)
         except np.linalg.LinAlgError:  # by rounding, if the noise is tiny
             return -math.inf, np.zeros(4)
-        pulled = cho_solve((root, True), self.outputs, check_finite=False)
+        solution = cho_solve((root, True), self.outputs, check_finite=False)
         log_p = -0.5 * (
-            (self.outputs * pulled).sum()
+            (self.outputs * solution).sum()
             + 2.0 * n * np.log(np.diag(root)).sum()
             + n * m * math.log(2.0 * math.pi)
         )
         inverse, _ = dpotri(root, lower=1)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        excess = 0.5 * (pulled @ pulled.T - n * inverse)
-        per_space = squared_exponential(in_space, hyper.length_space)
+        excess = 0.5 * (solution @ solution.T - n * inverse)
+        space_covariance = squared_exponential(space_squares, hyper.length_space)
         slopes = (
-            hyper.scale * matern_slope(in_time, hyper.length_time) * per_space,
+            hyper.scale * matern_slope(time_squares, hyper.length_time) * space_covariance,
             hyper.scale
-            * matern(in_time, hyper.length_time)
-            * squared_exponential_slope(in_space, hyper.length_space),
+            * matern(time_squares, hyper.length_time)
+            * squared_exponential_slope(space_squares, hyper.length_space),
             signal,
         )
         return float(log_p), np.array(
@@ -337,10 +350,10 @@ def log_likelihood_of(
 
     It is a `Grid` if the rows are a full grid of times by places, else `Rows`.
     """
-    (times, at_time), (places, at_place) = (
+    (times, time_numbers), (places, place_numbers) = (
         np.unique(part, axis=0, return_inverse=True) for part in inputs
     )
-    cell = at_time.ravel() * len(places) + at_place.ravel()
+    cell = time_numbers.ravel() * len(places) + place_numbers.ravel()
     if len(cell) != len(times) * len(places) or len(np.unique(cell)) < len(cell):
         return Rows(inputs, outputs)
     return Grid(
@@ -364,11 +377,11 @@ def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
     )
     low, high = np.log(middle / SPREAD), np.log(middle * SPREAD)
     log_p = log_likelihood_of(inputs, outputs)
-    there = np.array([inputs.time.shape[1] > 0, inputs.space.shape[1] > 0, True, True])
+    is_used = np.array([inputs.time.shape[1] > 0, inputs.space.shape[1] > 0, True, True])
 
     def loss(logs):
         value, gradient = log_p(Kernel(*np.exp(logs).tolist()))
-        return (-value, -gradient * there) if math.isfinite(value) else (1e300, np.zeros(4))
+        return (-value, -gradient * is_used) if math.isfinite(value) else (1e300, np.zeros(4))
 
     result = minimize(
         loss,
@@ -377,13 +390,13 @@ def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
         method="L-BFGS-B",
         bounds=list(zip(low, high, strict=True)),
     )
-    hyper = np.where(there, np.exp(result.x), start)
+    hyper = np.where(is_used, np.exp(result.x), start)
     return Kernel(*hyper.tolist())
 
 
-def _range(points: np.ndarray, otherwise: float) -> float:
-    """Return the largest range (maximum - minimum) of any coordinate of points (point, dim), or `otherwise` if 0."""
-    return float(np.ptp(points, axis=0).max(initial=0.0)) or otherwise
+def _range(points: np.ndarray, default: float) -> float:
+    """Return the largest range (maximum - minimum) of any coordinate of points (point, dim), or `default` if 0."""
+    return float(np.ptp(points, axis=0).max(initial=0.0)) or default
 
 
 def smoothed(
@@ -398,8 +411,8 @@ def smoothed(
         return prior.covariance[:, observed] @ cho_solve(
             (np.linalg.cholesky(inner), True), outputs, check_finite=False
         )
-    there = prior.weights[observed]
-    inner = there.T @ there + noise * np.eye(there.shape[1])
+    observed_weights = prior.weights[observed]
+    inner = observed_weights.T @ observed_weights + noise * np.eye(observed_weights.shape[1])
     return prior.weights @ cho_solve(
-        (np.linalg.cholesky(inner), True), there.T @ outputs, check_finite=False
+        (np.linalg.cholesky(inner), True), observed_weights.T @ outputs, check_finite=False
     )

@@ -25,9 +25,9 @@ def _add_logs(
 ) -> None:
     """Add log p(pairs begin..end | state) to logs (state,)."""
     for pair in range(begin, end):
-        count, of_word = np.float64(counts[pair]), log_emissions[words[pair]]
+        count, word_logs = np.float64(counts[pair]), log_emissions[words[pair]]
         for s in range(len(logs)):
-            logs[s] += count * of_word[s]
+            logs[s] += count * word_logs[s]
 
 
 @aside
@@ -47,13 +47,13 @@ def _weigh(begin, end, words: np.ndarray, counts: np.ndarray, log_emissions: np.
 
 
 @fused
-def _move(before, transitions: np.ndarray, after) -> None:
-    """Write sum_r before_r P_rs, the state distribution after one transition, to after (state,)."""
-    after[:] = 0.0
-    for r in range(len(before)):
-        weight, row = before[r], transitions[r]
-        for s in range(len(after)):
-            after[s] += weight * row[s]
+def _move(source, transitions: np.ndarray, target) -> None:
+    """Write sum_r source_r P_rs, the state distribution after one transition, to target (state,)."""
+    target[:] = 0.0
+    for r in range(len(source)):
+        weight, row = source[r], transitions[r]
+        for s in range(len(target)):
+            target[s] += weight * row[s]
 
 
 @aside
@@ -100,15 +100,15 @@ def filter_forward(
     logs, total = np.empty(len(first_state)), 0.0
     for i in range(first, last):
         for t in range(starts[i], starts[i + 1]):
-            here = filtered[rows[t]]
+            row = filtered[rows[t]]
             if t == starts[i]:
-                here[:] = first_state
+                row[:] = first_state
             else:
-                _move(filtered[rows[t - 1]], transitions, here)
+                _move(filtered[rows[t - 1]], transitions, row)
             total += _weigh(
                 indptr[rows[t]], indptr[rows[t] + 1], words, counts, log_emissions, logs
             )
-            total += math.log(_multiply(here, logs))
+            total += math.log(_multiply(row, logs))
     return total
 
 
@@ -133,21 +133,21 @@ def draw_states(
     for i in range(first, last):
         stream = stream_of(key, keys[i])
         for t in range(starts[i + 1] - 1, starts[i] - 1, -1):
-            of_row, total = filtered[rows[t]], 0.0
+            row_filtered, total = filtered[rows[t]], 0.0
             following = states[rows[t + 1]] if t + 1 < starts[i + 1] else 0
             for s in range(n):
-                weights[s] = of_row[s] * (
+                weights[s] = row_filtered[s] * (
                     transitions[s, following] if t + 1 < starts[i + 1] else 1.0
                 )
                 total += weights[s]
             stream, u = next_uniform(stream)
             u *= total
-            drawn = 0
-            while drawn < n - 1 and u >= weights[drawn]:
-                u -= weights[drawn]
-                drawn += 1
-            n_moved += states[rows[t]] != drawn
-            states[rows[t]] = drawn
+            state = 0
+            while state < n - 1 and u >= weights[state]:
+                u -= weights[state]
+                state += 1
+            n_moved += states[rows[t]] != state
+            states[rows[t]] = state
     return n_moved
 
 
@@ -163,18 +163,21 @@ def count_states(
     n_states: int,
 ):
     """Return counts of first states (state,), transitions (from state, to state) and words (state, word), int64."""
-    of_first, of_steps = np.zeros(n_states, np.int64), np.zeros((n_states, n_states), np.int64)
-    of_words = np.zeros((n_states, n_words), np.int64)
+    first_counts, step_counts = (
+        np.zeros(n_states, np.int64),
+        np.zeros((n_states, n_states), np.int64),
+    )
+    word_counts = np.zeros((n_states, n_words), np.int64)
     for i in range(len(starts) - 1):
         for t in range(starts[i], starts[i + 1]):
             s = states[rows[t]]
             if t == starts[i]:
-                of_first[s] += 1
+                first_counts[s] += 1
             else:
-                of_steps[states[rows[t - 1]], s] += 1
+                step_counts[states[rows[t - 1]], s] += 1
             for pair in range(indptr[rows[t]], indptr[rows[t] + 1]):
-                of_words[s, words[pair]] += counts[pair]
-    return of_first, of_steps, of_words
+                word_counts[s, words[pair]] += counts[pair]
+    return first_counts, step_counts, word_counts
 
 
 @kernel
@@ -198,12 +201,12 @@ def backward_messages(
         for t in range(starts[i + 1] - 1, starts[i], -1):
             _weigh(indptr[rows[t]], indptr[rows[t] + 1], words, counts, log_emissions, logs)
             _multiply(logs, messages[rows[t]])
-            here = messages[rows[t - 1]]
+            message = messages[rows[t - 1]]
             for s in range(n):
                 total = 0.0
                 for r in range(n):
                     total += transitions[s, r] * logs[r]
-                here[s] = total
+                message[s] = total
 
 
 @kernel
@@ -232,21 +235,21 @@ def predict_pairs(
     since words of one row may favour states so different that a double underflows.
     """
     n = len(first_state)
-    here, before, log_here, log_known = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    posterior, prior, log_posterior, log_known = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for i in range(first, last):
         for t in range(starts[i], starts[i + 1]):
             row = rows[t]
             if t == starts[i]:
-                before[:] = first_state
+                prior[:] = first_state
             else:
-                _move(here, transitions, before)
-            log_here[:] = np.log(before)
-            _add_logs(indptr[row], indptr[row + 1], words, counts, log_emissions, log_here)
-            log_known[:] = log_here + np.log(messages[row])  # p(s_t | what is known)
+                _move(posterior, transitions, prior)
+            log_posterior[:] = np.log(prior)
+            _add_logs(indptr[row], indptr[row + 1], words, counts, log_emissions, log_posterior)
+            log_known[:] = log_posterior + np.log(messages[row])  # p(s_t | what is known)
             _normalise(log_known)
             for pair in range(test_indptr[row], test_indptr[row + 1]):
                 _add_logs(pair, pair + 1, test_words, test_counts, log_emissions, log_known)
-                _add_logs(pair, pair + 1, test_words, test_counts, log_emissions, log_here)
+                _add_logs(pair, pair + 1, test_words, test_counts, log_emissions, log_posterior)
                 probability[pair] = math.exp(_normalise(log_known) / test_counts[pair])
-            _normalise(log_here)
-            here[:] = np.exp(log_here)
+            _normalise(log_posterior)
+            posterior[:] = np.exp(log_posterior)

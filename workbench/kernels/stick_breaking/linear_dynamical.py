@@ -20,11 +20,11 @@ from workbench.kernels.state_space import draw_factored, factor_states
 from workbench.kernels.uniforms import absorb, normal, stream_of
 
 
-def stick_starts(indptr: np.ndarray, places, n_sticks) -> np.ndarray:
+def stick_starts(indptr: np.ndarray, positions, n_sticks) -> np.ndarray:
     """Return where the variables omega of each row begin, one for each stick up to the row's last word (row + 1,)."""
     n_rows, used = len(indptr) - 1, np.zeros(len(indptr), np.int64)
     full = np.flatnonzero(np.diff(indptr))
-    used[1:][full] = np.minimum(places[indptr[1:][full] - 1] + 1, n_sticks)
+    used[1:][full] = np.minimum(positions[indptr[1:][full] - 1] + 1, n_sticks)
     return np.cumsum(used)[: n_rows + 1]
 
 
@@ -103,7 +103,7 @@ def draw_weights(
     first: int,
     last: int,
     indptr: np.ndarray,
-    places,
+    positions,
     counts: np.ndarray,
     starts: np.ndarray,
     states,
@@ -120,13 +120,13 @@ def draw_weights(
     for r in range(first, last):
         index, n = starts[r], starts[r + 1] - starts[r]
         _sticks_of_state(states[r], transposed, offset, n, sticks)
-        stream, pair, left = stream_of(keys[r], 0), indptr[r], 0
+        stream, pair, n_left = stream_of(keys[r], 0), indptr[r], 0
         for p in range(pair, indptr[r + 1]):
-            left += counts[p]
+            n_left += counts[p]
         for k in range(n):
-            stream, omega[index + k] = polya_gamma(stream, left, sticks[k])
-            if places[pair] == k:
-                left -= counts[pair]
+            stream, omega[index + k] = polya_gamma(stream, n_left, sticks[k])
+            if positions[pair] == k:
+                n_left -= counts[pair]
                 pair += 1
 
 
@@ -145,36 +145,36 @@ def potentials(
     first: int,
     last: int,
     indptr: np.ndarray,
-    places,
+    positions,
     counts: np.ndarray,
     starts: np.ndarray,
     omega,
     loadings: np.ndarray,
-    before,
-    of_sticks,
+    cumulative,
+    stick_products,
     precision: np.ndarray,
     h,
 ) -> None:
     """Compute the potentials of states of rows first..last: J_t (row, state_dim, state_dim) and h_t (row, state_dim).
 
     loadings (stick, state_dim) : C
-    before : `sums_before` of C; kappa of a word is -1/2 on all sticks before its own, and 1/2 on its own
-    of_sticks (stick, number) : `products` of C and d
+    cumulative : `sums_before` of C; kappa of a word is -1/2 on all sticks before its own, and 1/2 on its own
+    stick_products (stick, number) : `products` of C and d
     """
     n_sticks, n_dims = loadings.shape
-    total, n_pairs = np.empty(of_sticks.shape[1]), n_dims * (n_dims + 1) // 2
+    total, n_pairs = np.empty(stick_products.shape[1]), n_dims * (n_dims + 1) // 2
     for r in range(first, last):
         total[:] = 0.0
-        _add_weighted(omega[starts[r] :], starts[r + 1] - starts[r], of_sticks, total)
+        _add_weighted(omega[starts[r] :], starts[r + 1] - starts[r], stick_products, total)
         _unpack(total, precision[r])
         for i in range(n_dims):
             h[r, i] = -total[n_pairs + i]
         for p in range(indptr[r], indptr[r + 1]):
-            place, count = places[p], counts[p]
-            upto = before[min(place + 1, n_sticks)]
+            position, count = positions[p], counts[p]
+            loading_sum = cumulative[min(position + 1, n_sticks)]
             for i in range(n_dims):
                 h[r, i] += count * (
-                    (loadings[place, i] if place < n_sticks else 0.0) - 0.5 * upto[i]
+                    (loadings[position, i] if position < n_sticks else 0.0) - 0.5 * loading_sum[i]
                 )
 
 
@@ -193,12 +193,12 @@ def draw_loadings(
     first: int,
     last: int,
     indptr: np.ndarray,
-    places,
+    positions,
     counts: np.ndarray,
     starts: np.ndarray,
     omega,
     states,
-    of_rows,
+    row_products,
     offset,
     variance,
     key: np.uint64,
@@ -206,34 +206,38 @@ def draw_loadings(
 ) -> None:
     """Draw rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
 
-    of_rows (row, number) : `products` of the states and 1; offset (stick,) : d; variance : sigma_c2, the prior variance of C
+    row_products (row, number) : `products` of the states and 1; offset (stick,) : d; variance : sigma_c2, prior variance of C
     """
     n_dims, width = states.shape[1], last - first
-    total, n_pairs = np.zeros((width, of_rows.shape[1])), n_dims * (n_dims + 1) // 2
+    total, n_pairs = np.zeros((width, row_products.shape[1])), n_dims * (n_dims + 1) // 2
     # sums of z over words on a stick, and of the last stick
-    sums_of_row, upto = np.zeros((width, n_dims)), np.zeros((width, n_dims))
+    sums_of_row, later_sums = np.zeros((width, n_dims)), np.zeros((width, n_dims))
     for r in range(len(indptr) - 1):
         n = min(starts[r + 1] - starts[r], last) - first
         if n <= 0:
             continue
-        _add_to_each(omega[starts[r] + first :], n, of_rows[r], total)
+        _add_to_each(omega[starts[r] + first :], n, row_products[r], total)
         for p in range(indptr[r], indptr[r + 1]):
-            place = places[p] - first
-            if place >= 0:
+            position = positions[p] - first
+            if position >= 0:
                 for i in range(n_dims):
-                    upto[min(place, width - 1), i] += counts[p] * states[r, i]
-                    if place < width:
-                        sums_of_row[place, i] += counts[p] * states[r, i]
+                    later_sums[min(position, width - 1), i] += counts[p] * states[r, i]
+                    if position < width:
+                        sums_of_row[position, i] += counts[p] * states[r, i]
     precision = np.empty((n_dims, n_dims))
     for k in range(width - 1, -1, -1):
         if k < width - 1:
             for i in range(n_dims):
-                upto[k, i] += upto[k + 1, i]
+                later_sums[k, i] += later_sums[k + 1, i]
         _unpack(total[k], precision)
         h = loadings[first + k]
         for i in range(n_dims):
             precision[i, i] += 1.0 / variance
-            h[i] = sums_of_row[k, i] - 0.5 * upto[k, i] - offset[first + k] * total[k, n_pairs + i]
+            h[i] = (
+                sums_of_row[k, i]
+                - 0.5 * later_sums[k, i]
+                - offset[first + k] * total[k, n_pairs + i]
+            )
         draw_gaussian(stream_of(key, first + k), precision, h)
 
 
@@ -253,32 +257,32 @@ def draw_sequence(
     root (state_dim, state_dim) gets U, and y (state_dim,) is returned, both of the last state: its marginal given omega has the
     precision U'U and the mean U^-1 y (`draw_last`).
     """
-    between, _ = factor_states(
+    off_diagonal, _ = factor_states(
         precision, h, first_precision, first_mean, system, np.zeros(h.shape[1]), noise_precision
     )
     for i in range(len(root)):
         for j in range(len(root)):
             root[i, j] = precision[len(h) - 1, i, j] if j >= i else 0.0
     last = h[len(h) - 1].copy()
-    draw_factored(between, precision, h, key)
+    draw_factored(off_diagonal, precision, h, key)
     return last
 
 
 @kernel
-def forward(before, system, noise_root, stream: np.uint64, after):
-    """Draw the state `after` ~ N(A z, B) that follows the state z `before`; return the stream.
+def draw_next(state, system, noise_root, stream: np.uint64, next_state):
+    """Draw the state `next_state` ~ N(A z, B) that follows the state z `state`; return the stream.
 
     system : A; noise_root (state_dim, state_dim) : U, where U'U = B
     """
-    n = len(before)
+    n = len(state)
     for i in range(n):
-        after[i] = 0.0
+        next_state[i] = 0.0
         for j in range(n):
-            after[i] += system[i, j] * before[j]
+            next_state[i] += system[i, j] * state[j]
     for i in range(n):
         stream, z = normal(stream)
         for j in range(i, n):
-            after[j] += noise_root[i, j] * z
+            next_state[j] += noise_root[i, j] * z
     return stream
 
 
@@ -286,7 +290,7 @@ def forward(before, system, noise_root, stream: np.uint64, after):
 def draw_onward(states, system, noise_root, key: np.uint64) -> None:
     """Draw all states (row, state_dim) after the first, each given the state before."""
     for t in range(1, len(states)):
-        forward(states[t - 1], system, noise_root, stream_of(key, t), states[t])
+        draw_next(states[t - 1], system, noise_root, stream_of(key, t), states[t])
 
 
 @kernel

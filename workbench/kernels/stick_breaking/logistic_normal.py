@@ -64,61 +64,61 @@ SMALLEST_SUM, LARGEST_SUM = 1e-280, 1e280
 @aside
 def softmax(psi, theta: np.ndarray) -> None:
     """Write exp(psi_k) / sum_j exp(psi_j) to theta (component,)."""
-    top, whole = -math.inf, 0.0
+    top, normaliser = -math.inf, 0.0
     for k in range(len(psi)):
         top = max(top, psi[k])
     for k in range(len(psi)):
         theta[k] = math.exp(psi[k] - top)
-        whole += theta[k]
+        normaliser += theta[k]
     for k in range(len(psi)):
-        theta[k] /= whole
+        theta[k] /= normaliser
 
 
 @aside
 def log_sum_of_others(psi, k):
     """Return log sum_{j != k} exp(psi_j), computed relative to the largest term."""
-    top, others = -math.inf, 0.0
+    top, other_sum = -math.inf, 0.0
     for j in range(len(psi)):
         if j != k:
             top = max(top, psi[j])
     for j in range(len(psi)):
         if j != k:
-            others += math.exp(psi[j] - top)
-    return top + math.log(others)
+            other_sum += math.exp(psi[j] - top)
+    return top + math.log(other_sum)
 
 
 @inlined
-def conditional(n_here, n_tokens, omega, zeta, diagonal, mean, pulled):
+def conditional(n_here, n_tokens, omega, zeta, diagonal, mean, pull):
     """Return h and the precision P of psi_k's conditional distribution N(h / P, 1 / P), given omega and the other psi_j.
 
-    diagonal : Lambda_kk; pulled : sum_{j != k} Lambda_kj (psi_j - mu_j)
+    diagonal : Lambda_kk; pull : sum_{j != k} Lambda_kj (psi_j - mu_j)
     """
-    return diagonal * mean - pulled + n_here - 0.5 * n_tokens + omega * zeta, diagonal + omega
+    return diagonal * mean - pull + n_here - 0.5 * n_tokens + omega * zeta, diagonal + omega
 
 
 @aside
-def draw_document(stream: np.uint64, n_here, precision: np.ndarray, mean, psi, off, after):
+def draw_document(stream: np.uint64, n_here, precision: np.ndarray, mean, psi, off, later_sums):
     """Draw the components psi (component,) of one document in turn, given its topic counts n_here; return the stream.
 
-    precision (component, component padded) : Sigma^-1; off (component padded,) and after (component,) are scratch; the padding
-    of precision and off is 0. A single component, and those of a document without tokens, are drawn from the prior.
+    precision (component, component padded) : Sigma^-1; off (component padded,) and later_sums (component,) are scratch;
+    the padding of precision and off is 0. A single component, and those of a document without tokens, are drawn from the prior.
     """
     n, lanes = len(psi), len(off)
-    n_tokens, top, beyond, before = np.int64(0), -math.inf, 0.0, 0.0
+    n_tokens, top, later_sum, earlier_sum = np.int64(0), -math.inf, 0.0, 0.0
     for k in range(n):
         n_tokens += n_here[k] if n > 1 else 0
         top = max(top, psi[k])
         off[k] = psi[k] - mean[k]
     for k in range(n - 1, -1, -1):
-        after[k] = beyond
-        beyond += math.exp(psi[k] - top)
+        later_sums[k] = later_sum
+        later_sum += math.exp(psi[k] - top)
     for k in range(n):
         tokens, omega, zeta = 0, 0.0, 0.0
         if n_tokens > 0:
-            others, tokens = before + after[k], n_here[k]
+            other_sum, tokens = earlier_sum + later_sums[k], n_here[k]
             zeta = (
-                top + math.log(others)
-                if SMALLEST_SUM < others < LARGEST_SUM
+                top + math.log(other_sum)
+                if SMALLEST_SUM < other_sum < LARGEST_SUM
                 else log_sum_of_others(psi, k)
             )
             stream, omega = polya_gamma(stream, n_tokens, psi[k] - zeta)
@@ -131,7 +131,7 @@ def draw_document(stream: np.uint64, n_here, precision: np.ndarray, mean, psi, o
         stream, z = normal(stream)
         psi[k] = h / information + z / math.sqrt(information)
         off[k] = psi[k] - mean[k]
-        before += math.exp(psi[k] - top)
+        earlier_sum += math.exp(psi[k] - top)
     return stream
 
 
@@ -150,9 +150,9 @@ def draw_components(
 
     precision : Sigma^-1 (component, component), padded by `padded_rows`; mean : mu (component,).
     """
-    off, after = np.zeros(precision.shape[1]), np.empty(len(mean))
+    off, later_sums = np.zeros(precision.shape[1]), np.empty(len(mean))
     for d in range(first, last):
-        draw_document(stream_of(key, d), n_dk[d], precision, mean, psi[d], off, after)
+        draw_document(stream_of(key, d), n_dk[d], precision, mean, psi[d], off, later_sums)
 
 
 @kernel
@@ -203,24 +203,28 @@ def sampled_theta(
     of document d depend on first_number + d and the number of the sweep.
     """
     n_topics = phi.shape[1]
-    n_here, here, cumulative = np.zeros(n_topics, np.int32), np.empty(n_topics), np.empty(n_topics)
-    psi, off, after = np.empty(n_topics), np.zeros(precision.shape[1]), np.empty(n_topics)
+    n_here, theta_d, cumulative = (
+        np.zeros(n_topics, np.int32),
+        np.empty(n_topics),
+        np.empty(n_topics),
+    )
+    psi, off, later_sums = np.empty(n_topics), np.zeros(precision.shape[1]), np.empty(n_topics)
     for d in range(first, last):
         psi[:] = mean
         theta[d] = 0.0
         for sweep in range(burn_in + n_kept):
             sweep_key = absorb(absorb(key, sweep), first_number + d)
-            softmax(psi, here)
+            softmax(psi, theta_d)
             count_drawn_topics(
-                d, indptr, words, counts, tokens_before, here, phi, cumulative, sweep_key, n_here
+                d, indptr, words, counts, tokens_before, theta_d, phi, cumulative, sweep_key, n_here
             )
             draw_document(
-                stream_of(absorb(sweep_key, 1), 0), n_here, precision, mean, psi, off, after
+                stream_of(absorb(sweep_key, 1), 0), n_here, precision, mean, psi, off, later_sums
             )
             if sweep >= burn_in:
-                softmax(psi, here)
+                softmax(psi, theta_d)
                 for k in range(n_topics):
-                    theta[d, k] += here[k] / n_kept
+                    theta[d, k] += theta_d[k] / n_kept
 
 
 N_POINTS = 50
@@ -246,15 +250,17 @@ def _fixed_points(n, key: np.uint64):
 @kernel
 def _add_softmax(psi, variance, points, theta: np.ndarray) -> None:
     n = psi.shape[1]
-    drawn, here = np.empty(n), np.empty(n)
+    psi_point, theta_point = np.empty(n), np.empty(n)
     for d in range(len(psi)):
         for i in range(2 * N_POINTS):
             sign = 1.0 if i < N_POINTS else -1.0
             for k in range(n):
-                drawn[k] = psi[d, k] + sign * math.sqrt(variance[d, k]) * points[i % N_POINTS, k]
-            softmax(drawn, here)
+                psi_point[k] = (
+                    psi[d, k] + sign * math.sqrt(variance[d, k]) * points[i % N_POINTS, k]
+                )
+            softmax(psi_point, theta_point)
             for k in range(n):
-                theta[d, k] += here[k] / (2 * N_POINTS)
+                theta[d, k] += theta_point[k] / (2 * N_POINTS)
 
 
 def expected_theta(psi, variance) -> np.ndarray:
@@ -304,30 +310,43 @@ def largest_psi(loadings: np.ndarray, offset, states, top) -> None:
 
 
 @kernel
-def sums_after(loadings: np.ndarray, offset, states, top, after) -> None:
-    """Fill after (word + 1, document): after[k] is the sum of exp(psi - top) over word k and all later words."""
+def sums_after(loadings: np.ndarray, offset, states, top, later_sums) -> None:
+    """Fill later_sums (word + 1, document): later_sums[k] is the sum of exp(psi - top) over word k and all later words."""
     psi, n = np.empty(len(top)), len(top)
-    after[len(offset)] = 0.0
+    later_sums[len(offset)] = 0.0
     for k in range(len(offset) - 1, -1, -1):
         _products(loadings[k], offset[k], states, psi)
         for index in range(0, n, LANES):
             exponentials = _exp(load(psi, index) - load(top, index))
-            store(after, k * n + index, load(after, (k + 1) * n + index) + exponentials)
+            store(later_sums, k * n + index, load(later_sums, (k + 1) * n + index) + exponentials)
 
 
 @aside
-def _log_sums(along, across, constant, cosine, sine, top, before, after, first_after, n_tokens):
-    """Return sum_t N_t log(sum_w exp(psi - top)), where one word has psi = along cosine + across sine + constant.
+def _log_sums(
+    current_psi,
+    other_psi,
+    constant,
+    cosine,
+    sine,
+    top,
+    earlier_sums,
+    later_sums,
+    first_after,
+    n_tokens,
+):
+    """Return sum_t N_t log(sum_w exp(psi - top)), where one word has psi = current_psi cosine + other_psi sine + constant.
 
-    before, after[first_after:] : the sums over the words before and after that word
+    earlier_sums, later_sums[first_after:] : the sums over the words before and after that word
     """
     sums = spread(0.0)
     for index in range(0, len(top), LANES):
         psi = (
-            load(along, index) * cosine + load(across, index) * sine + (constant - load(top, index))
+            load(current_psi, index) * cosine
+            + load(other_psi, index) * sine
+            + (constant - load(top, index))
         )
-        others = load(before, index) + load(after, first_after + index)
-        sums += load(n_tokens, index) * fast_log(max(others + _exp(psi), SMALLEST))
+        other_sums = load(earlier_sums, index) + load(later_sums, first_after + index)
+        sums += load(n_tokens, index) * fast_log(max(other_sums + _exp(psi), SMALLEST))
     return total(sums)
 
 
@@ -342,18 +361,18 @@ def draw_loadings(
     weighted,
     variance,
     top,
-    before,
-    after,
+    earlier_sums,
+    later_sums,
     key: np.uint64,
 ):
     """Draw rows first..last of C (word, state_dim) by elliptical slice sampling; return the number of proposals.
 
     states (state_dim, document padded), n_tokens (document padded,), 0 in the padding
-    weighted (word, state_dim) : sum_t x_tk z_t; top, after : from `largest_psi` and `sums_after`
-    before (document,) : the sum of exp(psi - top) of the words before `first`; updated to that of the words before `last`
+    weighted (word, state_dim) : sum_t x_tk z_t; top, later_sums : from `largest_psi` and `sums_after`
+    earlier_sums (document,) : the sum of exp(psi - top) of the words before `first`; updated to that of the words before `last`
     """
     n_dims, n = states.shape
-    along, across, nu, tried = np.empty(n), np.empty(n), np.empty(n_dims), 0
+    current_psi, other_psi, nu, n_proposals = np.empty(n), np.empty(n), np.empty(n_dims), 0
     for k in range(first, last):
         stream, along_counts, across_counts = stream_of(key, k), 0.0, 0.0
         for j in range(n_dims):
@@ -361,22 +380,42 @@ def draw_loadings(
             nu[j] = math.sqrt(variance) * z
             along_counts += loadings[k, j] * weighted[k, j]
             across_counts += nu[j] * weighted[k, j]
-        _products(loadings[k], 0.0, states, along)
-        _products(nu, 0.0, states, across)
+        _products(loadings[k], 0.0, states, current_psi)
+        _products(nu, 0.0, states, other_psi)
         later = (k + 1) * n
         stream, drop = exponential(stream)
         log_y = (
             along_counts
             - drop
-            - _log_sums(along, across, offset[k], 1.0, 0.0, top, before, after, later, n_tokens)
+            - _log_sums(
+                current_psi,
+                other_psi,
+                offset[k],
+                1.0,
+                0.0,
+                top,
+                earlier_sums,
+                later_sums,
+                later,
+                n_tokens,
+            )
         )
         stream, u = next_uniform(stream)
         angle = 2.0 * math.pi * u
         low, high, cosine, sine = angle - 2.0 * math.pi, angle, 1.0, 0.0
         while high - low > SMALLEST_BRACKET:
-            cosine, sine, tried = math.cos(angle), math.sin(angle), tried + 1
+            cosine, sine, n_proposals = math.cos(angle), math.sin(angle), n_proposals + 1
             log_sums = _log_sums(
-                along, across, offset[k], cosine, sine, top, before, after, later, n_tokens
+                current_psi,
+                other_psi,
+                offset[k],
+                cosine,
+                sine,
+                top,
+                earlier_sums,
+                later_sums,
+                later,
+                n_tokens,
             )
             if along_counts * cosine + across_counts * sine - log_sums > log_y:
                 break
@@ -390,12 +429,12 @@ def draw_loadings(
             loadings[k, j] = loadings[k, j] * cosine + nu[j] * sine
         for index in range(0, n, LANES):
             psi = (
-                load(along, index) * cosine
-                + load(across, index) * sine
+                load(current_psi, index) * cosine
+                + load(other_psi, index) * sine
                 + (offset[k] - load(top, index))
             )
-            store(before, index, load(before, index) + _exp(psi))
-    return tried
+            store(earlier_sums, index, load(earlier_sums, index) + _exp(psi))
+    return n_proposals
 
 
 @aside
@@ -406,12 +445,12 @@ def log_add(a, b):
 
 
 @aside
-def _log_likelihood(rows, counts: np.ndarray, n, column, others):
+def _log_likelihood(rows, counts: np.ndarray, n, column, log_others):
     """Return sum_m x_mk psi_mk - N_m log sum_j e^psi_mj, over the rows m that have counts."""
     total = 0.0
     for i in range(len(rows)):
         m = rows[i]
-        total += counts[m] * column[m] - n[m] * log_add(others[i], column[m])
+        total += counts[m] * column[m] - n[m] * log_add(log_others[i], column[m])
     return total
 
 
@@ -423,31 +462,31 @@ def draw_columns(rows, counts: np.ndarray, n, mean, prior, psi, key: np.uint64):
     mean (word,); prior (word, row) : a draw nu of each column's process, of mean 0. Rows without counts are drawn too.
     """
     n_words, n_rows = psi.shape
-    after, before, others = (
+    log_later, log_earlier, log_others = (
         np.empty((n_words, len(rows))),
         np.full(len(rows), -math.inf),
         np.empty(len(rows)),
     )
-    proposed, tried = np.empty(n_rows), 0
+    proposed, n_proposals = np.empty(n_rows), 0
     for i in range(len(rows)):
-        after[n_words - 1, i] = -math.inf
+        log_later[n_words - 1, i] = -math.inf
     for k in range(n_words - 1, 0, -1):
         for i in range(len(rows)):
-            after[k - 1, i] = log_add(after[k, i], psi[k, rows[i]])
+            log_later[k - 1, i] = log_add(log_later[k, i], psi[k, rows[i]])
     for k in range(n_words):
         stream = stream_of(key, k)
         for i in range(len(rows)):
-            others[i] = log_add(before[i], after[k, i])
+            log_others[i] = log_add(log_earlier[i], log_later[k, i])
         stream, drop = exponential(stream)
-        log_y = _log_likelihood(rows, counts[k], n, psi[k], others) - drop
+        log_y = _log_likelihood(rows, counts[k], n, psi[k], log_others) - drop
         stream, u = next_uniform(stream)
         angle = 2.0 * math.pi * u
         low, high = angle - 2.0 * math.pi, angle
         while high - low > SMALLEST_BRACKET:
-            cosine, sine, tried = math.cos(angle), math.sin(angle), tried + 1
+            cosine, sine, n_proposals = math.cos(angle), math.sin(angle), n_proposals + 1
             for m in range(n_rows):
                 proposed[m] = mean[k] + (psi[k, m] - mean[k]) * cosine + prior[k, m] * sine
-            if _log_likelihood(rows, counts[k], n, proposed, others) > log_y:
+            if _log_likelihood(rows, counts[k], n, proposed, log_others) > log_y:
                 psi[k] = proposed
                 break
             if angle < 0.0:
@@ -457,5 +496,5 @@ def draw_columns(rows, counts: np.ndarray, n, mean, prior, psi, key: np.uint64):
             stream, u = next_uniform(stream)
             angle = low + u * (high - low)
         for i in range(len(rows)):
-            before[i] = log_add(before[i], psi[k, rows[i]])
-    return tried
+            log_earlier[i] = log_add(log_earlier[i], psi[k, rows[i]])
+    return n_proposals

@@ -126,15 +126,15 @@ def weigh(
 
 
 @aside
-def _move(system, before, moved) -> None:
-    """Fill moved (state_dim, particle) with the means A z for the particles z in before (state_dim, particle)."""
-    n, lanes = before.shape
+def _move(system, particles, means) -> None:
+    """Fill means (state_dim, particle) with A z for the particles z (state_dim, particle)."""
+    n, lanes = particles.shape
     for index in range(0, lanes, LANES):
         for i in range(n):
             sums = spread(0.0)
             for j in range(n):
-                sums += load(before, j * lanes + index) * system[i, j]
-            store(moved, i * lanes + index, sums)
+                sums += load(particles, j * lanes + index) * system[i, j]
+            store(means, i * lanes + index, sums)
 
 
 @aside
@@ -148,9 +148,9 @@ def _scatter(stream: np.uint64, root, means, parents: np.ndarray, n, noise, part
         for i in range(n_dims):
             stream, noise[i, p] = normal(stream)
     for i in range(n_dims):
-        row, of_means = particles[i], means[i]
+        row, mean_row = particles[i], means[i]
         for p in range(n):
-            row[p] = of_means[parents[p]]
+            row[p] = mean_row[parents[p]]
         for index in range(0, lanes, LANES):
             sums = load(particles, i * lanes + index)
             for k in range(i + 1):
@@ -191,17 +191,17 @@ def _largest_and_sum(logs, n):
 def _choose(stream: np.uint64, logs, n):
     """Return (the advanced stream, an index below n drawn with weights exp(logs))."""
     largest, total = _largest_and_sum(logs, n)
-    chosen = 0
+    index = 0
     stream, u = next_uniform(stream)
     u *= total
     for p in range(n):
         weight = math.exp(logs[p] - largest)
         if weight > 0.0:
-            chosen = p
+            index = p
             if u < weight:
                 break
         u -= weight
-    return stream, chosen
+    return stream, index
 
 
 @aside
@@ -211,11 +211,11 @@ def _parents_at(points, log_weights: np.ndarray, n, n_drawn: int, parents: np.nd
     points : ascending
     """
     largest, total = _largest_and_sum(log_weights, n)
-    parent, reached = 0, math.exp(log_weights[0] - largest) / total
+    parent, cumulative = 0, math.exp(log_weights[0] - largest) / total
     for i in range(n_drawn):
-        while reached <= points[i] and parent < n - 1:
+        while cumulative <= points[i] and parent < n - 1:
             parent += 1
-            reached += math.exp(log_weights[parent] - largest) / total
+            cumulative += math.exp(log_weights[parent] - largest) / total
         parents[i] = parent
 
 
@@ -227,12 +227,12 @@ def _resample(
 
     Sorted uniforms are cumulative sums of exponential draws divided by their total; points (n_drawn + 1,) is scratch.
     """
-    whole, sums = 0.0, 0.0
+    total, sums = 0.0, 0.0
     for i in range(n_drawn + 1):
         stream, points[i] = exponential(stream)
-        whole += points[i]
+        total += points[i]
     for i in range(n_drawn):
-        sums += points[i] / whole
+        sums += points[i] / total
         points[i] = sums
     _parents_at(points, log_weights, n, n_drawn, parents)
     return stream
@@ -279,27 +279,27 @@ def filter_particles(
     log_weights (particle padded,) : filled with those of the last time
     """
     n_dims, lanes = particles.shape[1:]
-    moved, scratch, anchored = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), np.empty(lanes)
+    means, scratch, anchored = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), np.empty(lanes)
     logs, points = np.empty((len(offset) + 1, LANES)), np.empty(n)
     first_root, root, precision_root = first_covariance.copy(), noise.copy(), noise_precision.copy()
     factor(first_root)
     factor(root)
     factor(precision_root)
     for t in range(begin, end):
-        stream, here, reference = stream_of(key, t), particles[t], path[t]
+        stream, particles_t, reference = stream_of(key, t), particles[t], path[t]
         if t == 0:
-            moved[:, 0] = first_mean
+            means[:, 0] = first_mean
             stream = _scatter(
-                stream, first_root, moved, np.zeros(n - 1, np.int64), n - 1, scratch, here
+                stream, first_root, means, np.zeros(n - 1, np.int64), n - 1, scratch, particles_t
             )
         else:
-            _move(system, particles[t - 1], moved)
-            _anchor(log_weights, reference, moved, precision_root, anchored)
+            _move(system, particles[t - 1], means)
+            _anchor(log_weights, reference, means, precision_root, anchored)
             stream, ancestors[t, n - 1] = _choose(stream, anchored, n)
             stream = _resample(stream, log_weights, n, n - 1, ancestors[t], points)
-            stream = _scatter(stream, root, moved, ancestors[t], n - 1, scratch, here)
+            stream = _scatter(stream, root, means, ancestors[t], n - 1, scratch, particles_t)
         for i in range(n_dims):
-            here[i, n - 1] = reference[i]
+            particles_t[i, n - 1] = reference[i]
         log_weights[:] = 0.0
         weigh(
             loadings,
@@ -309,7 +309,7 @@ def filter_particles(
             indptr[t + 1],
             rows,
             counts,
-            here,
+            particles_t,
             logs,
             log_weights,
         )
@@ -384,13 +384,13 @@ def forecast(
     `start` (Doucet & Johansen 2011, sec. 4). Resampling is systematic.
     """
     n, n_dims = start.shape
-    lanes, most = -(-n // LANES) * LANES, 1
+    lanes, capacity = -(-n // LANES) * LANES, 1
     for t in range(len(path)):
-        most = max(most, indptr[t + 1] - indptr[t])
-    logs, of_path, of_particles = (
+        capacity = max(capacity, indptr[t + 1] - indptr[t])
+    logs, path_logs, particle_logs = (
         np.empty((len(offset) + 1, LANES)),
-        np.empty((most, LANES)),
-        np.empty((most, lanes)),
+        np.empty((capacity, LANES)),
+        np.empty((capacity, lanes)),
     )
     state, particles = np.empty((n_dims, LANES)), np.zeros((n_dims, lanes))
     for t in range(n_known):
@@ -398,11 +398,11 @@ def forecast(
             for i in range(n_dims):
                 state[i] = path[t, i]
             _log_pairs(
-                loadings, offset, sticks, indptr[t], indptr[t + 1], rows, state, logs, of_path
+                loadings, offset, sticks, indptr[t], indptr[t + 1], rows, state, logs, path_logs
             )
         for pair in range(indptr[t], indptr[t + 1]):
-            probability[pair] = max(math.exp(of_path[pair - indptr[t], 0]), LEAST)
-    moved, scratch, root = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), noise.copy()
+            probability[pair] = max(math.exp(path_logs[pair - indptr[t], 0]), LEAST)
+    means, scratch, root = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), noise.copy()
     log_weights, points, parents = np.zeros(lanes), np.empty(n), np.arange(n)
     factor(root)
     particles[:, :n] = start.T
@@ -411,8 +411,8 @@ def forecast(
         if t > n_known:
             stream = _resample_evenly(stream, log_weights, n, parents, points)
         if t > 0:
-            _move(system, particles, moved)
-            _scatter(stream, root, moved, parents, n, scratch, particles)
+            _move(system, particles, means)
+            _scatter(stream, root, means, parents, n, scratch, particles)
         log_weights[:] = 0.0
         if indptr[t] < indptr[t + 1]:
             _log_pairs(
@@ -424,15 +424,15 @@ def forecast(
                 rows,
                 particles,
                 logs,
-                of_particles,
+                particle_logs,
             )
-        before = math.log(n)
+        old_total = math.log(n)
         for pair in range(indptr[t], indptr[t + 1]):
             for p in range(n):
-                log_weights[p] += counts[pair] * of_particles[pair - indptr[t], p]
+                log_weights[p] += counts[pair] * particle_logs[pair - indptr[t], p]
             total = _log_sum(log_weights, n)
-            probability[pair] = max(math.exp((total - before) / counts[pair]), LEAST)
-            before = total
+            probability[pair] = max(math.exp((total - old_total) / counts[pair]), LEAST)
+            old_total = total
 
 
 @aside

@@ -20,10 +20,10 @@ from workbench.kernels.jit import aside
 def log_probabilities(sticks: np.ndarray) -> np.ndarray:
     """Return the log probabilities log pi (..., category) of sticks (..., category - 1)."""
     sticks = np.asarray(sticks, dtype=float)
-    before = np.zeros((*sticks.shape[:-1], sticks.shape[-1] + 1))
-    np.cumsum(log_expit(-sticks), axis=-1, out=before[..., 1:])
-    before[..., :-1] += log_expit(sticks)
-    return before
+    log_pi = np.zeros((*sticks.shape[:-1], sticks.shape[-1] + 1))
+    np.cumsum(log_expit(-sticks), axis=-1, out=log_pi[..., 1:])
+    log_pi[..., :-1] += log_expit(sticks)
+    return log_pi
 
 
 def probabilities(sticks: np.ndarray) -> np.ndarray:
@@ -64,11 +64,11 @@ def log_multinomial(counts: np.ndarray, sticks: np.ndarray) -> np.ndarray:
     counts, sticks = np.asarray(counts), np.asarray(sticks, dtype=float)
     n, x = remaining(counts), counts[..., :-1]
     # 0 log 0 = 0
-    seen = x * log_expit(np.where(x > 0, sticks, 0.0)) + (n - x) * log_expit(
+    logs = x * log_expit(np.where(x > 0, sticks, 0.0)) + (n - x) * log_expit(
         np.where(n > x, -sticks, 0.0)
     )
     return (
-        gammaln(counts.sum(axis=-1) + 1.0) - gammaln(counts + 1.0).sum(axis=-1) + seen.sum(axis=-1)
+        gammaln(counts.sum(axis=-1) + 1.0) - gammaln(counts + 1.0).sum(axis=-1) + logs.sum(axis=-1)
     )
 
 

@@ -97,10 +97,14 @@ def fit_documents(
     of V + (m - centre)(m - centre)'; and how many pairs were visited.
     """
     n_sticks, n_padded, n_visited, bound = n_topics - 1, mean_dk.shape[1], 0, 0.0
-    most = LANES
+    capacity = LANES
     for d in range(first, last):
-        most = max(most, indptr[d + 1] - indptr[d] + LANES)
-    tokens, ratios, visited = np.empty(most), np.empty(most), np.empty(most, np.int64)
+        capacity = max(capacity, indptr[d + 1] - indptr[d] + LANES)
+    tokens, ratios, row_starts = (
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity, np.int64),
+    )
     gamma, new, logs, weights = (
         np.empty(n_topics),
         np.zeros(n_padded),
@@ -121,8 +125,11 @@ def fit_documents(
             indptr[d + 1] - indptr[d],
         )
         for i in range(n):
-            tokens[i], visited[i] = counts[indptr[d] + i], np.int64(words[indptr[d] + i]) * n_padded
-        tokens[n : n + LANES], visited[n : n + LANES] = 0.0, 0
+            tokens[i], row_starts[i] = (
+                counts[indptr[d] + i],
+                np.int64(words[indptr[d] + i]) * n_padded,
+            )
+        tokens[n : n + LANES], row_starts[n : n + LANES] = 0.0, 0
         expect_logs(m, v, nodes, node_weights, logs, weights)
         document_weights[d] = 0.0
         for _ in range(most_passes):
@@ -130,11 +137,11 @@ def fit_documents(
                 document_logs[d, t], document_weights[d, t] = logs[t], math.exp(logs[t])
             if n_padded == LANES:
                 n_tiny = visit_narrow(
-                    n, visited, tokens, row_begin, document_weights, word_weights, ratios, new
+                    n, row_starts, tokens, row_begin, document_weights, word_weights, ratios, new
                 )
             else:
                 n_tiny = visit(
-                    n, visited, tokens, row_begin, document_weights, word_weights, ratios, new
+                    n, row_starts, tokens, row_begin, document_weights, word_weights, ratios, new
                 )
             n_visited += n
             for t in range(n_topics):
@@ -209,11 +216,11 @@ def expected_probabilities(sticks: np.ndarray, variances: np.ndarray) -> np.ndar
 
     sticks, variances : (row, category - 1). Correlations between the sticks of a row are ignored.
     """
-    scale, broken = np.sqrt(variances), np.zeros(np.shape(sticks))
+    scale, shares = np.sqrt(variances), np.zeros(np.shape(sticks))
     for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):
-        broken += weight * expit(sticks + scale * node)
-    rest = np.cumprod(1.0 - broken, axis=-1)
-    result = np.ones((*broken.shape[:-1], broken.shape[-1] + 1))
+        shares += weight * expit(sticks + scale * node)
+    rest = np.cumprod(1.0 - shares, axis=-1)
+    result = np.ones((*shares.shape[:-1], shares.shape[-1] + 1))
     result[..., 1:] = rest
-    result[..., :-1] *= broken
+    result[..., :-1] *= shares
     return result

@@ -40,12 +40,12 @@ EXACT = 1e-6
 @aside
 def log_expected_sum(psi, variance):
     """Return log sum_k exp(lambda_k + nu_k^2 / 2), the optimal log zeta; psi is lambda, variance is nu^2."""
-    top, whole = -math.inf, 0.0
+    top, total = -math.inf, 0.0
     for k in range(len(psi)):
         top = max(top, psi[k] + 0.5 * variance[k])
     for k in range(len(psi)):
-        whole += math.exp(psi[k] + 0.5 * variance[k] - top)
-    return top + math.log(whole)
+        total += math.exp(psi[k] + 0.5 * variance[k] - top)
+    return top + math.log(total)
 
 
 @fused
@@ -67,10 +67,10 @@ def pull_of(psi, mean, precision: np.ndarray, pull):
 def curvature(n_tokens, p, precision: np.ndarray, matrix: np.ndarray) -> None:
     """Write the upper triangle of the curvature Lambda + N (diag p - p p') to matrix (component, component)."""
     for i in range(len(p)):
-        here = n_tokens * p[i]
+        n_i = n_tokens * p[i]
         for j in range(i, len(p)):
-            matrix[i, j] = precision[i, j] - here * p[j]
-        matrix[i, i] += here
+            matrix[i, j] = precision[i, j] - n_i * p[j]
+        matrix[i, i] += n_i
 
 
 @aside
@@ -148,10 +148,10 @@ def best_variance(log_precision, log_weight, start):
     x = math.log(start)
     for _ in range(MOST_STEPS):
         value = math.exp(x)
-        of_prior, of_tokens = log_precision + x, log_weight + x + 0.5 * value
-        less = math.exp(-abs(of_tokens - of_prior))
-        share = 1.0 / (1.0 + less) if of_tokens > of_prior else less / (1.0 + less)
-        change = (max(of_prior, of_tokens) + math.log1p(less)) / (1.0 + 0.5 * share * value)
+        prior_log, token_log = log_precision + x, log_weight + x + 0.5 * value
+        ratio = math.exp(-abs(token_log - prior_log))
+        share = 1.0 / (1.0 + ratio) if token_log > prior_log else ratio / (1.0 + ratio)
+        change = (max(prior_log, token_log) + math.log1p(ratio)) / (1.0 + 0.5 * share * value)
         x -= change
         if abs(change) < EXACT:
             break
@@ -187,13 +187,13 @@ def fit_documents(
     Returns how many pairs were visited.
     """
     n, lanes, n_visited = len(mean), phi.shape[1], 0
-    most = 0
+    capacity = 0
     for d in range(first, last):
-        most = max(most, indptr[d + 1] - indptr[d])
+        capacity = max(capacity, indptr[d + 1] - indptr[d])
     tokens, result, rows = (
-        np.empty(most + LANES),
-        np.empty(most + LANES),
-        np.empty(most + LANES, np.int64),
+        np.empty(capacity + LANES),
+        np.empty(capacity + LANES),
+        np.empty(capacity + LANES, np.int64),
     )
     new, matrix = np.zeros(lanes), np.empty((n, n))
     pull, p, slope, direction, last_p, log_own = (
@@ -207,7 +207,7 @@ def fit_documents(
     for k in range(n):
         log_own[k] = math.log(precision[k, k])
     for d in range(first, last):
-        begin, n_pairs, here, nu, n_here = (
+        begin, n_pairs, psi_d, nu, n_here = (
             indptr[d],
             indptr[d + 1] - indptr[d],
             psi[d],
@@ -216,7 +216,7 @@ def fit_documents(
         )
         if n_pairs == 0:
             for k in range(n):
-                here[k], nu[k], n_here[k], weights[d, k] = mean[k], 1.0 / precision[k, k], 0.0, 0.0
+                psi_d[k], nu[k], n_here[k], weights[d, k] = mean[k], 1.0 / precision[k, k], 0.0, 0.0
             continue
         n_tokens = 0.0
         for i in range(n_pairs):
@@ -224,20 +224,20 @@ def fit_documents(
             n_tokens += counts[begin + i]
         store(tokens, n_pairs, spread(0.0))
         store(rows, n_pairs, spread(0))
-        before, last_p[:] = 0.0, -np.inf  # from which all have moved
-        for passed in range(most_passes + 1):
+        old_bound, last_p[:] = 0.0, -np.inf  # from which all have moved
+        for pass_number in range(most_passes + 1):
             top = -math.inf
             for k in range(n):
-                top = max(top, here[k])
+                top = max(top, psi_d[k])
             for k in range(n):
-                weights[d, k] = math.exp(here[k] - top)
+                weights[d, k] = math.exp(psi_d[k] - top)
             if lanes == LANES:
                 visit_narrow(n_pairs, rows, tokens, d * lanes, weights, phi, result, new)
             else:
                 visit(n_pairs, rows, tokens, d * lanes, weights, phi, result, new)
             n_visited += n_pairs
-            log_zeta = log_expected_sum(here, nu)
-            bound = 0.5 * (log_determinant - pull_of(here, mean, precision, pull)) + n_tokens * (
+            log_zeta = log_expected_sum(psi_d, nu)
+            bound = 0.5 * (log_determinant - pull_of(psi_d, mean, precision, pull)) + n_tokens * (
                 top - log_zeta
             )
             for i in range(n_pairs):
@@ -245,16 +245,18 @@ def fit_documents(
             for k in range(n):
                 n_here[k] = new[k] * weights[d, k]
                 bound += 0.5 * (math.log(nu[k]) + 1.0 - precision[k, k] * nu[k])
-            if passed == most_passes or (passed > 0 and bound - before <= tolerance * abs(bound)):
+            if pass_number == most_passes or (
+                pass_number > 0 and bound - old_bound <= tolerance * abs(bound)
+            ):
                 break
-            before = bound
+            old_bound = bound
             log_zeta = climb(
                 n_tokens,
                 n_here,
                 nu,
                 precision,
                 log_zeta,
-                here,
+                psi_d,
                 pull,
                 p,
                 slope,
@@ -264,7 +266,7 @@ def fit_documents(
             )
             log_rate = math.log(n_tokens) - log_zeta
             for k in range(n):
-                nu[k] = best_variance(log_own[k], log_rate + here[k], nu[k])
+                nu[k] = best_variance(log_own[k], log_rate + psi_d[k], nu[k])
         for i in range(n_pairs):
             ratios[begin + i] = result[i]
     return n_visited

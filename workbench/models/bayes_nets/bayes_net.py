@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from workbench.errors import Named
-from workbench.models.bayes_nets.files import SHIPPED, described
+from workbench.models.bayes_nets.files import SHIPPED, description_of
 from workbench.models.bayes_nets.nodes import Node, check_nodes, node_of
 from workbench.models.bayes_nets.tables import Tables, tables_of
 from workbench.models.model import LOG_LIKELIHOOD, Model, ModelError, Predicted, Scores
@@ -48,9 +48,9 @@ def log_likelihoods(train, test, predicted: Predicted) -> dict[str, float]:
     if not n_records:
         return {LOG_LIKELIHOOD.name: float("nan"), OF_RECORDS.name: float("nan")}
     with np.errstate(divide="ignore"):
-        of_cells = float(test.weights @ np.log(predicted.probability))
+        cell_sum = float(test.weights @ np.log(predicted.probability))
     return {
-        LOG_LIKELIHOOD.name: of_cells / test.n_items,
+        LOG_LIKELIHOOD.name: cell_sum / test.n_items,
         OF_RECORDS.name: float(predicted.log_of_groups.sum() / n_records),
     }
 
@@ -141,13 +141,15 @@ class BayesNet(Model):
         if self.nodes or not self.is_shipped:
             check_nodes(self.called, self.nodes)
         shipped = {
-            each.name: each.default for each in fields(self) if each.name in ("network", "n_states")
+            declared.name: declared.default
+            for declared in fields(self)
+            if declared.name in ("network", "n_states")
         }
         for name, default in shipped.items():
             if not self.is_shipped and getattr(self, name) != default:
-                said = f" is for shipped networks, and {self.called} has nodes of its own; leave it out"
+                reason = f" is for shipped networks, and {self.called} has nodes of its own; leave it out"
                 raise ModelError(
-                    Named(name, getattr(self, name)), said, field=name, value=getattr(self, name)
+                    Named(name, getattr(self, name)), reason, field=name, value=getattr(self, name)
                 )
 
     def _prior(self, name: str, value) -> float | None:
@@ -179,18 +181,18 @@ class BayesNet(Model):
     ) -> BayesNet:
         """Return the network from a BayesNet, a dict with name and nodes, the path of a file, or a published name.
 
-        See `files.described`; None is the default network.
+        See `files.description_of`; None is the default network.
         """
         if model is None:
             net = cls()
         elif isinstance(model, cls):
             net = model
         else:
-            where, settings = described(model)
+            prefix, settings = description_of(model)
             try:
                 net = cls(**settings)
             except ModelError as error:
-                raise error.within(where) from None
+                raise error.within(prefix) from None
         priors = {"alpha": alpha, "beta": beta}
         return replace(net, **{name: value for name, value in priors.items() if value is not None})
 
@@ -256,15 +258,15 @@ class BayesNet(Model):
         ------
         ModelError
         """
-        where, at = self.called, {node.name: i for i, node in enumerate(self.nodes)}
+        prefix, index_of = self.called, {node.name: i for i, node in enumerate(self.nodes)}
         values_of_nodes = np.full((records.n_distinct, len(self.nodes)), MISSING, np.int32)
         for column, (field, levels) in enumerate(zip(records.fields, records.levels, strict=True)):
-            if field not in at:
+            if field not in index_of:
                 raise ModelError(
-                    f"{where} has no node for the field '{field}' of {records.name!r}; there are {_some(at)}; "
+                    f"{prefix} has no node for the field '{field}' of {records.name!r}; there are {_some_names(index_of)}; "
                     "leave the field out, or add a node"
                 )
-            node = self.nodes[at[field]]
+            node = self.nodes[index_of[field]]
             state_of = {name: state for state, name in enumerate(node.state_names)}
             numbered = isinstance(node.states, numbers.Integral)
             states = [
@@ -274,10 +276,10 @@ class BayesNet(Model):
             for level in occurring[occurring != MISSING]:
                 if not 0 <= states[level] < node.n_states:
                     raise ModelError(
-                        f"{where}: '{levels[level]}' of the field '{field}' is no state of its node; there are "
-                        + _some(node.state_names)
+                        f"{prefix}: '{levels[level]}' of the field '{field}' is no state of its node; there are "
+                        + _some_names(node.state_names)
                     )
-            values_of_nodes[:, at[field]] = np.where(
+            values_of_nodes[:, index_of[field]] = np.where(
                 values == MISSING, MISSING, np.array([*states, MISSING], np.int32)[values]
             )
         return values_of_nodes
@@ -305,28 +307,40 @@ class BayesNet(Model):
     def coords(self, records: Records) -> dict[str, tuple]:
         """Return the coordinates of a run's Dataset, such as the label "vote=y | class=0" and the table of each table cell."""
         net = self.for_data(records)
-        labels, values, by_name, seen = [], [], {node.name: node for node in net.nodes}, set()
+        labels, values, nodes_by_name, table_names = (
+            [],
+            [],
+            {node.name: node for node in net.nodes},
+            set(),
+        )
         for node in net.nodes:
-            if node.given or node.cpt in seen:
+            if node.given or node.cpt in table_names:
                 continue
-            seen.add(node.cpt)
+            table_names.add(node.cpt)
             parents = [
-                [f"{name}={state}" for state in by_name[name].state_names] for name in node.parents
+                [f"{name}={state}" for state in nodes_by_name[name].state_names]
+                for name in node.parents
             ]
-            rows = [", ".join(given) for given in itertools.product(*parents)]
+            rows = [", ".join(parent_states) for parent_states in itertools.product(*parents)]
             labels += [
-                f"{node.name}={state}{given and f' | {given}'}"
-                for given in rows
+                f"{node.name}={state}{parent_states and f' | {parent_states}'}"
+                for parent_states in rows
                 for state in node.state_names
             ]
-            values += [(state, given) for given in rows for state in node.state_names]
+            values += [
+                (state, parent_states) for parent_states in rows for state in node.state_names
+            ]
         tables = np.repeat(np.array(net.tables.names, object), np.diff(net.tables.starts))
         return {
             "parameter": (labels, "cell of a table"),
             "table": (tables, "table", "parameter"),
             "row": (net.tables.row_of, "row of all tables", "parameter"),
             "value": ([state for state, _ in values], "state of the node", "parameter"),
-            "given": ([given for _, given in values], "states of its parents", "parameter"),
+            "given": (
+                [parent_states for _, parent_states in values],
+                "states of its parents",
+                "parameter",
+            ),
             "prior": (net.tables.alpha, "Dirichlet prior of the cell", "parameter"),
             "state": (range(self.n_states), "hidden state"),
         }
@@ -417,13 +431,16 @@ class BayesNet(Model):
                 (("x", "y"), ("x", "y")),
             )
         parents = {name for node in self.nodes for name in node.parents}
-        shown = [-1 if node.name in parents and not node.given else 0 for node in self.nodes]
-        values, names = np.array([[0] * len(shown), shown]), tuple(node.name for node in self.nodes)
+        states = [-1 if node.name in parents and not node.given else 0 for node in self.nodes]
+        values, names = (
+            np.array([[0] * len(states), states]),
+            tuple(node.name for node in self.nodes),
+        )
         return Records(
             values, np.array([1, most or 1]), names, tuple(node.state_names for node in self.nodes)
         )
 
 
-def _some(names) -> str:
+def _some_names(names) -> str:
     """Return the first ten names as a text."""
     return ", ".join(itertools.islice(names, 10)) + ", …" * (len(names) > 10)

@@ -69,13 +69,13 @@ def read_bif(path) -> tuple[dict, np.ndarray]:
     except ImportError:
         raise ModelError(f"{path}: {EXTRA}") from None
     try:
-        read = BIFReader(string=text)
+        reader = BIFReader(string=text)
         nodes = tuple(
-            Node(name, tuple(read.variable_states[name]), tuple(read.variable_parents[name]))
-            for name in read.variable_names
+            Node(name, tuple(reader.variable_states[name]), tuple(reader.variable_parents[name]))
+            for name in reader.variable_names
         )
         tables_of = {
-            name: np.asarray(read.variable_cpds[name], float) for name in read.variable_names
+            name: np.asarray(reader.variable_cpds[name], float) for name in reader.variable_names
         }
     except Exception as error:  # whatever the reader makes of a broken file
         raise ModelError(
@@ -91,7 +91,7 @@ def read_bif(path) -> tuple[dict, np.ndarray]:
                 path,
                 node,
                 tables_of[node.name],
-                shape_of(node, {other.name: other for other in nodes}),
+                shape_of(node, {parent.name: parent for parent in nodes}),
             )
             for node in nodes
         ]
@@ -112,10 +112,10 @@ def published(name: str) -> Path:
     files = sorted(
         (Path(package.submodule_search_locations[0]) / "utils" / "example_models").glob("*.bif.gz")
     )
-    by_name = {file.name.removesuffix(".bif.gz"): file for file in files}
-    if name not in by_name:
-        raise ModelError(f"pgmpy has no network {name!r}; it has {', '.join(by_name)}")
-    return by_name[name]
+    paths_by_name = {file.name.removesuffix(".bif.gz"): file for file in files}
+    if name not in paths_by_name:
+        raise ModelError(f"pgmpy has no network {name!r}; it has {', '.join(paths_by_name)}")
+    return paths_by_name[name]
 
 
 def _table(path: Path, node: Node, columns: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -138,7 +138,7 @@ def latent_class(records, n_states: int, alpha: float, beta: float) -> tuple[Nod
 
     Lazarsfeld & Henry (1968), "Latent structure analysis".
     """
-    _refuse_taken(records, "latent-class", "class")
+    _refuse_names(records, "latent-class", "class")
     fields = zip(records.fields, records.levels, strict=True)
     return (
         Node("class", n_states, (), alpha),
@@ -155,18 +155,18 @@ def hidden_markov(records, n_states: int, alpha: float, beta: float) -> tuple[No
     """
     symbols = tuple(dict.fromkeys(name for names in records.levels for name in names))
     nodes = []
-    for place, field in enumerate(records.fields):
-        state = f"state@{place + 1}"
-        _refuse_taken(records, "hmm", state)
-        before = (f"state@{place}",) if place else ()
+    for position, field in enumerate(records.fields):
+        state = f"state@{position + 1}"
+        _refuse_names(records, "hmm", state)
+        parents = (f"state@{position}",) if position else ()
         nodes += [
-            Node(state, n_states, before, alpha, "transition" if place else "start"),
+            Node(state, n_states, parents, alpha, "transition" if position else "start"),
             Node(field, symbols, (state,), beta, "emission"),
         ]
     return tuple(nodes)
 
 
-def _refuse_taken(records, network: str, name: str) -> None:
+def _refuse_names(records, network: str, name: str) -> None:
     if name in records.fields:
         raise ModelError(
             f"'{name}' is a hidden node of '{network}', and a field of {records.name!r}; rename the field"
@@ -177,7 +177,7 @@ SHIPPED = {"latent-class": latent_class, "hmm": hidden_markov}
 """Name of a shipped network → function that returns its nodes."""
 
 
-def described(given) -> tuple[str, dict]:
+def description_of(description) -> tuple[str, dict]:
     """Return a network's name and nodes from a dict, the path of a .toml, .json or .bif file, or a published name.
 
     Published names are "asia", "alarm", "insurance" and "hepar2", as of the simulated records.
@@ -193,37 +193,37 @@ def described(given) -> tuple[str, dict]:
     ------
     ModelError
     """
-    if isinstance(given, Mapping):
-        return "", _checked(given)
-    if isinstance(given, str) and given in SHIPPED:
+    if isinstance(description, Mapping):
+        return "", _check(description)
+    if isinstance(description, str) and description in SHIPPED:
         raise ModelError(
-            f"'{given}' is a shipped network; choose it with the option network={given}, and leave model out"
+            f"'{description}' is a shipped network; choose it with the option network={description}, and leave model out"
         )
-    if not isinstance(given, (str, Path)):
+    if not isinstance(description, (str, Path)):
         raise ModelError(
-            f"a Bayesian network is a BayesNet, a table with name and nodes, or a file; got {given!r}"
+            f"a Bayesian network is a BayesNet, a table with name and nodes, or a file; got {description!r}"
         )
-    if given in PUBLISHED:
-        return "", read_bif(published(given))[0]
-    if Path(given).name.removesuffix(".gz").endswith(".bif"):
-        return "", read_bif(given)[0]
-    settings = read_settings(given, "a Bayesian network", "name and nodes")
+    if description in PUBLISHED:
+        return "", read_bif(published(description))[0]
+    if Path(description).name.removesuffix(".gz").endswith(".bif"):
+        return "", read_bif(description)[0]
+    settings = read_settings(description, "a Bayesian network", "name and nodes")
     try:
-        return f"{given}: ", _checked(settings)
+        return f"{description}: ", _check(settings)
     except ModelError as error:
-        raise error.within(f"{given}: ") from None
+        raise error.within(f"{description}: ") from None
 
 
-def _checked(given: Mapping) -> dict:
+def _check(description: Mapping) -> dict:
     """Return the name and nodes of a dict; raise ModelError if one is missing, nodes are no list, or there are other keys."""
-    if missing := [name for name in ("name", "nodes") if not given.get(name)]:
+    if missing := [name for name in ("name", "nodes") if not description.get(name)]:
         raise ModelError(
-            f"a Bayesian network needs '{missing[0]}'; got {', '.join(given) or 'nothing'}"
+            f"a Bayesian network needs '{missing[0]}'; got {', '.join(description) or 'nothing'}"
         )
-    if unknown := [name for name in given if name not in ("name", "nodes")]:
+    if unknown := [name for name in description if name not in ("name", "nodes")]:
         raise ModelError(f"a Bayesian network has no '{unknown[0]}'; it has name and nodes")
-    if not isinstance(given["nodes"], list | tuple):
+    if not isinstance(description["nodes"], list | tuple):
         raise ModelError(
-            f"a Bayesian network: 'nodes' must be a list of tables; got {given['nodes']!r}"
+            f"a Bayesian network: 'nodes' must be a list of tables; got {description['nodes']!r}"
         )
-    return {"name": given["name"], "nodes": tuple(given["nodes"])}
+    return {"name": description["name"], "nodes": tuple(description["nodes"])}

@@ -43,11 +43,11 @@ class Node:
 
     def __post_init__(self):
         fix = object.__setattr__
-        named = (self.parents,) if isinstance(self.parents, str) else self.parents
+        parents = (self.parents,) if isinstance(self.parents, str) else self.parents
         if (
-            not isinstance(named, Iterable)
-            or isinstance(named, Mapping)
-            or not all(isinstance(one, str) for one in named)
+            not isinstance(parents, Iterable)
+            or isinstance(parents, Mapping)
+            or not all(isinstance(name, str) for name in parents)
         ):
             raise ModelError(
                 f"node {self.name!r} must have parents as a list of names; got {self.parents!r}"
@@ -56,11 +56,11 @@ class Node:
             raise ModelError(
                 f"node {self.name!r} must have cpt as the name of a table; got {self.cpt!r}"
             )
-        fix(self, "parents", tuple(named))
+        fix(self, "parents", tuple(parents))
         fix(self, "prior", _plain(self.prior))
         if not isinstance(self.states, numbers.Integral):
-            named = isinstance(self.states, list | tuple)
-            fix(self, "states", tuple(map(str, self.states)) if named else self.states)
+            are_named = isinstance(self.states, list | tuple)
+            fix(self, "states", tuple(map(str, self.states)) if are_named else self.states)
         fix(self, "cpt", self.cpt or self.name)
 
     @property
@@ -83,34 +83,34 @@ def node_of(node) -> Node:
     if isinstance(node, Node):
         return node
     if not isinstance(node, Mapping):
-        known = ", ".join(field.name for field in fields(Node))
-        raise ModelError(f"a node must be a table with {known}; got {node!r}")
+        field_names = ", ".join(field.name for field in fields(Node))
+        raise ModelError(f"a node must be a table with {field_names}; got {node!r}")
     check_table(node, Node, "a node")
     return Node(**node)
 
 
-def check_nodes(where: str, nodes: tuple[Node, ...]) -> None:
-    """Raise ModelError, with a message that begins with ``where``, if the nodes form no valid network."""
+def check_nodes(prefix: str, nodes: tuple[Node, ...]) -> None:
+    """Raise ModelError, with a message that begins with ``prefix``, if the nodes form no valid network."""
     for part in (_in_names, _in_parents, _in_priors, _in_ties):
         for sentence in part(nodes):
-            raise ModelError(f"{where}: {sentence}")
+            raise ModelError(f"{prefix}: {sentence}")
 
 
-def shape_of(node: Node, by_name: Mapping[str, Node]) -> tuple[int, ...]:
+def shape_of(node: Node, nodes_by_name: Mapping[str, Node]) -> tuple[int, ...]:
     """Return the shape of a node's table: the number of states of each parent, then of the node."""
-    return (*(by_name[name].n_states for name in node.parents), node.n_states)
+    return (*(nodes_by_name[name].n_states for name in node.parents), node.n_states)
 
 
 def _in_names(nodes) -> Iterator[str]:
-    seen = set()
+    names = set()
     if not nodes:
         yield "there must be at least one node; none came"
     for node in nodes:
         if not isinstance(node.name, str) or not node.name.strip():
             yield f"a node has a name; got {node.name!r}"
-        if node.name in seen:
+        if node.name in names:
             yield f"two nodes are called '{node.name}'; rename one"
-        seen.add(node.name)
+        names.add(node.name)
         if not isinstance(node.states, tuple) and (
             isinstance(node.states, bool)
             or not (isinstance(node.states, numbers.Integral) and node.states >= 1)
@@ -137,16 +137,16 @@ def _in_parents(nodes) -> Iterator[str]:
 
 
 def _in_priors(nodes) -> Iterator[str]:
-    by_name = {node.name: node for node in nodes}
+    nodes_by_name = {node.name: node for node in nodes}
     for node in nodes:
-        shape = shape_of(node, by_name)
+        shape = shape_of(node, nodes_by_name)
         n_rows, n_states = math.prod(shape[:-1]), shape[-1]
         if n_rows * n_states > MOST_CELLS:
             yield (
                 f"the table of node '{node.name}' has {n_rows * n_states:,} cells, more than {MOST_CELLS:,}; give it fewer "
                 "parents or states"
             )
-        wrong = next(
+        invalid_prior = next(
             (
                 value
                 for value in _numbers(node.prior)
@@ -154,8 +154,8 @@ def _in_priors(nodes) -> Iterator[str]:
             ),
             None,
         )
-        if wrong is not None:
-            yield f"the prior of node '{node.name}' must be numbers greater than 0; got {wrong!r}"
+        if invalid_prior is not None:
+            yield f"the prior of node '{node.name}' must be numbers greater than 0; got {invalid_prior!r}"
         if not isinstance(node.prior, tuple):
             continue
         rows = node.prior if isinstance(node.prior[0], tuple) else (node.prior,)
@@ -172,17 +172,17 @@ def _in_priors(nodes) -> Iterator[str]:
 
 
 def _in_ties(nodes) -> Iterator[str]:
-    by_name, first = {node.name: node for node in nodes}, {}
+    nodes_by_name, first = {node.name: node for node in nodes}, {}
     for node in (node for node in nodes if not node.given):
-        other = first.setdefault(node.cpt, node)
-        one, two = shape_of(other, by_name), shape_of(node, by_name)
-        if one != two:
+        twin = first.setdefault(node.cpt, node)
+        first_shape, shape = shape_of(twin, nodes_by_name), shape_of(node, nodes_by_name)
+        if first_shape != shape:
             yield (
-                f"'{other.name}' and '{node.name}' name the same table '{node.cpt}' and must have the same states and those "
-                f"of their parents; they have {_times(one)} and {_times(two)}"
+                f"'{twin.name}' and '{node.name}' name the same table '{node.cpt}' and must have the same states and those "
+                f"of their parents; they have {_times(first_shape)} and {_times(shape)}"
             )
-        if other.prior != node.prior:
-            yield f"'{other.name}' and '{node.name}' name the same table '{node.cpt}' with other priors; give both the same"
+        if twin.prior != node.prior:
+            yield f"'{twin.name}' and '{node.name}' name the same table '{node.cpt}' with other priors; give both the same"
 
 
 def _times(shape: tuple[int, ...]) -> str:

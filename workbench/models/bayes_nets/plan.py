@@ -83,9 +83,9 @@ class Plan(NamedTuple):
         families = (
             np.diff(self.clique_families, axis=1)[:, 0] if len(self.free) else np.zeros(0, np.int64)
         )
-        of_cliques = np.concatenate([[0], np.cumsum((families + 4) * self.free * self.separators)])
-        of_patterns = np.diff(of_cliques[self.cliques]) + np.diff(self.families)
-        return of_patterns[self.patterns]
+        clique_work = np.concatenate([[0], np.cumsum((families + 4) * self.free * self.separators)])
+        pattern_work = np.diff(clique_work[self.cliques]) + np.diff(self.families)
+        return pattern_work[self.patterns]
 
 
 class Cases(NamedTuple):
@@ -100,21 +100,21 @@ class Cases(NamedTuple):
 def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
     """Return the distinct records sorted by pattern of missing cells; records without known cells get weight 0."""
     hidden = values < 0
-    both, of_record = np.unique(np.hstack([hidden, values]), axis=0, return_inverse=True)
-    of_record = of_record.ravel()
+    both, case_of_record = np.unique(np.hstack([hidden, values]), axis=0, return_inverse=True)
+    case_of_record = case_of_record.ravel()
     patterns = both[:, values.shape[1] :]
     return Cases(
         patterns,
-        np.bincount(of_record, multiplicities, len(both)) * np.any(patterns >= 0, axis=1),
-        of_record,
+        np.bincount(case_of_record, multiplicities, len(both)) * np.any(patterns >= 0, axis=1),
+        case_of_record,
     )
 
 
-def cases_among(cases: Cases, above: float, up_to: float = math.inf) -> Cases:
-    """Return the cases (distinct records) that occur more than ``above`` and at most ``up_to`` times."""
-    chosen = (cases.weights > above) & (cases.weights <= up_to)
-    numbers = np.where(chosen, np.cumsum(chosen) - 1, -1)
-    return Cases(cases.values[chosen], cases.weights[chosen], numbers[cases.of_record])
+def cases_among(cases: Cases, lower: float, upper: float = math.inf) -> Cases:
+    """Return the cases (distinct records) that occur more than ``lower`` and at most ``upper`` times."""
+    is_chosen = (cases.weights > lower) & (cases.weights <= upper)
+    numbers = np.where(is_chosen, np.cumsum(is_chosen) - 1, -1)
+    return Cases(cases.values[is_chosen], cases.weights[is_chosen], numbers[cases.of_record])
 
 
 class Families(NamedTuple):
@@ -154,12 +154,12 @@ def kept_families(families: Families, observed: np.ndarray, imputed: bool) -> li
     """Return the nodes whose tables matter: observed nodes and their hidden ancestors; all nodes if ``imputed``."""
     if imputed:
         return families.modelled
-    visited, left = set(), [node for node in families.modelled if observed[node]]
-    while left:
-        node = left.pop()
+    visited, queue = set(), [node for node in families.modelled if observed[node]]
+    while queue:
+        node = queue.pop()
         if node not in visited:
             visited.add(node)
-            left += [parent for parent in families.scopes[node] if not observed[parent]]
+            queue += [parent for parent in families.scopes[node] if not observed[parent]]
     return sorted(visited)
 
 
@@ -168,54 +168,54 @@ def junction_trees(net, cases: Cases) -> np.ndarray:
 
     For each pattern: the number of cliques, and for each clique its parent (-1: none), its number of nodes, and the nodes.
     """
-    families, trees, known = families_of(net), [], {}
+    families, trees, cliques_of = families_of(net), [], {}
     for observed in _patterns(cases)[0]:
         scopes = {
             _hidden(families, node, observed)
             for node in kept_families(families, observed, net.missing == "imputed")
         }
         key = frozenset(scopes - {()})
-        if key not in known:
-            known[key] = numbered_cliques(key, families, net.called)
-        trees += known[key]
+        if key not in cliques_of:
+            cliques_of[key] = numbered_cliques(key, families, net.called)
+        trees += cliques_of[key]
     return np.array(trees, np.int64)
 
 
 def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
     """Return the plan of given cases from the junction trees of all their patterns of observed nodes."""
     families, position = families_of(net), 0
-    maps, (patterns, of_case) = _Maps(families.sizes), _patterns(cases)
-    bounds = np.searchsorted(of_case, np.arange(len(patterns) + 1))
+    maps, (patterns, pattern_of_case) = _Maps(families.sizes), _patterns(cases)
+    bounds = np.searchsorted(pattern_of_case, np.arange(len(patterns) + 1))
     # of ``down``: down, own, n_own, pick, run
-    of_patterns, cliques, offsets, down = [(0, 0, 0)], [], [], []
+    pattern_bounds, cliques, offsets, down = [(0, 0, 0)], [], [], []
     for number, observed in enumerate(patterns):
         bags, position = _read_bags(trees, position)
         homes = [[] for _ in bags]
         scalars, holding, cells = (
             [],
-            _holding(bags),
+            _cliques_with(bags),
             [math.prod(families.sizes[n] for n in nodes) for _, nodes in bags],
         )
         for node in kept_families(families, observed, net.missing == "imputed"):
             hidden = _hidden(families, node, observed)
             if hidden:
-                fits = [
+                candidates = [
                     i
                     for i in holding[min(hidden, key=lambda n: len(holding[n]))]
                     if set(hidden) <= set(bags[i][1])
                 ]
-                homes[min(fits, key=lambda i: (cells[i], i))].append(node)
+                homes[min(candidates, key=lambda i: (cells[i], i))].append(node)
             else:
                 scalars.append(node)
         first_clique, cell_at, separator_at, ordered = len(cliques), 0, 0, []
         for (parent, nodes), home, n_cells in zip(bags, homes, cells, strict=True):
-            above = cliques[first_clique + parent][-1] if parent >= 0 else ()
-            shared = tuple(n for n in nodes if n in above)
+            parent_nodes = cliques[first_clique + parent][-1] if parent >= 0 else ()
+            separator = tuple(n for n in nodes if n in parent_nodes)
             scope, n_states = (
-                (*shared, *(n for n in nodes if n not in shared)),
-                math.prod(families.sizes[n] for n in shared),
+                (*separator, *(n for n in nodes if n not in separator)),
+                math.prod(families.sizes[n] for n in separator),
             )
-            up, _, up_run = maps.picked(above, shared)
+            parent_map, _, parent_run = maps.picked(parent_nodes, separator)
             begin = len(down)
             home.sort(
                 key=lambda node: (
@@ -225,13 +225,15 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
             for node in home:
                 strides = zip(families.scopes[node], families.strides[node], strict=True)
                 strides = {n: stride for n, stride in strides if not observed[n]}
-                within = tuple(n for n in scope if n in strides)
-                pick, n_own, run = maps.picked(scope, within)
-                in_a_row = [strides[n] for n in within] == _row_major(within, families.sizes)
+                local_scope = tuple(n for n in scope if n in strides)
+                pick, n_own, run = maps.picked(scope, local_scope)
+                is_contiguous = [strides[n] for n in local_scope] == _row_major(
+                    local_scope, families.sizes
+                )
                 down.append(
                     (
                         maps.start(scope, strides),
-                        -1 if in_a_row else maps.start(within, strides),
+                        -1 if is_contiguous else maps.start(local_scope, strides),
                         n_own,
                         pick,
                         run,
@@ -248,18 +250,18 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
                     parent,
                     cell_at,
                     separator_at,
-                    up,
-                    up_run,
+                    parent_map,
+                    parent_run,
                     scope,
                 )
             )
             cell_at, separator_at = cell_at + n_cells, separator_at + n_states
-        of_patterns[-1] = (*of_patterns[-1][:2], len(down))
+        pattern_bounds[-1] = (*pattern_bounds[-1][:2], len(down))
         down += [(0, 0, 1, 0, 0)] * len(scalars)
-        of_patterns.append((len(down), len(cliques), 0))
+        pattern_bounds.append((len(down), len(cliques), 0))
         values = cases.values[bounds[number] : bounds[number + 1]].astype(np.int64)
         offsets.append(_offsets(families, [*ordered, *scalars], observed, values).ravel())
-    first = np.array(of_patterns, np.int64)
+    first = np.array(pattern_bounds, np.int64)
     columns = (
         np.array([clique[:-1] for clique in cliques], np.int64).reshape(len(cliques), 9).T.copy()
     )
@@ -272,8 +274,8 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
         *columns[2:],
         *np.array(down, np.int64).reshape(len(down), 5).T.copy(),
         maps.numbers,
-        of_case,
-        np.concatenate([[0], np.cumsum(n_families[of_case])]),
+        pattern_of_case,
+        np.concatenate([[0], np.cumsum(n_families[pattern_of_case])]),
         np.concatenate([np.zeros(0, np.int64), *offsets]),
         cases.weights,
     )
@@ -283,30 +285,34 @@ class _Maps:
     """Builder of ``Plan.maps``, integer arrays over the cells of cliques; equal arrays are stored once."""
 
     def __init__(self, sizes: tuple[int, ...]):
-        self._sizes, self._known, self._parts, self._length = sizes, {}, [], 0
+        self._sizes, self._positions, self._parts, self._length = sizes, {}, [], 0
 
     def start(self, scope: tuple[int, ...], strides: dict[int, int]) -> int:
         """Store, for each cell of ``scope``, the sum over nodes of state times stride; return where the array starts."""
         key = tuple((self._sizes[n], strides.get(n, 0)) for n in scope)
-        if key not in self._known:
+        if key not in self._positions:
             cells = np.zeros(1, np.int64)
             for size, stride in key:
                 cells = np.add.outer(cells, stride * np.arange(size)).ravel()
-            self._known[key] = self._length
+            self._positions[key] = self._length
             self._parts.append(cells.astype(np.int32))
             self._length += len(cells)
-        return self._known[key]
+        return self._positions[key]
 
-    def picked(self, scope: tuple[int, ...], within: tuple[int, ...]) -> tuple[int, int, int]:
-        """Store, for each cell of ``scope``, the joint state of the nodes ``within``.
+    def picked(self, scope: tuple[int, ...], nodes: tuple[int, ...]) -> tuple[int, int, int]:
+        """Store, for each cell of ``scope``, the joint state of ``nodes``.
 
         Returns its start, the number of joint states, and the run of equal states (see ``Plan.run``).
         """
-        n_states, axes = math.prod(self._sizes[n] for n in within), [scope.index(n) for n in within]
-        together = all(b == a + 1 for a, b in itertools.pairwise(axes))
-        run = math.prod(self._sizes[n] for n in scope[axes[-1] + 1 :]) if together and axes else 0
+        n_states, axes = math.prod(self._sizes[n] for n in nodes), [scope.index(n) for n in nodes]
+        is_contiguous = all(b == a + 1 for a, b in itertools.pairwise(axes))
+        run = (
+            math.prod(self._sizes[n] for n in scope[axes[-1] + 1 :])
+            if is_contiguous and axes
+            else 0
+        )
         return (
-            self.start(scope, dict(zip(within, _row_major(within, self._sizes), strict=True))),
+            self.start(scope, dict(zip(nodes, _row_major(nodes, self._sizes), strict=True))),
             n_states,
             run,
         )
@@ -347,7 +353,7 @@ def _row_major(nodes: tuple[int, ...], sizes: tuple[int, ...]) -> list[int]:
     return [math.prod(sizes[n] for n in nodes[i + 1 :]) for i in range(len(nodes))]
 
 
-def _holding(bags: list) -> dict[int, list[int]]:
+def _cliques_with(bags: list) -> dict[int, list[int]]:
     """Return node → indices of the cliques that contain the node."""
     holders = {}
     for i, (_, nodes) in enumerate(bags):
@@ -370,7 +376,7 @@ MOST_CLIQUE_CELLS = 2**22
 """Maximum of cells of all cliques of one junction tree."""
 
 
-def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
+def numbered_cliques(scopes: frozenset, families, title: str) -> list[int]:
     """Return junction trees with each of ``scopes`` inside some clique, as integers in the form of `junction_trees`."""
     import networkx as nx
 
@@ -388,10 +394,10 @@ def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
     sizes = [math.prod(families.sizes[n] for n in nodes) for _, nodes in bags]
     if sum(sizes) > MOST_CLIQUE_CELLS:
         largest = max(sizes)
-        named = ", ".join(families.names[n] for n in bags[sizes.index(largest)][1])
+        node_names = ", ".join(families.names[n] for n in bags[sizes.index(largest)][1])
         raise ModelError(
-            f"{called} has cliques of {sum(sizes):,} cells, more than {MOST_CLIQUE_CELLS:,}; the largest has "
-            f"{largest:,} ({named}): give these nodes fewer states or parents, or observe some of them"
+            f"{title} has cliques of {sum(sizes):,} cells, more than {MOST_CLIQUE_CELLS:,}; the largest has "
+            f"{largest:,} ({node_names}): give these nodes fewer states or parents, or observe some of them"
         )
     return [
         len(bags),
@@ -399,8 +405,8 @@ def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
     ]
 
 
-def _tree(graph, part: list[int], before: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Return the junction tree of a connected graph: (parent, nodes) of each clique, parents first, numbers from ``before``."""
+def _tree(graph, part: list[int], first_number: int) -> list[tuple[int, tuple[int, ...]]]:
+    """Return the junction tree of a connected graph: (parent, nodes) of each clique, parents first, from ``first_number``."""
     import networkx as nx
     from networkx.algorithms.approximation import treewidth_min_fill_in
 
@@ -423,20 +429,22 @@ def _tree(graph, part: list[int], before: int) -> list[tuple[int, tuple[int, ...
         tree = nx.relabel_nodes(decomposition, lambda bag: tuple(sorted(bag)))
         _contract(tree)
     root = min(tree.nodes)
-    number, order = {root: before}, [(-1, root)]
-    for above, bag in nx.bfs_edges(tree, root, sort_neighbors=sorted):
-        number[bag] = before + len(order)
-        order.append((number[above], bag))
+    number, order = {root: first_number}, [(-1, root)]
+    for parent, bag in nx.bfs_edges(tree, root, sort_neighbors=sorted):
+        number[bag] = first_number + len(order)
+        order.append((number[parent], bag))
     return order
 
 
 def _contract(tree) -> None:
     """Merge every clique whose nodes are a subset of a neighbour's into that neighbour, in place."""
-    left = sorted(tree.nodes)
-    while left:
-        bag = left.pop()
-        larger = next((other for other in sorted(tree[bag]) if set(bag) <= set(other)), None)
+    queue = sorted(tree.nodes)
+    while queue:
+        bag = queue.pop()
+        larger = next(
+            (neighbour for neighbour in sorted(tree[bag]) if set(bag) <= set(neighbour)), None
+        )
         if larger is not None:
-            others = sorted(other for other in tree[bag] if other != larger)
-            tree.add_edges_from((larger, other) for other in others)
+            neighbours = sorted(neighbour for neighbour in tree[bag] if neighbour != larger)
+            tree.add_edges_from((larger, neighbour) for neighbour in neighbours)
             tree.remove_node(bag)

@@ -72,8 +72,10 @@ def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 
             row = row * net.nodes[number_of[parent]].n_states + values[:, number_of[parent]]
         first = about.starts[about.table_of[number_of[name]]]
         last = about.starts[about.table_of[number_of[name]] + 1]
-        upto = np.cumsum(tables[first:last].reshape(-1, node.n_states), axis=1)[:, :-1]
-        values[:, number_of[name]] = (random.random(n_records)[:, None] >= upto[row]).sum(axis=1)
+        cumulative = np.cumsum(tables[first:last].reshape(-1, node.n_states), axis=1)[:, :-1]
+        values[:, number_of[name]] = (random.random(n_records)[:, None] >= cumulative[row]).sum(
+            axis=1
+        )
     fields, levels = tuple(number_of), tuple(node.state_names for node in net.nodes)
     return Records(*merged(values, np.ones(n_records, np.int64)), fields, levels, net.name)
 
@@ -86,10 +88,10 @@ def draw_hidden(net: BayesNet, hidden: float = 0.2, seed: int = 0) -> tuple[str,
     check_fraction(hidden, "hidden")
     parents = {name for node in net.nodes for name in node.parents}
     inner = [node.name for node in net.nodes if node.parents and node.name in parents]
-    chosen = np.random.default_rng(DataError.whole("seed", seed, 0)).permutation(len(inner))[
+    positions = np.random.default_rng(DataError.whole("seed", seed, 0)).permutation(len(inner))[
         : round(hidden * len(inner))
     ]
-    return tuple(inner[place] for place in sorted(chosen))
+    return tuple(inner[position] for position in sorted(positions))
 
 
 OPTIONS = MappingProxyType({"n_records": 1000, "seed": 0, "hidden": 0.2})
@@ -130,15 +132,19 @@ def simulate_records(
     """
     net, tables = published_net(name)
     complete = draw_records(net, tables, n_records, seed)
-    without = set(draw_hidden(net, hidden, seed))
-    shown = (
-        complete.of_fields([field for field in complete.fields if field not in without])
-        if without
+    hidden_names = set(draw_hidden(net, hidden, seed))
+    visible_records = (
+        complete.of_fields([field for field in complete.fields if field not in hidden_names])
+        if hidden_names
         else complete
     )
     options = {"n_records": n_records, "seed": seed, "hidden": hidden}
-    changed = {option: value for option, value in options.items() if value != OPTIONS[option]}
-    return replace(shown, name=with_options(name, changed)), Truth(net, tables, complete)
+    changed_options = {
+        option: value for option, value in options.items() if value != OPTIONS[option]
+    }
+    return replace(visible_records, name=with_options(name, changed_options)), Truth(
+        net, tables, complete
+    )
 
 
 @dataclass(frozen=True)

@@ -46,11 +46,17 @@ class Tables(NamedTuple):
 
 def tables_of(nodes: tuple[Node, ...]) -> Tables:
     """Return the probability tables of nodes as flat arrays, in the order in which nodes first use each table."""
-    by_name, numbers, shapes, alphas, table_of = {node.name: node for node in nodes}, {}, [], [], []
+    nodes_by_name, numbers, shapes, alphas, table_of = (
+        {node.name: node for node in nodes},
+        {},
+        [],
+        [],
+        [],
+    )
     for node in nodes:
         table_of.append(-1 if node.given else numbers.setdefault(node.cpt, len(numbers)))
         if table_of[-1] == len(shapes):
-            shape = shape_of(node, by_name)
+            shape = shape_of(node, nodes_by_name)
             shapes.append((math.prod(shape[:-1]), shape[-1]))
             alphas.append(np.broadcast_to(np.array(node.prior, float), shapes[-1]).ravel())
     n_rows, widths = [rows for rows, _ in shapes], [width for _, width in shapes]

@@ -65,9 +65,10 @@ def equivalent_priors(network, last: Mapping) -> Priors:
             .sum()
         )
     beta = float(priors[end.name]) if end.kind == "dirichlet" else FLOOR
-    nobody = Corpus.from_pairs([0], [0], [1])
+    empty_document = Corpus.from_pairs([0], [0], [1])
     return Priors(
-        total * shares(network, _rows_above_words(network, last, seen=False), nobody)[0], beta
+        total * shares(network, _rows_above_words(network, last, seen=False), empty_document)[0],
+        beta,
     )
 
 
@@ -94,7 +95,7 @@ def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
     means : name of the level → its rows ([document,] row, value), without the last level and observed ones
     """
     end = network.levels[-1]
-    by_document = np.zeros((corpus.n_documents, network.n_rows(end)))
+    document_shares = np.zeros((corpus.n_documents, network.n_rows(end)))
     for region in regions_of(network):
         rows = region.visited[end.name]
         factors = [
@@ -103,13 +104,13 @@ def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
             if level.name in region.visited and level.table != AUTHORS
         ]
         if network.author is not None:
-            factors = _by_authors(network, factors, corpus, network.author.name in rows.by)
+            factors = _average_authors(network, factors, corpus, network.author.name in rows.by)
         factors.append(Table(np.ones(corpus.n_documents), (DOCUMENT,)))
-        summed = summed_product(factors, (DOCUMENT, *rows.by))
-        by_document[:, network.row_numbers(end, rows, region.spans).ravel()] += summed.reshape(
-            corpus.n_documents, -1
+        probabilities = summed_product(factors, (DOCUMENT, *rows.by))
+        document_shares[:, network.row_numbers(end, rows, region.spans).ravel()] += (
+            probabilities.reshape(corpus.n_documents, -1)
         )
-    return by_document
+    return document_shares
 
 
 def summed_product(tables: list[Table], dims: tuple[str, ...]) -> np.ndarray:
@@ -133,40 +134,42 @@ def _visited_part(network, level: Level, means: dict[str, np.ndarray], region) -
     return Table(part, (*led, *(name for name in rows.by if name != DOCUMENT), level.draws))
 
 
-def _by_authors(network, factors: list[Table], corpus: Corpus, dims_left: bool) -> list[Table]:
+def _average_authors(network, factors: list[Table], corpus: Corpus, dims_left: bool) -> list[Table]:
     """Return the factors averaged over each document's authors, or with author weights appended if ``dims_left``."""
     author = network.author.name
-    theirs, others = (
+    author_factors, other_factors = (
         [factor for factor in factors if author in factor.dims],
         [factor for factor in factors if author not in factor.dims],
     )
     weights = author_weights(network, corpus)
     if dims_left:
         return [*factors, Table(weights.toarray(), (DOCUMENT, author))]
-    if not theirs:
-        return others
-    dims = tuple(dict.fromkeys([author, *(dim for factor in theirs for dim in factor.dims)]))
-    joint = summed_product(theirs, dims)
+    if not author_factors:
+        return other_factors
+    dims = tuple(
+        dict.fromkeys([author, *(dim for factor in author_factors for dim in factor.dims)])
+    )
+    joint = summed_product(author_factors, dims)
     mixed = weights @ joint.reshape(len(joint), -1)
-    return [*others, Table(mixed.reshape(-1, *joint.shape[1:]), (DOCUMENT, *dims[1:]))]
+    return [*other_factors, Table(mixed.reshape(-1, *joint.shape[1:]), (DOCUMENT, *dims[1:]))]
 
 
 def author_weights(network, corpus: Corpus) -> sparse.csr_array:
     """Return weights (document, author): uniform over a document's authors in the network, over all authors if it has none."""
-    everybody = range(network.author.size)
+    all_authors = range(network.author.size)
     ids = [
-        numbers or everybody
+        numbers or all_authors
         for numbers in network.author.numbers(corpus.authors or [()] * corpus.n_documents)
     ]
     indptr = np.cumsum([0, *map(len, ids)])
     values = np.repeat(1.0 / np.diff(indptr), np.diff(indptr))
     return sparse.csr_array(
-        (values, np.fromiter(itertools.chain(*ids), int), indptr), (len(ids), len(everybody))
+        (values, np.fromiter(itertools.chain(*ids), int), indptr), (len(ids), len(all_authors))
     )
 
 
 def row_means(counts: np.ndarray, prior: np.ndarray, kind: str) -> np.ndarray:
     """Return posterior mean rows, or normalised counts for point estimates; uniform rows where all counts are 0."""
-    raised = counts + (prior if kind == "dirichlet" else 0.0)
-    total = raised.sum(axis=-1, keepdims=True)
-    return np.where(total > 0, raised / np.where(total > 0, total, 1.0), 1.0 / counts.shape[-1])
+    parameters = counts + (prior if kind == "dirichlet" else 0.0)
+    total = parameters.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, parameters / np.where(total > 0, total, 1.0), 1.0 / counts.shape[-1])

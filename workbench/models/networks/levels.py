@@ -105,62 +105,64 @@ class Level:
         return any(DOCUMENT in rows.by for rows in self.rows)
 
 
-def part(kind: type, given):
+def part(kind: type, description):
     """Return a Variable, Level or Rows from an instance or from a dict as read from a file, with lists as tuples."""
-    what, known = kind.__name__.lower(), [f.name for f in fields(kind)]
-    if isinstance(given, kind):
-        given = {name: getattr(given, name) for name in known}
-    if not isinstance(given, Mapping):
+    kind_name, field_names = kind.__name__.lower(), [f.name for f in fields(kind)]
+    if isinstance(description, kind):
+        description = {name: getattr(description, name) for name in field_names}
+    if not isinstance(description, Mapping):
         raise ModelError(
-            f"each {what} of a network is a table of {', '.join(known)}; got {given!r}"
+            f"each {kind_name} of a network is a table of {', '.join(field_names)}; got {description!r}"
         )
-    named = f"{what} '{given['name']}'" if "name" in given else f"a {what}"
-    check_table(given, kind, f"{named} of a network")
-    given = {name: _tuples(value) for name, value in given.items()}
-    for name, value in given.items():
+    title = f"{kind_name} '{description['name']}'" if "name" in description else f"a {kind_name}"
+    check_table(description, kind, f"{title} of a network")
+    description = {name: _tuples(value) for name, value in description.items()}
+    for name, value in description.items():
         if name in NAMES and isinstance(value, tuple | Mapping):
-            raise ModelError(f"a {what} of a network has {name} as a name; got {value!r}")
+            raise ModelError(f"a {kind_name} of a network has {name} as a name; got {value!r}")
         if (
             name in LISTS
             and not isinstance(value, tuple)
             and not (name == "by" and isinstance(value, str))
         ):
-            raise ModelError(f"a {what} of a network has {name} as a list; got {value!r}")
-        if name in LISTS_OF_NAMES and not all(isinstance(one, str) for one in value):
-            raise ModelError(f"a {what} of a network has {name} as a list of names; got {value!r}")
-    return kind(**given)
+            raise ModelError(f"a {kind_name} of a network has {name} as a list; got {value!r}")
+        if name in LISTS_OF_NAMES and not all(isinstance(entry, str) for entry in value):
+            raise ModelError(
+                f"a {kind_name} of a network has {name} as a list of names; got {value!r}"
+            )
+    return kind(**description)
 
 
-def level_of(given, variables) -> Level:
+def level_of(description, variables) -> Level:
     """Return a Level from an instance or a dict, with value names in ``when`` replaced by value numbers."""
-    level, values = part(Level, given), {each.name: each.values for each in variables}
-    rows = tuple(part(Rows, each) for each in level.rows)
+    level, values = part(Level, description), {entry.name: entry.values for entry in variables}
+    rows = tuple(part(Rows, entry) for entry in level.rows)
 
-    def limit(given):
-        if not isinstance(given, tuple) or len(given) not in (2, 3):
+    def limit(description):
+        if not isinstance(description, tuple) or len(description) not in (2, 3):
             raise ModelError(
                 f"level '{level.name}': when is a list of (variable, first value, last value), as [[\"super\", 1, 5]]; "
-                f"got {given!r}"
+                f"got {description!r}"
             )
-        name, *span = given
+        name, *span = description
         if not isinstance(name, str):
             raise ModelError(
-                f"level '{level.name}': when limits a variable by its name, as [\"super\", 1, 5]; got {given!r}"
+                f"level '{level.name}': when limits a variable by its name, as [\"super\", 1, 5]; got {description!r}"
             )
-        named = values.get(name, ())
+        value_names = values.get(name, ())
         span = [
-            named.index(value) if isinstance(value, str) and value in named else value
+            value_names.index(value) if isinstance(value, str) and value in value_names else value
             for value in span
         ]
         return (name, span[0], span[-1])
 
-    for each in rows:
-        if isinstance(each.by, str):
+    for entry in rows:
+        if isinstance(entry.by, str):
             raise ModelError(
-                f"level '{level.name}': by is a list of names, as [\"{each.by}\"]; got '{each.by}'"
+                f"level '{level.name}': by is a list of names, as [\"{entry.by}\"]; got '{entry.by}'"
             )
     return replace(
-        level, rows=tuple(replace(each, when=tuple(map(limit, each.when))) for each in rows)
+        level, rows=tuple(replace(entry, when=tuple(map(limit, entry.when))) for entry in rows)
     )
 
 
@@ -195,7 +197,9 @@ def regions_of(network) -> list[Region]:
                 cuts[name] |= {first, last + 1}
     regions = [Region({}, {})]
     for level in network.levels:
-        regions = [grown for region in regions for grown in _grown(region, level, cuts)]
+        regions = [
+            new_region for region in regions for new_region in _split_region(region, level, cuts)
+        ]
     return regions
 
 
@@ -207,17 +211,17 @@ def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
     )
 
 
-def _grown(region: Region, level: Level, cuts) -> list[Region]:
+def _split_region(region: Region, level: Level, cuts) -> list[Region]:
     """Return the regions that a level splits a region into, one per span of its variable; the region itself if not visited."""
     rows = next((rows for rows in level.rows if holds(rows, region.spans)), None)
     if rows is None:
         return [region]
-    visited = region.visited | {level.name: rows}
+    visited_rows = region.visited | {level.name: rows}
     if level.draws == WORD or level.table == AUTHORS:
-        return [Region(region.spans, visited)]
+        return [Region(region.spans, visited_rows)]
     edges = sorted(cuts[level.draws])
     return [
-        Region(region.spans | {level.draws: (a, b - 1)}, visited)
+        Region(region.spans | {level.draws: (a, b - 1)}, visited_rows)
         for a, b in itertools.pairwise(edges)
     ]
 
@@ -252,14 +256,14 @@ def variables_of(network) -> tuple[StoredVariable, ...]:
 
 def sizes_of(network) -> dict[str, int]:
     """Return dimension → length for a network: its variables, and the rows of each level with several blocks."""
-    several = {
+    row_counts = {
         f"{level.name}_row": network.n_rows(level)
         for level in network.levels
         if len(level.rows) > 1
     }
     return {
         variable.name: variable.size for variable in network.variables if variable.size != AUTHORS
-    } | several
+    } | row_counts
 
 
 def row_dims(level: Level) -> tuple[str, ...]:
@@ -280,22 +284,24 @@ def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
     if len(level.rows) > 1:
         return counts
     sizes = [network.size(name) for name in row_dims(level) if name != DOCUMENT]
-    whole = np.zeros((*counts.shape[: level.of_documents], *sizes, counts.shape[-1]), counts.dtype)
-    visited = whole[_visited(network, level)]
-    visited[...] = counts.reshape(visited.shape)
-    return whole
+    all_counts = np.zeros(
+        (*counts.shape[: level.of_documents], *sizes, counts.shape[-1]), counts.dtype
+    )
+    region = all_counts[_visited_rows(network, level)]
+    region[...] = counts.reshape(region.shape)
+    return all_counts
 
 
 def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
     """Return a level's counts, which `spread` reshaped, in the shape ([document,] row, value)."""
     if len(level.rows) > 1:
         return counts
-    return counts[_visited(network, level)].reshape(
+    return counts[_visited_rows(network, level)].reshape(
         *counts.shape[: level.of_documents], -1, counts.shape[-1]
     )
 
 
-def _visited(network, level: Level) -> tuple:
+def _visited_rows(network, level: Level) -> tuple:
     """Return the index of rows that some path visits, in an array with a dim for each variable that numbers rows."""
     spans = [network.span(level.rows[0], name) for name in level.rows[0].by if name != DOCUMENT]
     return (..., *(slice(first, last + 1) for first, last in spans), slice(None))
@@ -311,12 +317,12 @@ def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarra
         if level.learn == "scalar":
             priors_of[f"alpha_{level.name}"] = float(alphas[level.name].flat[0])
         elif level.learn == "vector":
-            whole = np.full(
+            values = np.full(
                 (*(network.size(name) for name in level.groups), network.size(level.draws)), np.nan
             )
             for key, prior in zip(network.group_keys(level), alphas[level.name], strict=True):
-                whole[key] = prior
-            priors_of[f"alpha_{level.name}"] = whole
+                values[key] = prior
+            priors_of[f"alpha_{level.name}"] = values
     return priors_of
 
 
@@ -325,11 +331,11 @@ def level_priors(last: Mapping, network) -> dict[str, np.ndarray]:
     priors = {}
     for level in network.levels:
         if level.kind != "observed":
-            learnt = last.get(f"alpha_{level.name}")
+            stored_prior = last.get(f"alpha_{level.name}")
             priors[level.name] = (
-                np.asarray(level.prior, float) if learnt is None else np.asarray(learnt)
+                np.asarray(level.prior, float) if stored_prior is None else np.asarray(stored_prior)
             )
-            if learnt is not None and level.learn == "vector" and level.groups:
+            if stored_prior is not None and level.learn == "vector" and level.groups:
                 priors[level.name] = np.stack(
                     [priors[level.name][key] for key in network.group_keys(level)]
                 )

@@ -37,7 +37,7 @@ from workbench.models.networks.levels import (
     sizes_of,
     variables_of,
 )
-from workbench.models.networks.shipped import SHIPPED, described, shipped
+from workbench.models.networks.shipped import SHIPPED, description_of, shipped
 from workbench.models.networks.simulation import simulate
 from workbench.models.variables import VARIABLES
 
@@ -74,10 +74,10 @@ class Network(TopicModel):
 
     def __post_init__(self):
         fix = object.__setattr__
-        fix(self, "variables", tuple(part(Variable, each) for each in self.variables))
+        fix(self, "variables", tuple(part(Variable, entry) for entry in self.variables))
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f'a network has a name, as "lda"; got {self.name!r}')
-        fix(self, "levels", tuple(level_of(each, self.variables) for each in self.levels))
+        fix(self, "levels", tuple(level_of(entry, self.variables) for entry in self.levels))
         check(self)
         if any(self.is_open(name) for rows in self.levels[-1].rows for name in rows.by):
             return
@@ -117,25 +117,25 @@ class Network(TopicModel):
         if isinstance(model, str) and model in SHIPPED:
             network = cls(**shipped(model, n_topics, sizes))
         else:
-            network = model if isinstance(model, cls) else cls._of_description(model)
+            network = model if isinstance(model, cls) else cls._from_description(model)
             if n_topics is not None:
-                known = [each.name for each in network.variables]
-                if "topic" not in known:
+                names = [variable.name for variable in network.variables]
+                if "topic" not in names:
                     raise ModelError(
                         f"network '{network.name}' has no variable 'topic' for n_topics to set; set the size of one of "
-                        f"{', '.join(known) or 'none'} by its name"
+                        f"{', '.join(names) or 'none'} by its name"
                     )
                 sizes.setdefault("topic", n_topics)
         return network.with_sizes(sizes).with_priors(alpha, beta)
 
     @classmethod
-    def _of_description(cls, given) -> Network:
-        where, parts = described(given)
+    def _from_description(cls, description) -> Network:
+        prefix, parts = description_of(description)
         try:
             check_table(parts, cls, "a network", ("variables", "levels"))
             return cls(**parts)
         except ModelError as error:
-            raise error.within(where) from None
+            raise error.within(prefix) from None
 
     @property
     def network_name(self) -> str:
@@ -195,9 +195,11 @@ class Network(TopicModel):
 
         spans : variable → (first value, last value), optional: only rows for these values
         """
-        before = sum(math.prod(self.shape(block)) for block in level.rows[: level.rows.index(rows)])
+        n_before = sum(
+            math.prod(self.shape(block)) for block in level.rows[: level.rows.index(rows)]
+        )
         numbers, index = (
-            before + np.arange(math.prod(self.shape(rows))).reshape(self.shape(rows)),
+            n_before + np.arange(math.prod(self.shape(rows))).reshape(self.shape(rows)),
             [],
         )
         for name in (name for name in rows.by if name != DOCUMENT):
@@ -271,14 +273,14 @@ class Network(TopicModel):
         ModelError
             For an unknown variable, one whose values have names, or a prior that no longer fits.
         """
-        changed, known = {}, [variable.name for variable in self.variables]
+        new_variables, names = {}, [variable.name for variable in self.variables]
         for name, size in sizes.items():
-            if name not in known:
-                near = get_close_matches(name, known, 1, 0.5)
+            if name not in names:
+                matches = get_close_matches(name, names, 1, 0.5)
                 hint = (
-                    f"did you mean '{near[0]}'?"
-                    if near
-                    else f"there are {', '.join(known) or 'none'}"
+                    f"did you mean '{matches[0]}'?"
+                    if matches
+                    else f"there are {', '.join(names) or 'none'}"
                 )
                 raise ModelError(f"network '{self.name}' has no variable '{name}'; {hint}")
             if self.is_author(name):
@@ -289,8 +291,8 @@ class Network(TopicModel):
                 raise ModelError(
                     f"network '{self.name}': '{name}' has {self.size(name)} values with names; leave its size out"
                 )
-            changed[name] = replace(self.variable(name), size=size)
-        return self._with_variables(changed)
+            new_variables[name] = replace(self.variable(name), size=size)
+        return self._with_variables(new_variables)
 
     def with_priors(self, alpha=None, beta=None) -> Network:
         """Return the network with prior ``alpha`` for Dirichlet levels above the last, ``beta`` for the last."""
@@ -303,25 +305,27 @@ class Network(TopicModel):
             ),
         )
 
-    def _with_variables(self, changed: Mapping[str, Variable]) -> Network:
-        def moved(limit):
+    def _with_variables(self, new_variables: Mapping[str, Variable]) -> Network:
+        def new_limit(limit):
             name, first, last = limit
             return (
                 limit
-                if name not in changed or last < self.size(name) - 1
-                else (name, first, changed[name].size - 1)
+                if name not in new_variables or last < self.size(name) - 1
+                else (name, first, new_variables[name].size - 1)
             )
 
         levels = tuple(
             replace(
                 level,
-                rows=tuple(replace(rows, when=tuple(map(moved, rows.when))) for rows in level.rows),
+                rows=tuple(
+                    replace(rows, when=tuple(map(new_limit, rows.when))) for rows in level.rows
+                ),
             )
             for level in self.levels
         )
         return Network(
             self.name,
-            tuple(changed.get(variable.name, variable) for variable in self.variables),
+            tuple(new_variables.get(variable.name, variable) for variable in self.variables),
             levels,
         )
 
@@ -337,8 +341,8 @@ class Network(TopicModel):
     def live_value(self, name: str) -> float:
         """Return the mean fixed prior of the levels above the last (alpha) or of the last (beta); NaN if there is none."""
         levels = self.levels[:-1] if name == "alpha" else self.levels[-1:]
-        fixed = [each for each in levels if each.kind == "dirichlet" and each.learn == "none"]
-        return float(np.mean([np.mean(each.prior) for each in fixed])) if fixed else math.nan
+        fixed = [level for level in levels if level.kind == "dirichlet" and level.learn == "none"]
+        return float(np.mean([np.mean(level.prior) for level in fixed])) if fixed else math.nan
 
     simulate = simulate
     priors = equivalent_priors
@@ -364,8 +368,12 @@ class Network(TopicModel):
 
     def with_coords(self, coords) -> Network:
         """Return the network with the authors in the coordinates of a stored run."""
-        known = self.author is not None and self.author.name in coords
-        return self.with_authors(np.asarray(coords[self.author.name]).tolist()) if known else self
+        has_authors = self.author is not None and self.author.name in coords
+        return (
+            self.with_authors(np.asarray(coords[self.author.name]).tolist())
+            if has_authors
+            else self
+        )
 
     def recorded(self, options) -> tuple:
         """Return the variables that a run records: counts of every level, and the learnt priors."""
@@ -394,12 +402,12 @@ class Network(TopicModel):
         for level in self.levels:
             rows = " or ".join(map(self._format_rows, level.rows))
             prior = f"{level.prior:g}" if np.ndim(level.prior) == 0 else "of many numbers"
-            by_group = f" for each {', '.join(level.groups)}" if level.groups else ""
-            learnt = {"none": "", "scalar": ", learnt", "vector": ", learnt for each value"}[
+            group_text = f" for each {', '.join(level.groups)}" if level.groups else ""
+            learning = {"none": "", "scalar": ", learnt", "vector": ", learnt for each value"}[
                 level.learn
             ]
             about = {
-                "dirichlet": f"prior {prior}{by_group}{learnt}",
+                "dirichlet": f"prior {prior}{group_text}{learning}",
                 "point": "estimated",
                 "observed": "known",
             }[level.kind]
@@ -419,7 +427,7 @@ class Network(TopicModel):
     def settings(self) -> dict:
         """Return the network as a JSON-compatible dict for a run's spec, without names of authors."""
         plain = json.loads(json.dumps(asdict(self)))
-        for each in plain["variables"]:
-            if self.is_author(each["name"]):
-                each["values"] = []
+        for variable in plain["variables"]:
+            if self.is_author(variable["name"]):
+                variable["values"] = []
         return plain

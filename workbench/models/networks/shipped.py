@@ -1,6 +1,6 @@
 """The networks of Heinrich & Goesele (2009), fig. 1, as arguments of `Network`; ``alpha`` is per topic, ``beta`` per word.
 
-`described` reads networks in files, TOML or JSON, too. As TOML, LDA is::
+`description_of` reads networks in files, TOML or JSON, too. As TOML, LDA is::
 
     name = "lda"
     variables = [{ name = "topic", size = 10 }]
@@ -179,7 +179,7 @@ SHIPPED |= call_plugins("models", SHIPPED)
 """Name for ``model=`` and ``--model`` → function that returns the network as a dict; includes plug-ins."""
 
 
-def described(given) -> tuple[str, Mapping]:
+def description_of(description) -> tuple[str, Mapping]:
     """Return the description of a network from a dict or the path of a .toml or .json file.
 
     The first result is the start of error messages: the path of the file, or empty.
@@ -189,23 +189,25 @@ def described(given) -> tuple[str, Mapping]:
     ModelError
         For a missing file, or one that is no TOML or JSON.
     """
-    if isinstance(given, Mapping):
-        return "", given
-    if isinstance(given, (str, Path)) and Path(given).suffix in (".toml", ".json"):
-        return f"{given}: ", read_settings(given, "a network", "name, variables and levels")
-    near = get_close_matches(str(given), SHIPPED, 1, 0.5)
-    hint = f"did you mean '{near[0]}'? There are" if near else "there are"
+    if isinstance(description, Mapping):
+        return "", description
+    if isinstance(description, (str, Path)) and Path(description).suffix in (".toml", ".json"):
+        return f"{description}: ", read_settings(
+            description, "a network", "name, variables and levels"
+        )
+    matches = get_close_matches(str(description), SHIPPED, 1, 0.5)
+    hint = f"did you mean '{matches[0]}'? There are" if matches else "there are"
     raise ModelError(
-        f"no model '{given}'; {hint} {', '.join(SHIPPED)}, and files in .toml or .json"
+        f"no model '{description}'; {hint} {', '.join(SHIPPED)}, and files in .toml or .json"
     )
 
 
 def shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> dict:
     """Return the arguments of `Network` for a shipped network; remove the sizes that were used from ``sizes``."""
     make = SHIPPED[name]
-    known = {each.name for each in make()["variables"]}
+    names = {declared.name for declared in make()["variables"]}
     arguments = {} if n_topics is None else {"n_topics": n_topics}
     for variable, parameter in (("topic", "n_topics"), ("sub", "n_topics"), ("super", "n_super")):
-        if variable in sizes and variable in known:
+        if variable in sizes and variable in names:
             arguments[parameter] = sizes.pop(variable)
     return make(**arguments)

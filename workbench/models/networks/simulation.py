@@ -42,16 +42,16 @@ def simulate(
     values, truth = {DOCUMENT: document}, {}
     for level in network.levels:
         if level.table == AUTHORS:
-            values[level.draws] = _drawn_authors(network, authors, document, random)
+            values[level.draws] = _draw_authors(network, authors, document, random)
             continue
         row = row_of(network, level, values)
         visits = np.flatnonzero(row >= 0)
         parameters = _parameters(network, level, n_documents, n_words, random)
-        drawn = np.full(len(document), -1)
-        drawn[visits] = _drawn(parameters, row[visits], random)
-        values[level.draws] = drawn
+        draws = np.full(len(document), -1)
+        draws[visits] = _draw_values(parameters, row[visits], random)
+        values[level.draws] = draws
         counts = np.bincount(
-            row[visits] * parameters.shape[1] + drawn[visits], minlength=parameters.size
+            row[visits] * parameters.shape[1] + draws[visits], minlength=parameters.size
         )
         shape = (n_documents, -1, parameters.shape[1]) if level.of_documents else parameters.shape
         truth[level.name], truth[f"n_{level.name}"] = (
@@ -85,13 +85,15 @@ def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
     """
     numbers = np.full(len(values[DOCUMENT]), -1, np.int64)
     for rows in level.rows:
-        here = np.ones(len(numbers), bool)
+        is_visiting = np.ones(len(numbers), bool)
         for name, first, last in rows.when:
-            here &= (values[name] >= first) & (values[name] <= last)
+            is_visiting &= (values[name] >= first) & (values[name] <= last)
         index = tuple(
-            values[name][here] - network.span(rows, name)[0] for name in rows.by if name != DOCUMENT
+            values[name][is_visiting] - network.span(rows, name)[0]
+            for name in rows.by
+            if name != DOCUMENT
         )
-        numbers[here] = network.row_numbers(level, rows)[index]
+        numbers[is_visiting] = network.row_numbers(level, rows)[index]
     return np.where(
         numbers >= 0,
         numbers + (values[DOCUMENT] * network.n_rows(level) if level.of_documents else 0),
@@ -132,15 +134,15 @@ def _with_authors(network, n_documents, authors, random):
     return network.for_data(carrier), authors
 
 
-def _drawn_authors(network, authors, document, random) -> np.ndarray:
+def _draw_authors(network, authors, document, random) -> np.ndarray:
     """Draw an author (token,) for each token, uniformly among the authors of its document."""
     n_authors = np.array([len(names) for names in authors])
-    starts, flat = (
+    starts, author_ids = (
         np.cumsum(n_authors) - n_authors,
         np.concatenate(network.author.numbers(authors)).astype(np.int64),
     )
-    which = (random.random(len(document)) * n_authors[document]).astype(np.int64)
-    return flat[starts[document] + which]
+    positions = (random.random(len(document)) * n_authors[document]).astype(np.int64)
+    return author_ids[starts[document] + positions]
 
 
 def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
@@ -158,14 +160,14 @@ def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
     ).reshape(-1, n_values)
 
 
-def _drawn(parameters: np.ndarray, row: np.ndarray, random) -> np.ndarray:
+def _draw_values(parameters: np.ndarray, row: np.ndarray, random) -> np.ndarray:
     """Draw a value (token,) for each token from its row of ``parameters`` (row, value), by inversion."""
     shares = np.cumsum(parameters, axis=1)
     shares[:, -1] = 1.0
     n_values = parameters.shape[1]
-    reached = np.searchsorted(
+    indices = np.searchsorted(
         (shares + np.arange(len(shares))[:, None]).ravel(),
         random.random(len(row)) + row,
         side="right",
     )
-    return np.minimum(reached - row * n_values, n_values - 1)
+    return np.minimum(indices - row * n_values, n_values - 1)

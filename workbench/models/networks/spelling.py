@@ -15,28 +15,28 @@ def spelled(network: Network) -> dict | None:
     """
     if network.name not in SHIPPED:
         return None
-    known = {variable.name: variable for variable in network.variables}
-    if not known.keys() & {"topic", "sub"}:
+    variables = {variable.name: variable for variable in network.variables}
+    if not variables.keys() & {"topic", "sub"}:
         return None
     stops = 1 if network.name == "hpam2" else 0
     settings = {
         "model": network.name,
-        "n_topics": (known.get("topic") or known["sub"]).size - stops,
+        "n_topics": (variables.get("topic") or variables["sub"]).size - stops,
     }
-    if "super" in known:
-        settings["sizes"] = {"super": known["super"].size - stops}
+    if "super" in variables:
+        settings["sizes"] = {"super": variables["super"].size - stops}
     first = next(level for level in network.levels[:-1] if level.kind != "observed")
     priors = {"alpha": first.prior, "beta": network.levels[-1].prior}
-    for given in (
+    for arguments in (
         settings,
         settings | {name: prior for name, prior in priors.items() if np.ndim(prior) == 0},
     ):
-        if _alike(Network.of(**given), network):
-            return given
+        if _are_equal(Network.of(**arguments), network):
+            return arguments
     return None
 
 
-def _alike(one: Network, other: Network) -> bool:
+def _are_equal(one: Network, other: Network) -> bool:
     """Return whether two networks are equal except for authors and for point instead of Dirichlet levels."""
 
     def plain(network):
@@ -45,7 +45,8 @@ def _alike(one: Network, other: Network) -> bool:
             for level in network.levels
         ]
         return [
-            each.name if network.is_author(each.name) else each for each in network.variables
+            variable.name if network.is_author(variable.name) else variable
+            for variable in network.variables
         ], levels
 
     return plain(one) == plain(other)

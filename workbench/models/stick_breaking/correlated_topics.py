@@ -83,10 +83,10 @@ class GaussianTopics(TopicModel):
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate | np.ndarray]:
         """Return ``theta`` at the last psi, and the posterior mean of ``phi`` given the last counts."""
-        of_words = Priors(np.zeros(self.n_topics), self.beta, of_shares=False)
+        word_priors = Priors(np.zeros(self.n_topics), self.beta, of_shares=False)
         return {
             "theta": Estimate(self.theta_of, last["psi"]),
-            "phi": Estimate(of_words.phi, last["n_kw"]),
+            "phi": Estimate(word_priors.phi, last["n_kw"]),
         }
 
     def hyperparameters(self, options) -> dict[str, str]:

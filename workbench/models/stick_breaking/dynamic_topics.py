@@ -114,7 +114,7 @@ class DynamicTopics(TopicsOverYears):
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """Return the variables that a run records: counts, phi of every year, and q if it is learnt."""
-        learnt = [
+        variables = [
             Variable(
                 "q",
                 ("iteration",),
@@ -124,7 +124,7 @@ class DynamicTopics(TopicsOverYears):
         ]
         return (
             VARIABLES["n_k"],
-            *learnt[: self.learn_q],
+            *variables[: self.learn_q],
             VARIABLES["n_kw"],
             VARIABLES["n_dk"],
             Variable(
@@ -149,9 +149,12 @@ class DynamicTopics(TopicsOverYears):
         """
         theta, years = self.priors(last).theta(np.asarray(last["n_dk"], float)), years_of(corpus)
         weights = by_year(theta * corpus.document_tokens[:, None], years)
-        by_time, phi = np.asarray(last["phi_by_time"]), np.zeros((self.n_topics, corpus.n_words))
-        for weight, of_year in zip(weights, by_time, strict=True):
-            phi += weight[:, None] * of_year
+        phi_of_years, phi = (
+            np.asarray(last["phi_by_time"]),
+            np.zeros((self.n_topics, corpus.n_words)),
+        )
+        for weight, phi_of_year in zip(weights, phi_of_years, strict=True):
+            phi += weight[:, None] * phi_of_year
         phi /= phi.sum(axis=1, keepdims=True)
         return {
             "theta": theta,
@@ -164,10 +167,10 @@ class DynamicTopics(TopicsOverYears):
         return {"alpha": "fixed", "q": "sampled" if self.learn_q else "fixed"}
 
 
-def by_year(of_documents: np.ndarray, years) -> np.ndarray:
+def by_year(values: np.ndarray, years) -> np.ndarray:
     """Return the sums (year, topic) of an array (document, topic) over the documents of each year."""
-    total = np.zeros((years.n, of_documents.shape[1]))
-    np.add.at(total, years.of_documents, of_documents)
+    total = np.zeros((years.n, values.shape[1]))
+    np.add.at(total, years.of_documents, values)
     return total
 
 
@@ -306,9 +309,9 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
         """Return E[theta] (year, topic) of a document of each year, given that year's sticks."""
         if self.documents == "shared":
             return probabilities(states)
-        drawn = (
+        draws = (
             np.random.default_rng(0).normal(size=(N_DRAWS, states.shape[1]))
             @ np.linalg.cholesky(covariance).T
         )
-        drawn = np.concatenate([drawn, -drawn])
-        return np.stack([probabilities(of_year + drawn).mean(axis=0) for of_year in states])
+        draws = np.concatenate([draws, -draws])
+        return np.stack([probabilities(year_sticks + draws).mean(axis=0) for year_sticks in states])

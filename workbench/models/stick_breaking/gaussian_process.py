@@ -111,9 +111,9 @@ class StaticRows(Model):
                     "leave it out",
                     value=name,
                 )
-        of_time = [i for i, name in enumerate(names) if name == time]
-        of_space = [i for i, name in enumerate(names) if name != time]
-        return Inputs(corpus.inputs[:, of_time], corpus.inputs[:, of_space])
+        time_columns = [i for i, name in enumerate(names) if name == time]
+        space_columns = [i for i, name in enumerate(names) if name != time]
+        return Inputs(corpus.inputs[:, time_columns], corpus.inputs[:, space_columns])
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """Return the variables that a run records: the word probabilities."""

@@ -106,19 +106,19 @@ class StateSpace(Model):
 
     def for_data(self, corpus: Corpus) -> Self:
         """Return the model itself; raise ModelError if no sequence has at least ``state_dim`` documents with tokens."""
-        by_sequence = corpus.by_sequence
-        of_sequence = np.repeat(np.arange(len(by_sequence.names)), np.diff(by_sequence.indptr))
-        seen = np.bincount(of_sequence, corpus.document_tokens[by_sequence.documents] > 0)
-        if seen.max() == 0:
+        sequences = corpus.by_sequence
+        sequence_numbers = np.repeat(np.arange(len(sequences.names)), np.diff(sequences.indptr))
+        lengths = np.bincount(sequence_numbers, corpus.document_tokens[sequences.documents] > 0)
+        if lengths.max() == 0:
             raise ModelError(
                 f"every document of {corpus.name!r} is empty, so that there is nothing to learn from; hold out fewer rows",
                 value=corpus.name,
             )
-        if self.state_dim > seen.max():
+        if self.state_dim > lengths.max():
             raise ModelError(
                 Named("state_dim", self.state_dim),
                 " must be at most the number of documents with tokens in the longest "
-                f"sequence, {int(seen.max())}; choose a smaller state dimension, or give longer sequences",
+                f"sequence, {int(lengths.max())}; choose a smaller state dimension, or give longer sequences",
                 value=self.state_dim,
             )
         return self
@@ -246,9 +246,11 @@ class LinearDynamicalSystem(Ordered, StateSpace):
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """Return the variables that a run records: states, and parameters of the dynamics and emissions."""
-        learnt = Variable("sigma_c2", ("iteration",), "", "variance of the entries of C, as drawn")
+        variance = Variable(
+            "sigma_c2", ("iteration",), "", "variance of the entries of C, as drawn"
+        )
         return (
-            *(learnt,) * self.learn_sigma_c2,
+            *(variance,) * self.learn_sigma_c2,
             *STATES,
             Variable(
                 "loadings",

@@ -14,10 +14,10 @@ NAMED = ("size", "vocabulary", "random")
 """Names of orders; any other order is a permutation."""
 
 
-def permutation(order, of: str = "topics", named: str = "size, random") -> str:
+def permutation(order, of: str = "topics", named_orders: str = "size, random") -> str:
     """Return a permutation, given as a list or a text, as text such as "2,0,1"; raise OptionError for anything else.
 
-    of, named : what is ordered, and the names of orders, for error messages.
+    of, named_orders : what is ordered, and the names of orders, for error messages.
     """
     text = (
         order
@@ -26,20 +26,20 @@ def permutation(order, of: str = "topics", named: str = "size, random") -> str:
         if isinstance(order, (list, tuple))
         else ""
     )
-    places = re.split(r"[\s,-]+", text.strip())
-    if sorted(places) != sorted(map(str, range(len(places)))):
+    positions = re.split(r"[\s,-]+", text.strip())
+    if sorted(positions) != sorted(map(str, range(len(positions)))):
         raise OptionError(
             Named("order", text="option 'order'"),
-            f" must be {named}, or each place 0, 1, … of the {of} once, as 2,0,1",
+            f" must be {named_orders}, or each place 0, 1, … of the {of} once, as 2,0,1",
             Got(order),
             value=order,
         )
-    return ",".join(places)
+    return ",".join(positions)
 
 
 def permutation_of_words(order) -> str:
     """Return a permutation of the words of a corpus as text; see `permutation`."""
-    return permutation(order, of="words", named="size, vocabulary, random")
+    return permutation(order, of="words", named_orders="size, vocabulary, random")
 
 
 def order_option():
@@ -82,10 +82,10 @@ class Ordered:
             return np.arange(len(sizes))
         if self.order == "random":
             return random_order(np.uint64(draw_key(self.order_seed, STICK_ORDER, 0, 0)), len(sizes))
-        by_size = np.argsort(-sizes, kind="stable")
-        return by_size if self.places is None else by_size[self.places]
+        size_order = np.argsort(-sizes, kind="stable")
+        return size_order if self.places is None else size_order[self.places]
 
-    def check_order(self, n: int, what: str) -> None:
+    def check_order(self, n: int, items: str) -> None:
         """Raise ModelError if the order is a permutation of another length than n, or if ``order_seed`` has no effect."""
         if self.order_seed and self.order != "random":
             raise ModelError(
@@ -100,6 +100,6 @@ class Ordered:
         if self.places is not None and len(self.places) != n:
             raise ModelError(
                 Named("order", self.order),
-                f" has {len(self.places)} places, and there are {n} {what}; "
+                f" has {len(self.places)} places, and there are {n} {items}; "
                 f"give each of 0 to {n - 1} once",
             )

@@ -34,29 +34,31 @@ def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def gains(train, test, predicted: Predicted) -> dict[str, float]:
     """Return name → log likelihood per held-out token, or gain over a baseline; NaN where no token can be scored."""
     counts = np.bincount(train.words, train.counts, train.n_words)
-    seen = seen_in_training(train, test)
+    is_seen = seen_in_training(train, test)
     clipped, added = (base[test.words] for base in log_bases(counts))
     with np.errstate(divide="ignore"):
         logs = np.log(predicted.probability)
-    n_seen = test.counts[seen].sum()
+    n_seen = test.counts[is_seen].sum()
     joint = predicted.log_of_groups.sum() / test.n_tokens
 
-    def per_item(values: np.ndarray) -> float:
+    def item_mean(values: np.ndarray) -> float:
         return float(test.counts @ values / test.n_tokens)
 
-    def per_seen_item(logs: float) -> float:
+    def seen_item_mean(logs: float) -> float:
         return (
-            float((logs - test.counts[seen] @ clipped[seen]) / n_seen) if n_seen else float("nan")
+            float((logs - test.counts[is_seen] @ clipped[is_seen]) / n_seen)
+            if n_seen
+            else float("nan")
         )
 
     return {
-        "test_log_likelihood": per_item(logs),
-        "test_gain_clipped": per_item(logs - clipped),
-        "test_gain_added": per_item(logs - added),
-        "test_gain_seen": per_seen_item(test.counts[seen] @ logs[seen]),
-        "test_gain_joint_clipped": float(joint - per_item(clipped)),
-        "test_gain_joint_added": float(joint - per_item(added)),
-        "test_gain_joint_seen": per_seen_item(predicted.log_of_seen.sum()),
+        "test_log_likelihood": item_mean(logs),
+        "test_gain_clipped": item_mean(logs - clipped),
+        "test_gain_added": item_mean(logs - added),
+        "test_gain_seen": seen_item_mean(test.counts[is_seen] @ logs[is_seen]),
+        "test_gain_joint_clipped": float(joint - item_mean(clipped)),
+        "test_gain_joint_added": float(joint - item_mean(added)),
+        "test_gain_joint_seen": seen_item_mean(predicted.log_of_seen.sum()),
     }
 
 
@@ -66,13 +68,13 @@ def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
     With g words above it and e words equal to it, including itself, it is (n - g) / e, clipped to [0, 1].
     """
     ordered = np.sort(values, axis=1)
-    up_to = np.stack(
+    n_up_to = np.stack(
         [np.searchsorted(row, value, "right") for row, value in zip(ordered, values, strict=True)]
     )
-    below = np.stack(
+    n_below = np.stack(
         [np.searchsorted(row, value, "left") for row, value in zip(ordered, values, strict=True)]
     )
-    return np.clip((n - (values.shape[1] - up_to)) / (up_to - below), 0.0, 1.0)
+    return np.clip((n - (values.shape[1] - n_up_to)) / (n_up_to - n_below), 0.0, 1.0)
 
 
 def expected_hits(
@@ -83,11 +85,11 @@ def expected_hits(
     ``predicted`` are probabilities and ``counts`` observed counts, (row, word). Ties are broken at random and independently in
     both: the expectation is sum_w P(w among the predicted n) P(w among the observed n).
     """
-    most, least = (
+    most_frequent, least_frequent = (
         (chance_among_top(sign * predicted, n) * chance_among_top(sign * counts, n)).sum(axis=1)
         for sign in (1.0, -1.0)
     )
-    return most, least
+    return most_frequent, least_frequent
 
 
 def hits(train, test, predicted: Predicted) -> dict[str, float]:
@@ -95,9 +97,9 @@ def hits(train, test, predicted: Predicted) -> dict[str, float]:
     names = [score.name for score in HITS.variables]
     if predicted.words is None:
         return dict.fromkeys(names, float("nan"))
-    rows, places = np.unique(test.documents, return_inverse=True)
+    rows, positions = np.unique(test.documents, return_inverse=True)
     counts = np.zeros((len(rows), test.n_words))
-    counts[places, test.words] = test.counts
+    counts[positions, test.words] = test.counts
     expected = expected_hits(predicted.words, counts)
     return dict(
         zip(

@@ -16,7 +16,7 @@ from workbench.engines.lda.hybrid_state import chain_of, mean_part, part_of, spl
 from workbench.kernels.uniforms import ANNEALING
 from workbench.numbers import format_size
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.parts.part import OwnRows, Place
+from workbench.runs.parts.part import OwnRows, ShardRange
 from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
 from workbench.runs.progress import bar
 from workbench.runs.recorded import Position
@@ -88,10 +88,10 @@ def hybrid_bound(
     engine, model, options = spec.parts()
     if engine.name not in HYBRIDS:
         numbers = ("bound", "log_joint", "objective")
-        recorded = next((name for name in numbers if name in engine.watches), "no such number")
+        number_name = next((name for name in numbers if name in engine.watches), "no such number")
         raise SpecError(
             f"the bound B belongs to the hybrids ({', '.join(HYBRIDS)}); run '{run.name}' is {engine.name}, and its Dataset "
-            f"holds {recorded}"
+            f"holds {number_name}"
         )
     context = StepContext(
         SpecError.whole("seed", seed, 0, LARGEST_SEED),
@@ -112,7 +112,7 @@ def hybrid_bound(
             (parts, state, entropy),
             context,
             sizes,
-            partial(bar, spec.caption, shown=progress),
+            partial(bar, spec.caption, is_shown=progress),
         )
     return {
         "method": method,
@@ -136,17 +136,17 @@ def _results(
     if method == "exact":
         return {"bound": bounds.exact(*inputs)}
     if method == "ais":
-        with progress(sizes[0] * sizes[1]) as line:
-            annealed = bounds.ais(*inputs, context, *sizes, line.update)
+        with progress(sizes[0] * sizes[1]) as progress_bar:
+            annealed = bounds.ais(*inputs, context, *sizes, progress_bar.update)
         return annealed._asdict() | {
             "effective_runs": annealed.effective_runs,
             "log_weights": annealed.log_weights.tolist(),
         }
     parts, state, _ = inputs
-    with progress(sum(sizes)) as line:
+    with progress(sum(sizes)) as progress_bar:
         n_bytes = bounds.bracket_bytes(sum(part.n_tokens for part in parts), len(state.alpha))
-        line.set_postfix_str(f"{format_size(n_bytes)} of marginals")
-        return bounds.bracket(*inputs, context, *sizes, line.update)._asdict()
+        progress_bar.set_postfix_str(f"{format_size(n_bytes)} of marginals")
+        return bounds.bracket(*inputs, context, *sizes, progress_bar.update)._asdict()
 
 
 @contextlib.contextmanager
@@ -158,7 +158,7 @@ def _inputs(run: Run) -> Iterator[tuple]:
     spec = run.spec
     if spec.shards:
         with tempfile.TemporaryDirectory(prefix="bound-") as scratch:
-            yield at_last_checkpoint(run, partial(_laid_out, run, Path(scratch)))
+            yield at_last_checkpoint(run, partial(_shard_inputs, run, Path(scratch)))
         return
     engine, model, options = spec.parts()
     position = last_position(run, engine)
@@ -167,26 +167,28 @@ def _inputs(run: Run) -> Iterator[tuple]:
     yield position.iteration, *bounds.whole(corpus, *inputs)
 
 
-def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[StoredPart]) -> tuple:
+def _shard_inputs(
+    run: Run, scratch: Path, position: Position, parts: Iterator[StoredPart]
+) -> tuple:
     """Return what `_inputs` yields for a corpus in shards; the document arrays are written to files in ``scratch``."""
     _, model, options = run.spec.parts()
     train, bound_parts, entropy = corpora_of(run.path.parent, run.spec)[0], [], 0.0
     for number, part in enumerate(parts):
-        chain, place = chain_of(part.state, 0), part.place
+        chain, shard_range = chain_of(part.state, 0), part.shard_range
         rows = OwnRows(scratch / f"{position.iteration}-{number}")
         rows.put({"mean_dk": part.state.mean_dk, "n_dk": chain.n_dk, "topics": chain.topics})
         split, engine = split_of(part.corpus, options), part_of(part.state)
         entropy += engine.stored_entropy(options, split, mean_part(part.state))
-        n_tokens, before = split.n_tokens, ((ANNEALING, place.first_token),)
+        n_tokens, shift = split.n_tokens, ((ANNEALING, shard_range.first_token),)
         bound_parts.append(
-            bounds.Part(partial(_opened, train, place, options), rows, n_tokens, before)
+            bounds.Part(partial(_open_part, train, shard_range, options), rows, n_tokens, shift)
         )
     state = position.state
     entropy = part_of(state).total_entropy(options, mean_part(state), entropy)
     return position.iteration, bound_parts, state, entropy
 
 
-def _opened(train: ShardedCorpus, place: Place, options) -> tuple:
+def _open_part(train: ShardedCorpus, shard_range: ShardRange, options) -> tuple:
     """Return (documents, split): a shard's documents, memory-mapped, and which of their pairs are sampled or averaged."""
-    corpus = train.rows(place.first, place.last)
+    corpus = train.rows(shard_range.first, shard_range.last)
     return corpus, split_of(corpus, options)

@@ -34,51 +34,56 @@ TOLERANCE = 1e-6
 class Examined(NamedTuple):
     """The damage found in a run, and descriptions of what can still be read."""
 
-    wrong: list[str]  # one sentence for each damage
+    damage: list[str]  # one sentence for each damage
     readable: list[str]  # a few words for each readable content
 
 
 def examine(path: Path) -> Examined:
     """Check the run in a folder for damage; return the damage and descriptions of what can be read."""
-    path, wrong, readable = Path(path), [], []
+    path, damage, readable = Path(path), [], []
 
-    def tried(check, *arguments):
+    def attempt(check, *arguments):
         try:
             return check(*arguments)
         except InputError as error:
-            wrong.append(error.what if isinstance(error, DamagedError) else str(error))
+            damage.append(error.what if isinstance(error, DamagedError) else str(error))
 
-    if (about := tried(about_run, path)) is None or (spec := tried(_spec, path, about)) is None:
-        return Examined(wrong, readable)
+    if (attributes := attempt(about_run, path)) is None or (
+        spec := attempt(_spec, path, attributes)
+    ) is None:
+        return Examined(damage, readable)
     readable.append("settings")
     for name in JSON:
-        tried(read_json, path / name)
-    if (notes := tried(read_notes, path)) and any(notes):
+        attempt(read_json, path / name)
+    if (notes := attempt(read_notes, path)) and any(notes):
         readable.append("notes")
     hashes = filter(None, (spec.train, spec.test))
-    train, *_ = data = [tried(_data, path.parent, content, bool(spec.shards)) for content in hashes]
+    train, *_ = data = [
+        attempt(_data, path.parent, content, bool(spec.shards)) for content in hashes
+    ]
     readable += ["data"] * (None not in data)
-    if spec.table and tried(get_table.__wrapped__, path.parent, spec.table) is not None:
+    if spec.table and attempt(get_table.__wrapped__, path.parent, spec.table) is not None:
         readable.append("texts")
     if spec.start:
-        tried(get_warm_start, path.parent, spec.start["counts"])
-    if (stored := tried(Stored, path)) is not None:
-        tried(provenance, path, stored.versions)
-        if (committed := tried(stored.committed)) is not None:
-            whole = ("n_kw", "n_dk") if spec.parts()[0].whole_counts else ("n_dk",)
-            last = _arrays(stored, committed, train, whole, tried, readable)
+        attempt(get_warm_start, path.parent, spec.start["counts"])
+    if (stored := attempt(Stored, path)) is not None:
+        attempt(provenance, path, stored.versions)
+        if (committed := attempt(stored.committed)) is not None:
+            full_counts = ("n_kw", "n_dk") if spec.parts()[0].whole_counts else ("n_dk",)
+            last_iteration = _arrays(stored, committed, train, full_counts, attempt, readable)
             if (
                 train is not None
-                and (position := tried(_checkpoint, path, spec, train, last)) is not None
+                and (position := attempt(_checkpoint, path, spec, train, last_iteration))
+                is not None
             ):
                 readable.append(f"checkpoint of iteration {position.iteration}")
-    return Examined(list(dict.fromkeys(wrong)), readable)
+    return Examined(list(dict.fromkeys(damage)), readable)
 
 
-def _spec(path: Path, about: dict) -> RunSpec:
+def _spec(path: Path, attributes: dict) -> RunSpec:
     """Return the settings that a run was created with."""
     try:
-        return RunSpec.from_json(about["spec"])
+        return RunSpec.from_json(attributes["spec"])
     except KeyError as error:
         raise DamagedError.of(path, f"its attributes have no {error}") from error
 
@@ -95,36 +100,38 @@ def _data(store: Path, content_hash: str, in_shards: bool):
 
 
 def _arrays(
-    stored: Stored, committed: Committed, train, whole_counts, tried, readable: list[str]
+    stored: Stored, committed: Committed, train, whole_counts, attempt, readable: list[str]
 ) -> int | None:
     """Read all committed rows and snapshots; return the iteration of the last row, None if rows cannot be read.
 
     whole_counts : names of the counts that sum to the number of tokens of the corpus
-    tried : calls a check and records its error; readable : gets descriptions of what can be read
+    attempt : calls a check and records its error; readable : gets descriptions of what can be read
     """
-    rows, iterations = tried(stored.rows, committed), tried(stored.iterations, committed)
-    last = _first_rows(stored, committed) if rows is None else int(rows[-1, 0]) if len(rows) else 0
-    descriptions = [f"rows up to iteration {last}"] if last else []
+    rows, iterations = attempt(stored.rows, committed), attempt(stored.iterations, committed)
+    last_iteration = (
+        _first_rows(stored, committed) if rows is None else int(rows[-1, 0]) if len(rows) else 0
+    )
+    descriptions = [f"rows up to iteration {last_iteration}"] if last_iteration else []
     slots = np.flatnonzero(iterations).tolist() if iterations is not None else []
     for name in stored.counts:
-        counted = train if name in whole_counts else None
-        whole = [
+        corpus = train if name in whole_counts else None
+        intact = [
             str(iterations[slot])
             for slot in slots
-            if tried(
-                _snapshot, stored, name, slot, committed.n_topics, int(iterations[slot]), counted
+            if attempt(
+                _snapshot, stored, name, slot, committed.n_topics, int(iterations[slot]), corpus
             )
         ]
-        if whole:
+        if intact:
             descriptions.append(
-                f"{name} of {'all snapshots' if len(whole) == len(slots) else 'iteration ' + ', '.join(whole)}"
+                f"{name} of {'all snapshots' if len(intact) == len(slots) else 'iteration ' + ', '.join(intact)}"
             )
     readable += (
         descriptions
         if rows is not None or not descriptions
         else [f"from {DATA}, with Zarr alone: {', '.join(descriptions)}"]
     )
-    return None if rows is None else last
+    return None if rows is None else last_iteration
 
 
 def _first_rows(stored: Stored, committed: Committed) -> int:
@@ -155,10 +162,10 @@ def _snapshot(
     return True
 
 
-def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position | None:
+def _checkpoint(path: Path, spec: RunSpec, data, last_iteration: int | None) -> Position | None:
     """Return the checkpoint, None if there is none; raise DamagedError if it is unreadable or too far ahead of the rows.
 
-    last : iteration of the last row, None if unknown
+    last_iteration : iteration of the last row, None if unknown
     """
     if not (file := path / "checkpoint.npz").exists():
         return None
@@ -167,10 +174,10 @@ def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position |
         raise DamagedError.of(
             path, "checkpoint.npz cannot be read; a resume would begin at the first iteration"
         )
-    if last is not None and position.iteration - last >= spec.record_every:
+    if last_iteration is not None and position.iteration - last_iteration >= spec.record_every:
         raise DamagedError.of(
             path,
-            f"checkpoint.npz is of iteration {position.iteration} and the rows end with {last}",
+            f"checkpoint.npz is of iteration {position.iteration} and the rows end with {last_iteration}",
         )
     if spec.shards:
         folder = parts_folder(file, position.iteration)

@@ -72,9 +72,9 @@ def score_documents(run, store=None) -> Scored:
         return at_last_checkpoint(run, partial(_score_parts, spec))
     train, test = (get_corpus(run.path.parent, content) for content in (spec.train, spec.test))
     engine, model, options = spec.parts(train)
-    last = read_average(run.path / CHECKPOINT)
-    if last is not None and last[1].n_averaged and engine.samples(train, options):
-        iteration, average = last
+    average_at = read_average(run.path / CHECKPOINT)
+    if average_at is not None and average_at[1].n_averaged and engine.samples(train, options):
+        iteration, average = average_at
         return Scored(*_sums(test, average.probability), iteration, average.n_averaged)
     position = last_position(run, engine)
     context = StepContext(spec.seed, position.iteration)
@@ -146,9 +146,9 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
             f"chains are pooled that share a split, two at least; got {len(chains)} of {len(splits)} splits"
         )
     model = chains[0].spec.model
-    if other := next((run for run in chains if run.spec.model != model), None):
+    if other_chain := next((run for run in chains if run.spec.model != model), None):
         raise SpecError(
-            f"chains are pooled that share a model; '{chains[0].name}' and '{other.name}' have two"
+            f"chains are pooled that share a model; '{chains[0].name}' and '{other_chain.name}' have two"
         )
     ((_, test_hash),) = splits
     if test_hash is None:
@@ -157,22 +157,22 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
         )
     _, test = corpora_of(chains[0].path.parent, chains[0].spec)
     probabilities = np.stack([_probability(run) for run in chains])
-    whole = _log_perplexity(test, probabilities.mean(axis=0))
+    log_perplexity = _log_perplexity(test, probabilities.mean(axis=0))
     total, n = probabilities.sum(axis=0), len(probabilities)
-    without = np.array(
+    jackknife = np.array(
         [_log_perplexity(test, (total - probability) / (n - 1)) for probability in probabilities]
     )
-    error = np.sqrt((n - 1) * np.mean((without - without.mean()) ** 2))
-    return Pooled(splits.pop(), model, whole, float(error), n)
+    error = np.sqrt((n - 1) * np.mean((jackknife - jackknife.mean()) ** 2))
+    return Pooled(splits.pop(), model, log_perplexity, float(error), n)
 
 
 def _probability(run: Run) -> np.ndarray:
     """Return a chain's running average (test pair,) of p(w|d)."""
-    last = read_average(run.path / CHECKPOINT)
-    if last is None or not last[1].n_averaged:
+    average_at = read_average(run.path / CHECKPOINT)
+    if average_at is None or not average_at[1].n_averaged:
         raise SpecError(f"run '{run.name}' has no average yet; continue it beyond its burn-in")
     if not run.spec.shards:
-        return last[1].probability
+        return average_at[1].probability
     return at_last_checkpoint(
         run, lambda _, parts: np.concatenate([part.probability for part in parts])
     )

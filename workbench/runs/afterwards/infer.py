@@ -40,8 +40,8 @@ from workbench.runs.afterwards.infer_records import infer_records
 from workbench.runs.afterwards.learnt import (
     Topics,
     checked_numbers,
+    indices_in,
     known_part,
-    places_in,
     renumbered,
     topics_of,
 )
@@ -132,37 +132,37 @@ class Inference:
         """Yield the results of each slice in order, computed on the workers of ``client`` if one is given."""
         shares: deque[dict] = deque()  # tokens and unknown shares of the submitted slices
 
-        def documents() -> Iterator[Slice]:
-            places = places_in(self.topics.vocabulary, self.corpus.vocabulary)
+        def slices_of_corpus() -> Iterator[Slice]:
+            word_indices = indices_in(self.topics.vocabulary, self.corpus.vocabulary)
             for first, last in pairwise(self.bounds):
                 part = self.corpus.rows(first, last)
                 pairs = (
                     (part.indptr, part.words, part.counts)
-                    if places is None
-                    else renumbered(part, places)
+                    if word_indices is None
+                    else renumbered(part, word_indices)
                 )
-                about = (
+                columns = (
                     None if values is None else tuple(values)
                     for values in (part.authors, part.times)
                 )
-                sent = Slice(first, self.n_known, *pairs, *about, part.name)
-                n_tokens, known = (
+                documents_slice = Slice(first, self.n_known, *pairs, *columns, part.name)
+                n_tokens, n_known_tokens = (
                     part.document_tokens,
-                    sent.corpus(self.topics.vocabulary).document_tokens,
+                    documents_slice.corpus(self.topics.vocabulary).document_tokens,
                 )
-                unknown = (n_tokens - known) / np.maximum(n_tokens, 1)
+                unknown = (n_tokens - n_known_tokens) / np.maximum(n_tokens, 1)
                 shares.append({"n_tokens": n_tokens, "out_of_vocabulary": unknown})
-                self.n_known += int(known.sum())
-                yield sent
+                self.n_known += int(n_known_tokens.sum())
+                yield documents_slice
 
         work = partial(folded_in, self._n_threads)
-        shared = self.topics, self._seed
+        arguments = self.topics, self._seed
         if client is None:
-            results = (work(*shared, documents_part) for documents_part in documents())
+            results = (work(*arguments, documents_part) for documents_part in slices_of_corpus())
         else:
             from workbench.runs.execution.cluster.inferring import results_of
 
-            results = results_of(client, work, shared, documents())
+            results = results_of(client, work, arguments, slices_of_corpus())
         for (theta, logs), (first, last) in zip(results, pairwise(self.bounds), strict=True):
             self._logs.append(logs)
             yield slice(first, last), {"theta": theta} | shares.popleft()
@@ -181,13 +181,13 @@ class Inference:
 
     def _cuts(self) -> list[int]:
         """Return the bounds of the slices (the first document of each, then n_documents); each lies within one shard."""
-        most, cuts = max(NUMBERS // self.topics.n_topics, 1), [0]
-        for begin, part in self.corpus.parts_in_order():
+        n_most, cuts = max(NUMBERS // self.topics.n_topics, 1), [0]
+        for first_of_part, part in self.corpus.parts_in_order():
             indptr, first, n_documents = part.indptr, 0, part.n_documents
             while first < n_documents:
-                full = int(np.searchsorted(indptr, indptr[first] + PAIRS, "right")) - 1
-                first = min(max(full, first + 1), first + most, n_documents)
-                cuts.append(begin + first)
+                last_full = int(np.searchsorted(indptr, indptr[first] + PAIRS, "right")) - 1
+                first = min(max(last_full, first + 1), first + n_most, n_documents)
+                cuts.append(first_of_part + first)
         return cuts
 
 
@@ -277,10 +277,10 @@ def infer(
         "n_tokens": np.empty(corpus.n_documents, np.int64),
         "out_of_vocabulary": np.empty(corpus.n_documents),
     }
-    with _inferred(inference, client, progress) as slices:
-        for place, inferred in slices:
+    with _open_results(inference, client, progress) as slices:
+        for positions, inferred in slices:
             for name, values in data.items():
-                values[place] = inferred[name]
+                values[positions] = inferred[name]
     coords = {
         "document": ("document", _objects(corpus.titles), {"long_name": "document"}),
         "topic": np.arange(topics.n_topics),
@@ -329,21 +329,21 @@ def infer_to_file(
         raise SpecError("infer_to_file writes theta of documents; use infer for records")
     inference, path = _inference(run, documents, seed, n_threads, store, columns), Path(path)
     corpus = inference.corpus
-    more = {
+    columns_by_name = {
         name: values
         for name, values in _columns(corpus).items()
         if any(map(ne, values, corpus.titles))
     }
     topics = (f"topic {k}" for k in range(inference.topics.n_topics))
-    with _written(path) as write, _inferred(inference, client, progress) as slices:
-        write([["document", "n_tokens", "out_of_vocabulary", *topics, *more]])
-        for place, inferred in slices:
+    with _open_csv(path) as write, _open_results(inference, client, progress) as slices:
+        write([["document", "n_tokens", "out_of_vocabulary", *topics, *columns_by_name]])
+        for positions, inferred in slices:
             rows = zip(
-                corpus.titles[place],
+                corpus.titles[positions],
                 inferred["n_tokens"].tolist(),
                 inferred["out_of_vocabulary"].tolist(),
                 inferred["theta"].tolist(),
-                *(values[place] for values in more.values()),
+                *(values[positions] for values in columns_by_name.values()),
                 strict=True,
             )
             write(
@@ -362,10 +362,10 @@ def _inference(run, documents, seed: int, n_threads: int, store, columns: dict) 
 
 def _columns(corpus: AnyCorpus) -> dict[str, Sequence]:
     """Return labels, times and other columns of the documents as a dict from column names to values."""
-    known = {"label": corpus.labels, "time": corpus.times} | (
+    columns = {"label": corpus.labels, "time": corpus.times} | (
         {} if corpus.table is None else corpus.table.metadata
     )
-    return {str(name): values for name, values in known.items() if values is not None}
+    return {str(name): values for name, values in columns.items() if values is not None}
 
 
 def _objects(values: Sequence) -> np.ndarray:
@@ -373,7 +373,7 @@ def _objects(values: Sequence) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator[Inferred]]:
+def _open_results(inference: Inference, client, progress: bool) -> Iterator[Iterator[Inferred]]:
     """Yield an iterator over the results of each slice, computed here or on a cluster, and show a progress bar.
 
     Warns at the end if the run knows no word of the documents.
@@ -384,16 +384,18 @@ def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator
             from workbench.runs.execution.cluster.connecting import client_of
 
             client = stack.enter_context(client_of(client))
-        shown = progress and len(inference.bounds) > 2
-        line = stack.enter_context(bar(corpus.name, corpus.n_documents, shown, unit=" documents"))
+        is_shown = progress and len(inference.bounds) > 2
+        progress_bar = stack.enter_context(
+            bar(corpus.name, corpus.n_documents, is_shown, unit=" documents")
+        )
         slices = stack.enter_context(contextlib.closing(inference.slices(client)))
 
-        def each() -> Iterator[Inferred]:
-            for place, inferred in slices:
-                yield place, inferred
-                line.update(place.stop - place.start)
+        def results() -> Iterator[Inferred]:
+            for positions, inferred in slices:
+                yield positions, inferred
+                progress_bar.update(positions.stop - positions.start)
 
-        yield each()
+        yield results()
     if corpus.n_tokens and not inference.n_known:
         warnings.warn(
             f"none of the {corpus.n_words} words of {corpus.name!r} is known to the run, so every theta is the prior mean",
@@ -402,7 +404,7 @@ def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator
 
 
 @contextlib.contextmanager
-def _written(path: Path) -> Iterator[Callable]:
+def _open_csv(path: Path) -> Iterator[Callable]:
     """Yield a function that writes rows to a temporary CSV file, which replaces the file ``path`` at the end of the block."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -443,12 +445,12 @@ def with_known_part(topics: Topics, unseen: Documents) -> tuple[Corpus, Corpus]:
     """Return unseen documents, and the same documents with known words only; raise SpecError if no word is known."""
     corpus = data_from(unseen, None, counted=topics.spec.counted)
     corpus = corpus.require_memory("unseen documents are scored in memory")
-    known = known_part(corpus, topics.vocabulary)
-    if known.n_tokens == 0:
+    known_corpus = known_part(corpus, topics.vocabulary)
+    if known_corpus.n_tokens == 0:
         raise SpecError(
             f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own"
         )
-    return corpus, known
+    return corpus, known_corpus
 
 
 def document_completion(
@@ -487,9 +489,11 @@ def document_completion(
     """
     SpecError.one_of("protocol", protocol, PROTOCOLS)
     topics = topics_of(run, store)
-    corpus, known = with_known_part(topics, unseen)
+    corpus, known_corpus = with_known_part(topics, unseen)
     observed, scored = (
-        split_halves(known, seed) if protocol == "document_completion" else (known, known)
+        split_halves(known_corpus, seed)
+        if protocol == "document_completion"
+        else (known_corpus, known_corpus)
     )
     theta = topics.fold_in(observed, seed, n_threads)
     n_documents = int(np.count_nonzero(scored.document_tokens))
@@ -500,5 +504,5 @@ def document_completion(
         "n_scored": scored.n_tokens,
         "n_documents": n_documents,
         "n_skipped": corpus.n_documents - n_documents,
-        **about(topics, corpus, known.n_tokens, seed),
+        **about(topics, corpus, known_corpus.n_tokens, seed),
     }

@@ -37,27 +37,27 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
     SpecError, ModelError, DataError
         The run is of another model, or a field or level is unknown to it.
     """
-    called = f"run '{run.attrs.get('name', 'this Dataset')}'"
+    subject = f"run '{run.attrs.get('name', 'this Dataset')}'"
     if "n_cpt" not in run:
         raise SpecError(
-            f"{called} is of no Bayesian network, so there are no hidden nodes of records; give documents, or choose a run "
+            f"{subject} is of no Bayesian network, so there are no hidden nodes of records; give documents, or choose a run "
             "of a Bayesian network"
         )
     if run.sizes.get("snapshot", 0) == 0:
         raise SpecError(
-            f"{called} has no snapshot yet, so it has no tables; wait for its first, or resume it"
+            f"{subject} has no snapshot yet, so it has no tables; wait for its first, or resume it"
         )
     spec, n_threads = (
         RunSpec.from_json(run.attrs["spec"]),
         SpecError.whole("threads", n_threads, 1, 1024),
     )
-    known = _as_in_training(run, spec, records)
-    net = spec.parts()[1].for_data(known)
-    values, logs = net.values(known), np.log(np.maximum(_tables(run), SMALLEST))
+    training_records = _as_in_training(run, spec, records)
+    net = spec.parts()[1].for_data(training_records)
+    values, logs = net.values(training_records), np.log(np.maximum(_tables(run), SMALLEST))
     hidden = [
         number
         for number, node in enumerate(net.nodes)
-        if node.name not in known.fields and not node.given
+        if node.name not in training_records.fields and not node.given
     ]
     probabilities = np.full(
         (
@@ -68,9 +68,9 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
         np.nan,
     )
     names = np.full(probabilities.shape[1:], "", object)
-    for place, number in enumerate(hidden):
-        names[place, : net.nodes[number].n_states] = net.nodes[number].state_names
-        probabilities[:, place, : net.nodes[number].n_states] = posterior(
+    for index, number in enumerate(hidden):
+        names[index, : net.nodes[number].n_states] = net.nodes[number].state_names
+        probabilities[:, index, : net.nodes[number].n_states] = posterior(
             net, values, number, logs, n_threads
         )
     return xr.Dataset(
@@ -87,7 +87,7 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
             ),
             "multiplicity": (
                 "record",
-                known.multiplicities,
+                training_records.multiplicities,
                 {"long_name": "how often the record came"},
             ),
         },
@@ -121,14 +121,16 @@ def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records
     model = spec.parts()[1]
     if not isinstance(model, BayesNet) or not model.is_shipped:
         return records
-    of_table = run["value"].groupby("table")
+    values_by_table = run["value"].groupby("table")
     if model.network == "hmm":
         levels = dict.fromkeys(
-            records.fields, tuple(dict.fromkeys(of_table["emission"].values.tolist()))
+            records.fields, tuple(dict.fromkeys(values_by_table["emission"].values.tolist()))
         )
     else:
         tables = [name for name in dict.fromkeys(run["table"].values.tolist()) if name != "class"]
-        levels = {name: tuple(dict.fromkeys(of_table[name].values.tolist())) for name in tables}
+        levels = {
+            name: tuple(dict.fromkeys(values_by_table[name].values.tolist())) for name in tables
+        }
     if unknown := [field for field in records.fields if field not in levels]:
         raise DataError(
             f"run '{spec.name}' has no field {unknown[0]!r}; there are {', '.join(levels)}; leave the field out"
@@ -136,25 +138,25 @@ def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records
     values = np.full((records.n_distinct, len(levels)), -1)
     for column, (field, names) in enumerate(levels.items()):
         if field in records.fields:
-            values[:, column] = _renumbered(records, field, names, spec.name)
+            values[:, column] = _renumber(records, field, names, spec.name)
     return Records(
         values, records.multiplicities, tuple(levels), tuple(levels.values()), records.name
     )
 
 
-def _renumbered(records: Records, field: str, names: tuple[str, ...], run: str) -> np.ndarray:
+def _renumber(records: Records, field: str, names: tuple[str, ...], run: str) -> np.ndarray:
     """Return a field's values (record,) as the run numbers the levels; raise DataError for a level that the run lacks.
 
     names : the levels of the field in the run
     """
     column = records.values[:, records.fields.index(field)]
     levels = records.levels[records.fields.index(field)]
-    place = np.array([*(names.index(name) if name in names else -2 for name in levels), -1])
-    numbers = place[column]
+    new_numbers = np.array([*(names.index(name) if name in names else -2 for name in levels), -1])
+    numbers = new_numbers[column]
     if np.any(numbers == -2):
-        wrong = levels[column[numbers == -2][0]]
+        unknown_level = levels[column[numbers == -2][0]]
         raise DataError(
-            f"run '{run}' does not know the level {wrong!r} of {field!r}; there are {', '.join(names[:10])}; "
+            f"run '{run}' does not know the level {unknown_level!r} of {field!r}; there are {', '.join(names[:10])}; "
             "leave it out, or make the cell missing"
         )
     return numbers

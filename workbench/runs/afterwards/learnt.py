@@ -78,12 +78,12 @@ def topics_of(run, store) -> Topics:
         )
     vocabulary = tuple(str(word) for word in dataset["word"].values)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
-    spec, of_words = (
+    spec, learnt_topics = (
         RunSpec.from_json(dataset.attrs["spec"]),
         LearntTopics(*priors_of(dataset).with_rest(n_kw)),
     )
-    learnt = spec.parts()[0].learnt(model_of(dataset), last_snapshot(dataset), of_words)
-    return Topics(spec, of_words, learnt, vocabulary, len(n_kw))
+    learnt = spec.parts()[0].learnt(model_of(dataset), last_snapshot(dataset), learnt_topics)
+    return Topics(spec, learnt_topics, learnt, vocabulary, len(n_kw))
 
 
 def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
@@ -91,30 +91,32 @@ def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
 
     Words with the same spelling are merged.
     """
-    places = places_in(vocabulary, corpus.vocabulary)
-    if places is None:
+    word_indices = indices_in(vocabulary, corpus.vocabulary)
+    if word_indices is None:
         return corpus
-    return corpus.with_pairs(*renumbered(corpus, places), vocabulary=vocabulary)
+    return corpus.with_pairs(*renumbered(corpus, word_indices), vocabulary=vocabulary)
 
 
-def places_in(vocabulary: tuple[str, ...], words: Sequence[str]) -> np.ndarray | None:
+def indices_in(vocabulary: tuple[str, ...], words: Sequence[str]) -> np.ndarray | None:
     """Return the index (word,) of each word in a vocabulary, -1 if it is absent; None if ``words`` equals the vocabulary."""
     if words == vocabulary:
         return None
-    place = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
-    return np.fromiter((place.get(word, -1) for word in words), np.int64, len(words))
+    index_of = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
+    return np.fromiter((index_of.get(word, -1) for word in words), np.int64, len(words))
 
 
-def renumbered(corpus: Corpus, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def renumbered(
+    corpus: Corpus, new_numbers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return indptr (document + 1,), words and counts (pair,) of a corpus after its words are renumbered.
 
-    places (word,) : the new number of each word, -1 to leave it out. The words of a document are ascending; the counts of words
-    with the same number are summed.
+    new_numbers (word,) : the new number of each word, -1 to leave it out. The words of a document are ascending; the counts of
+    words with the same number are summed.
     """
-    words = places[corpus.words]
-    known = words >= 0
+    words = new_numbers[corpus.words]
+    is_known = words >= 0
     table = coo_array(  # which adds up equal words as it becomes rows
-        (corpus.counts[known], (corpus.documents[known], words[known])),
-        (corpus.n_documents, int(places.max(initial=0)) + 1),
+        (corpus.counts[is_known], (corpus.documents[is_known], words[is_known])),
+        (corpus.n_documents, int(new_numbers.max(initial=0)) + 1),
     ).tocsr()
     return table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data

@@ -29,7 +29,7 @@ def find_spans(pattern: str, text: str) -> tuple[tuple[int, int], ...] | None:
     """
     request = json.dumps({"pattern": pattern, "text": text})
     with contextlib.suppress(subprocess.TimeoutExpired, OSError, ValueError):
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-I", "-S", __file__],
             input=request,
             stdout=subprocess.PIPE,
@@ -37,7 +37,7 @@ def find_spans(pattern: str, text: str) -> tuple[tuple[int, int], ...] | None:
             text=True,
             timeout=PATIENCE,
         )
-        return tuple(map(tuple, json.loads(done.stdout))) if done.returncode == 0 else None
+        return tuple(map(tuple, json.loads(process.stdout))) if process.returncode == 0 else None
     return None
 
 

@@ -98,20 +98,20 @@ def read_bounded(
                 timeout=seconds + GRACE,
                 env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             )
-            answer = _answer(process.stdout)
-            if "columns" in answer:
-                return answer["columns"]
+            reply = _answer(process.stdout)
+            if "columns" in reply:
+                return reply["columns"]
             if dropped is not None:
-                dropped.update(answer.get("dropped", {}))
-            if "file" in answer:
-                data = saving.load_data(Path(folder) / answer["file"], kind)
+                dropped.update(reply.get("dropped", {}))
+            if "file" in reply:
+                data = saving.load_data(Path(folder) / reply["file"], kind)
                 return (
-                    replace(data, table=DocumentTable.load(Path(folder) / answer["table"]))
-                    if answer["table"]
+                    replace(data, table=DocumentTable.load(Path(folder) / reply["table"]))
+                    if reply["table"]
                     else data
                 )
-            if "parts" in answer:
-                raise DataError(*map(_restored, answer["parts"]), field=answer["field"])
+            if "parts" in reply:
+                raise DataError(*map(_restored, reply["parts"]), field=reply["field"])
             if process.returncode not in (-signal.SIGALRM, -signal.SIGXCPU):
                 raise DataError(
                     f"{name_or_path} takes more than the {format_size(n_bytes)} of memory that a page may take to "
@@ -144,10 +144,10 @@ def _seconds() -> float:
     return seconds
 
 
-def _answer(printed: str) -> dict:
+def _answer(output: str) -> dict:
     """Return the last line that the reading process printed, parsed as JSON; {} if there is none."""
     try:
-        return json.loads(printed.splitlines()[-1])
+        return json.loads(output.splitlines()[-1])
     except (ValueError, IndexError):
         return {}
 
@@ -167,17 +167,17 @@ def _restored(part: str | list) -> str | Named:
     """Return the piece of an error message (text or `Named`) that `_plain` converted for JSON."""
     if isinstance(part, str):
         return part
-    field, about, text = part
-    value = about["value"]
+    field, value_field, text = part
+    value = value_field["value"]
     return Named(field, ALONE if value is None else ... if value == "…" else value, text)
 
 
-def _check_size(name: str | Path, n_bytes: int, of_table: int | None, most: int) -> None:
+def _check_size(name: str | Path, n_bytes: int, table_bytes: int | None, most: int) -> None:
     """Raise DataError if the data, with texts and columns, need more than ``most`` bytes.
 
-    n_bytes : bytes of the data; of_table : bytes of the texts and columns, if any
+    n_bytes : bytes of the data; table_bytes : bytes of the texts and columns, if any
     """
-    if (total := n_bytes + (of_table or 0)) > most:
+    if (total := n_bytes + (table_bytes or 0)) > most:
         texts = (
             (", or leave out its texts and columns with ", Named("keep_text", False))
             if n_bytes <= most

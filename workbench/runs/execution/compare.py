@@ -22,11 +22,11 @@ from workbench.runs.execution.fit import run_specs, warm_start_from
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.input_data import (
-    beside,
     data_from,
+    fitting_test_set,
     named_engines,
-    taken,
-    told_apart,
+    pop_reading_options,
+    separate_options,
     whole_if_one,
 )
 from workbench.runs.loading import ROWS
@@ -37,9 +37,9 @@ from workbench.runs.settings import (
     LARGEST_SEED,
     RunSettings,
     SplitSettings,
-    named,
     names,
-    of,
+    select_settings,
+    signature_with,
 )
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec
 from workbench.runs.store.status import FAILED, FINISHED, LOST
@@ -91,39 +91,39 @@ def plan(
             f"; got {shown(repr(corpus))}",
         )
     train, test, split = (
-        prepared(corpus, SplitSettings(**of(SplitSettings, settings)))
+        prepared(corpus, SplitSettings(**select_settings(SplitSettings, settings)))
         if test is None
-        else (whole_if_one(corpus), beside(corpus, test), None)
+        else (whole_if_one(corpus), fitting_test_set(corpus, test), None)
     )
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
-    chosen = named_engines(engines)
-    if not chosen:
+    engine_options = named_engines(engines)
+    if not engine_options:
         raise SpecError("a comparison needs at least one engine; got none")
-    engine_of = {name: get_engine(name) for name, _ in chosen}
+    engine_of = {name: get_engine(name) for name, _ in engine_options}
     check_kinds(engine_of)
     for option, value in (options or {}).items():
         if not is_option(option, [value], list(engine_of.values())):
             raise no_option([*engine_of.values()], option)
-    for idle in (("alpha",), ("beta",), NETWORK):  # raises for what no model here has
-        if not any(idle[0] in engine.model.takes for engine in engine_of.values()):
+    for setting_names in (("alpha",), ("beta",), NETWORK):  # raises for what no model here has
+        if not any(setting_names[0] in engine.model.takes for engine in engine_of.values()):
             make_model(
-                engine_of[chosen[0][0]],
+                engine_of[engine_options[0][0]],
                 settings.get("n_topics"),
-                **{setting: settings.get(setting) for setting in idle},
+                **{setting: settings.get(setting) for setting in setting_names},
             )
     n_seeds, seed = (
         SpecError.whole("seeds", seeds, 1),
         SpecError.whole("seed", seed, 0, LARGEST_SEED),
     )
-    if settings.get("name") and len(chosen) * n_seeds > 1:
+    if settings.get("name") and len(engine_options) * n_seeds > 1:
         raise SpecError(
             f"name is for a single run; the runs of a comparison are named automatically; got {settings['name']!r}"
         )
     if start is not None:
         settings["start"] = warm_start_from(start, train, settings.get("n_topics"), store)
     specs: dict[str, RunSpec] = {}
-    for name, own_options in chosen:
-        shared = {
+    for name, own_options in engine_options:
+        common_options = {
             option: value
             for option, value in (options or {}).items()
             if takes(engine_of[name], option, value)
@@ -138,7 +138,7 @@ def plan(
                 name,
                 test=test,
                 seed=seed + chain,
-                options=shared | own_options,
+                options=common_options | own_options,
                 split=split,
                 **values,
             )
@@ -178,11 +178,11 @@ def check_kinds(engines: dict) -> None:
 
 def is_option(name: str, values: list, engines: list) -> bool:
     """Return whether any engine has the option; raise OptionError for the first value that no engine accepts."""
-    having = [engine for engine in engines if name in named_options(engine)]
-    for value in values if having else ():
-        if not any(takes(engine, name, value) for engine in having):
-            split_options(having[0], {name: value})  # raises the error
-    return bool(having)
+    takers = [engine for engine in engines if name in named_options(engine)]
+    for value in values if takers else ():
+        if not any(takes(engine, name, value) for engine in takers):
+            split_options(takers[0], {name: value})  # raises the error
+    return bool(takers)
 
 
 def compare(
@@ -216,10 +216,10 @@ def compare(
     Terminated as `fit` does, whose ``result`` has the iterations so far.
     """
     SpecError.whole("jobs", jobs, 1)
-    engines, given = told_apart(compare, engines, settings)
-    corpus = data_from(corpus, engines, **taken(given))
-    given |= {"n_topics": n_topics, "alpha": alpha, "beta": beta}
-    specs, train, test = plan(corpus, engines, start=start, store=store, **given)
+    engines, own_settings = separate_options(compare, engines, settings)
+    corpus = data_from(corpus, engines, **pop_reading_options(own_settings))
+    own_settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta}
+    specs, train, test = plan(corpus, engines, start=start, store=store, **own_settings)
     planned = [Planned(spec, train, test) for spec in specs]
     if store is None and client is not None:
         raise SpecError(
@@ -227,26 +227,26 @@ def compare(
         )
     if store is None:
         if progress and jobs > 1:
-            idle = "runs in memory are computed one after the other; for jobs in parallel give store=, a folder"
-            print(idle, file=sys.stderr)
+            message = "runs in memory are computed one after the other; for jobs in parallel give store=, a folder"
+            print(message, file=sys.stderr)
         check_room(planned, here=True, stored=False)
         computed = []
-        with giving(lambda half: side_by_side([*computed, half])):
+        with giving(lambda partial_result: side_by_side([*computed, partial_result])):
             for spec in specs:
                 computed += map(of_iterations, run_specs([spec], train, test, None, progress))
         return side_by_side(computed)
     with at_work_on(client, Path(store), jobs) as workers:
         runs = make_runs(Path(store), planned, workers.jobs_here)
 
-        def found(_=None) -> xr.Dataset:
+        def result(_=None) -> xr.Dataset:
             return side_by_side(map(up_to, runs, (spec.n_iterations for spec in specs)))
 
-        with giving(found):
+        with giving(result):
             run_all(runs, workers.jobs, progress, workers.client)
-    return found()
+    return result()
 
 
-compare.__signature__ = named(
+compare.__signature__ = signature_with(
     compare, plan, make_spec, RunSettings, SplitSettings, data_from, apart_from=("test", "split")
 )
 
@@ -288,9 +288,9 @@ def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
 def up_to(run: Run, n_iterations: int) -> xr.Dataset:
     """Return the per-iteration variables of a stored run up to iteration ``n_iterations``; the run may be longer."""
     rows, spec = run.progress(), run.spec  # its stop rule may have ended it early
-    asked = spec.lasting(min(spec.n_iterations, n_iterations), spec.rule)
+    requested_spec = spec.lasting(min(spec.n_iterations, n_iterations), spec.rule)
     return rows.isel(iteration=rows["iteration"].values <= n_iterations).assign_attrs(
-        spec=asked.to_json()
+        spec=requested_spec.to_json()
     )
 
 
@@ -330,8 +330,8 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> N
     """
     with bars(runs, progress) as move:
         work_through(runs, jobs, move, client)
-    for why in failures(runs):
-        raise RunFailed(why)
+    for failure in failures(runs):
+        raise RunFailed(failure)
 
 
 def work_through(
@@ -372,8 +372,8 @@ def failures(runs: list[Run]) -> list[str]:
     for run in dict.fromkeys(runs):
         state, message = (run.status()[name] for name in ("state", "message"))
         if state in (FAILED, LOST):
-            why = message or "its worker was killed"
+            reason = message or "its worker was killed"
             sentences.append(
-                f"run '{run.name}' {state}: {why}; worker.log in {run.path} may say more"
+                f"run '{run.name}' {state}: {reason}; worker.log in {run.path} may say more"
             )
     return sentences

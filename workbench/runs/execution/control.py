@@ -31,10 +31,10 @@ class StoreControl(Control):
 
     def __init__(self, path: Path, beat: Callable[[str], None]):
         self._path, self._beat = path, beat
-        self._wanted, self._state, self._wanted_since = RUNNING, RUNNING, None
-        self._deleted: StoreError | None = None
-        self._asked, self._looked_at = False, (0, 0)
-        self._ended = threading.Event()
+        self._wanted_state, self._state, self._wanted_since = RUNNING, RUNNING, None
+        self._deletion_error: StoreError | None = None
+        self._has_request, self._last_stamp = False, (0, 0)
+        self._end_event = threading.Event()
         self._thread = threading.Thread(
             target=self._monitor, name="workbench-heartbeat", daemon=True
         )
@@ -48,57 +48,57 @@ class StoreControl(Control):
         return self
 
     def __exit__(self, *exception) -> None:
-        self._ended.set()
+        self._end_event.set()
         self._thread.join()
 
     def __call__(self) -> None:
-        if self._deleted:
-            raise self._deleted
-        if self._wanted == RUNNING:
+        if self._deletion_error:
+            raise self._deletion_error
+        if self._wanted_state == RUNNING:
             self._wanted_since = None
             return
         self._wanted_since = self._wanted_since or time.monotonic()
         if time.monotonic() - self._wanted_since > GRACE:
             self.rest()
-            if self._wanted == STOPPED:
+            if self._wanted_state == STOPPED:
                 raise Stopped
 
     def wants_rest(self) -> bool:
-        return self._wanted != RUNNING
+        return self._wanted_state != RUNNING
 
     def stopping(self) -> bool:
-        return self._wanted == STOPPED
+        return self._wanted_state == STOPPED
 
     def asked(self) -> bool:
-        if not self._asked:  # the thread may set it at any moment
+        if not self._has_request:  # the thread may set it at any moment
             return False
-        self._asked = False
+        self._has_request = False
         return True
 
     def rest(self) -> None:
-        if self._wanted != PAUSED:
+        if self._wanted_state != PAUSED:
             return
         began, self._state = time.monotonic(), PAUSED
         self._beat(PAUSED)
-        while self._wanted == PAUSED and not self._deleted:
+        while self._wanted_state == PAUSED and not self._deletion_error:
             time.sleep(LOOK_EVERY)
         self._state = RUNNING
         self._beat(RUNNING)
         self.waited += time.monotonic() - began
 
     def interrupt(self, number: int = signal.SIGINT) -> None:
-        self.received, self._wanted = number, STOPPED
+        self.received, self._wanted_state = number, STOPPED
 
     def _read(self) -> None:
-        wanted = requested(self._path) or RUNNING
-        self._wanted = wanted if self.received is None else STOPPED
+        wanted_state = requested(self._path) or RUNNING
+        self._wanted_state = wanted_state if self.received is None else STOPPED
         written = stamp(self._path / INTERVENTIONS)
-        if written != self._looked_at:
-            self._looked_at, self._asked = written, bool(pending(self._path))
+        if written != self._last_stamp:
+            self._last_stamp, self._has_request = written, bool(pending(self._path))
 
     def _monitor(self) -> None:
         beaten = time.monotonic()
-        while not self._ended.wait(LOOK_EVERY):
+        while not self._end_event.wait(LOOK_EVERY):
             # a disk that is full for a moment must not end the heartbeat
             with contextlib.suppress(OSError):
                 with contextlib.suppress(StoreError):  # nor may a damaged log of interventions
@@ -108,7 +108,7 @@ class StoreControl(Control):
                     try:
                         self._beat(self._state)
                     except StoreError as error:
-                        self._deleted = error
+                        self._deletion_error = error
                         return
 
 
@@ -137,11 +137,11 @@ def ending_cleanly(control: Control) -> Iterator[None]:
             raise KeyboardInterrupt
         control.interrupt(number)
 
-    before = {
+    old_handlers = {
         number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in old_handlers.items():
             signal.signal(number, handler)

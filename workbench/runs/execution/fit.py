@@ -40,11 +40,16 @@ from workbench.runs.execution.run import (
 )
 from workbench.runs.execution.warm_start import warm_start_now, warm_start_of
 from workbench.runs.execution.worker import carry_on
-from workbench.runs.input_data import beside, data_from, taken, told_apart
+from workbench.runs.input_data import (
+    data_from,
+    fitting_test_set,
+    pop_reading_options,
+    separate_options,
+)
 from workbench.runs.loop import Control, MemorySink, OnIteration, initial_position, iterate
-from workbench.runs.parts.crew import Here, PartsLost
+from workbench.runs.parts.crew import LocalParts, PartsLost
 from workbench.runs.progress import progress_bar
-from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, named
+from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, signature_with
 from workbench.runs.spec import RunSpec, SpecError, cautions, make_spec
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.status import FINISHED, STOPPED, read_status
@@ -166,21 +171,25 @@ def fit(
         After Ctrl-C or SIGTERM; a KeyboardInterrupt and a SystemExit with status 143. Their ``result`` is the Dataset of the
         iterations so far, with the attribute ``state`` "stopped"; a run in a store can be resumed.
     """
-    engine, given = told_apart(fit, engine, settings)
-    corpus = data_from(corpus, engine, **taken(given))
-    given["test"] = beside(corpus, given.get("test"))
+    engine, own_settings = separate_options(fit, engine, settings)
+    corpus = data_from(corpus, engine, **pop_reading_options(own_settings))
+    own_settings["test"] = fitting_test_set(corpus, own_settings.get("test"))
     warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
     first = SpecError.whole("seed", seed, 0, LARGEST_SEED)
     specs = [
-        make_spec(corpus, engine, n_topics, alpha, beta, seed=first + i, start=warm_start, **given)
+        make_spec(
+            corpus, engine, n_topics, alpha, beta, seed=first + i, start=warm_start, **own_settings
+        )
         for i in range(SpecError.whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
-    with cluster_of(client, store) as connected:
-        return best_of(run_specs(specs, corpus, given["test"], store, progress, connected))
+    with cluster_of(client, store) as cluster_client:
+        return best_of(
+            run_specs(specs, corpus, own_settings["test"], store, progress, cluster_client)
+        )
 
 
-fit.__signature__ = named(fit, make_spec, RunSettings, data_from)
+fit.__signature__ = signature_with(fit, make_spec, RunSettings, data_from)
 
 
 def run_specs(
@@ -191,16 +200,18 @@ def run_specs(
     Raises SpecError if the largest does not fit into memory. With a client, its workers compute on the shards of the corpus.
     """
     crew = _crew(client, corpus)
-    stored, planned = store is not None, [Planned(spec, corpus, test) for spec in specs]
-    check_room(unfinished(store, planned) if stored else planned, here=True, stored=stored)
+    is_stored, planned_runs = store is not None, [Planned(spec, corpus, test) for spec in specs]
+    check_room(
+        unfinished(store, planned_runs) if is_stored else planned_runs, here=True, stored=is_stored
+    )
     if progress:
         print_cautions(specs)
-        if at_a_time(planned, 1, stored) >= LARGE:
-            print(f"takes {memory_forecast(planned, stored=stored)}", file=sys.stderr)
+        if at_a_time(planned_runs, 1, is_stored) >= LARGE:
+            print(f"takes {memory_forecast(planned_runs, stored=is_stored)}", file=sys.stderr)
     for spec in specs:
-        if progress and not stored:
+        if progress and not is_stored:
             tell_cost(client, Planned(spec, corpus, test))
-        if stored:
+        if is_stored:
             run = Run(create_run(Path(store), spec, corpus, test))
             yield resume(
                 run,
@@ -228,11 +239,11 @@ def cluster_of(client, store) -> Iterator:
 def _crew(client, corpus) -> Callable:
     """Return the function that creates the parts of a sharded corpus: in this process, or on the workers of ``client``."""
     if client is None:
-        return Here
+        return LocalParts
     check_in_parts(corpus)
-    from workbench.runs.execution.cluster.fitting import OnWorkers
+    from workbench.runs.execution.cluster.fitting import WorkerParts
 
-    return partial(OnWorkers, client)
+    return partial(WorkerParts, client)
 
 
 def check_in_parts(corpus) -> None:
@@ -266,17 +277,19 @@ def _in_memory(
     control, sink = Control(), MemorySink(spec, corpus)
     try:
         with (
-            progress_bar(spec, shown=progress) as on_iteration,
+            progress_bar(spec, is_shown=progress) as on_iteration,
             laid_out(Planned(spec, corpus, test), crew=crew) as data,
             ending_cleanly(control),
         ):
-            begun = initial_position(spec, data, control)
-            reached = iterate(spec, data, begun, sink, control, on_iteration).iteration
+            position = initial_position(spec, data, control)
+            last_iteration = iterate(spec, data, position, sink, control, on_iteration).iteration
     except PartsLost as lost:
         raise InputError(
             f"{lost}, and this run with it; with store it continues from its last checkpoint"
         ) from lost
-    dataset = sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
+    dataset = sink.dataset(
+        FINISHED if last_iteration == (sink.settled or spec.n_iterations) else STOPPED
+    )
     control.raise_stop(dataset)
     return dataset
 
@@ -315,7 +328,7 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
     ``datasets`` computes the runs one by one; after a run that was stopped by request no other is started. A single run is
     returned unchanged.
     """
-    best, tried = None, []
+    best, summaries = None, []
 
     def take(dataset: xr.Dataset) -> None:
         nonlocal best
@@ -324,27 +337,27 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
             if "bound" in dataset and dataset.sizes["iteration"]
             else -math.inf
         )
-        tried.append(
+        summaries.append(
             {
                 "name": dataset.attrs["name"],
                 "seed": RunSpec.from_json(dataset.attrs["spec"]).seed,
                 "bound": bound,
             }
         )
-        if best is None or bound > max(other["bound"] for other in tried[:-1]):
+        if best is None or bound > max(other["bound"] for other in summaries[:-1]):
             best = dataset
 
-    def found(half: xr.Dataset | None = None) -> xr.Dataset:
-        if half is not None:
-            take(half)
-        return best.assign_attrs(restarts=json.dumps(tried)) if len(tried) > 1 else best
+    def result(partial_result: xr.Dataset | None = None) -> xr.Dataset:
+        if partial_result is not None:
+            take(partial_result)
+        return best.assign_attrs(restarts=json.dumps(summaries)) if len(summaries) > 1 else best
 
-    with giving(found):
+    with giving(result):
         for dataset in datasets:
             take(dataset)
             if dataset.attrs["state"] != FINISHED:
                 break
-    return found()
+    return result()
 
 
 def start(
@@ -359,17 +372,19 @@ def start(
 
     The settings are those of `fit`, by name. The default ``store`` is ``WORKBENCH_STORE`` or ``./runs``.
     """
-    engine, given = told_apart(start, engine, settings)
-    corpus = data_from(corpus, engine, **taken(given))
-    test = beside(corpus, test)
-    given.pop("progress", None)
-    if given.pop("restarts", 1) != 1 or given.pop("client", None) is not None:
+    engine, own_settings = separate_options(start, engine, settings)
+    corpus = data_from(corpus, engine, **pop_reading_options(own_settings))
+    test = fitting_test_set(corpus, test)
+    own_settings.pop("progress", None)
+    if own_settings.pop("restarts", 1) != 1 or own_settings.pop("client", None) is not None:
         raise SpecError(
             "start makes one run on this machine; for restarts or a client use fit, or start one run per seed"
         )
-    if given.get("start") is not None:
-        given["start"] = warm_start_from(given["start"], corpus, given.get("n_topics"), store)
-    spec = make_spec(corpus, engine, test=test, **given)
+    if own_settings.get("start") is not None:
+        own_settings["start"] = warm_start_from(
+            own_settings["start"], corpus, own_settings.get("n_topics"), store
+        )
+    spec = make_spec(corpus, engine, test=test, **own_settings)
     (run,) = make_runs(
         default_store() if store is None else Path(store), [Planned(spec, corpus, test)]
     )
@@ -378,7 +393,7 @@ def start(
     return run
 
 
-start.__signature__ = named(start, fit)
+start.__signature__ = signature_with(start, fit)
 
 
 def resume(
@@ -400,7 +415,7 @@ def resume(
     return run.dataset(train)
 
 
-def _carried_on(
+def _compute_to_end(
     path: Path, on_iteration: OnIteration | None, corpora: tuple, crew: Callable
 ) -> None:
     """Compute a run to its end by `carry_on`, starting again from the last checkpoint if a cluster's worker is lost.
@@ -413,8 +428,8 @@ def _carried_on(
             carry_on(path, on_iteration, corpora=corpora, crew=crew)
             return
         except PartsLost as lost:
-            reached = int(read_status(path)["iteration"])
-            furthest, n_lost = (reached, 1) if reached > furthest else (furthest, n_lost + 1)
+            iteration = int(read_status(path)["iteration"])
+            furthest, n_lost = (iteration, 1) if iteration > furthest else (furthest, n_lost + 1)
             if n_lost == LOSSES:
                 raise InputError(
                     f"{lost}, {LOSSES} times before the run got past iteration {furthest}; see to the workers, perhaps "
@@ -436,9 +451,9 @@ def finish(
         """Print how to resume the run if it was stopped; return the run."""
         status = run.status()
         if status["state"] == STOPPED:
-            reached = "iteration {iteration} of {n_iterations}".format_map(status)
+            progress_text = "iteration {iteration} of {n_iterations}".format_map(status)
             print(
-                f"stopped after {reached}; resume with: workbench resume {run.path}",
+                f"stopped after {progress_text}; resume with: workbench resume {run.path}",
                 file=sys.stderr,
             )
         return run
@@ -449,12 +464,14 @@ def finish(
         warn_of_other_kernels([run])
         with (
             giving(print_how_to_resume),
-            progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration,
+            progress_bar(
+                run.spec, is_shown=progress, done=int(status["iteration"])
+            ) as on_iteration,
         ):
             corpora = corpora or corpora_of(run.path.parent, run.spec)
-            with cluster_of(client, run.path.parent) as connected:
-                crew = _crew(connected, corpora[0])
+            with cluster_of(client, run.path.parent) as cluster_client:
+                crew = _crew(cluster_client, corpora[0])
                 if progress:
-                    tell_cost(connected, Planned(run.spec, *corpora))
-                _carried_on(run.path, on_iteration, corpora, crew)
+                    tell_cost(cluster_client, Planned(run.spec, *corpora))
+                _compute_to_end(run.path, on_iteration, corpora, crew)
     return print_how_to_resume()

@@ -8,7 +8,7 @@ from workbench.numbers import format_duration, format_size
 from workbench.runs.execution.memory_check import Planned, memory_forecast
 from workbench.runs.execution.run import Run
 from workbench.runs.loop import Control, MemorySink, initial_position, iterate
-from workbench.runs.parts.laying_out import Whole
+from workbench.runs.parts.laying_out import InMemoryData
 from workbench.runs.store.status import FINISHED
 from workbench.runs.store.writer import SNAPSHOT_BUDGET, snapshot_bytes
 
@@ -23,32 +23,34 @@ def forecast(cells: list[Planned], runs: list[Run], jobs: int, here: bool = True
     here : whether this machine computes the runs, so that its processors limit how many are in parallel
     """
     cell_of = dict(zip(runs, cells, strict=True))
-    coming = {run: cell for run, cell in cell_of.items() if run.state != FINISHED}
+    unfinished = {run: cell for run, cell in cell_of.items() if run.state != FINISHED}
     text = (
         f"{len(cells)} cell{'s' * (len(cells) > 1)}, {len(cell_of)} run{'s' * (len(cell_of) > 1)}"
     )
-    if len(coming) < len(cell_of):
-        text += f", {len(cell_of) - len(coming)} of them finished before"
-    if not coming:
+    if len(unfinished) < len(cell_of):
+        text += f", {len(cell_of) - len(unfinished)} of them finished before"
+    if not unfinished:
         return text
     # of the same engine and options, the largest iterations first
     kinds: dict[tuple, list[Run]] = {}
-    for run in sorted(coming, key=lambda run: _size(coming[run]), reverse=True):
-        kinds.setdefault((coming[run].spec.engine, repr(coming[run].spec.options)), []).append(run)
-    n_bytes = sum(_bytes([(run, coming[run]) for run in alike]) for alike in kinds.values())
-    text += (
-        f"; up to {format_size(n_bytes)} on disk, {memory_forecast(list(coming.values()), jobs)}"
+    for run in sorted(unfinished, key=lambda run: _size(unfinished[run]), reverse=True):
+        kinds.setdefault(
+            (unfinished[run].spec.engine, repr(unfinished[run].spec.options)), []
+        ).append(run)
+    n_bytes = sum(
+        _bytes([(run, unfinished[run]) for run in similar_runs]) for similar_runs in kinds.values()
     )
-    visits = {run: _visits(run, cell) for run, cell in coming.items()}
+    text += f"; up to {format_size(n_bytes)} on disk, {memory_forecast(list(unfinished.values()), jobs)}"
+    visits = {run: _visits(run, cell) for run, cell in unfinished.items()}
     if sum(visits.values()) < LONG:
         return text
     seconds = 0.0
     for hardest, *others in kinds.values():
-        cell = coming[hardest]
+        cell = unfinished[hardest]
         seconds += (
             one_iteration(cell) / _size(cell) * sum(visits[run] for run in (hardest, *others))
         )
-    seconds /= min(jobs, len(coming), (os.cpu_count() or 1) if here else jobs)
+    seconds /= min(jobs, len(unfinished), (os.cpu_count() or 1) if here else jobs)
     return f"{text}; about {format_duration(seconds)}, {jobs} at a time"
 
 
@@ -57,15 +59,15 @@ def _size(cell: Planned) -> int:
     return cell.train.n_items * (cell.spec.n_topics or 1)
 
 
-def _bytes(alike: list[tuple[Run, Planned]]) -> float:
+def _bytes(similar_runs: list[tuple[Run, Planned]]) -> float:
     """Return an upper bound on the disk space, in bytes, of runs of one engine: uncompressed counts and checkpoints."""
-    hardest = alike[0][1]
+    hardest = similar_runs[0][1]
     engine, model, options = hardest.spec.parts(hardest.train)
     bytes_per_size, n_bytes = (
         engine.memory(hardest.train, model, options).state / _size(hardest),
         0.0,
     )
-    for run, cell in alike:
+    for run, cell in similar_runs:
         snapshot = snapshot_bytes(cell.spec, cell.train)
         n_snapshots = -(-run.status()["n_iterations"] // cell.spec.snapshot_every)
         n_bytes += snapshot * min(
@@ -87,7 +89,7 @@ def one_iteration(cell: Planned) -> float:
     """Return the seconds of one iteration with scoring in this process: the second of three iterations is timed."""
     spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []
-    data, control = Whole(spec, train, test), Control()
+    data, control = InMemoryData(spec, train, test), Control()
     iterate(
         spec,
         data,

@@ -27,8 +27,8 @@ from workbench.kernels.simd.vectors import padded
 from workbench.models.model import Model
 from workbench.models.options import OptionError
 from workbench.numbers import GIB, MIB, format_size
-from workbench.runs.parts.crew import Here
-from workbench.runs.parts.laying_out import LaidOut, Whole
+from workbench.runs.parts.crew import LocalParts
+from workbench.runs.parts.laying_out import InMemoryData, ShardedData
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.places import is_run
 from workbench.runs.store.status import FINISHED, read_ending, read_status
@@ -61,8 +61,8 @@ class Prediction(NamedTuple):
     process: int  # interpreter, packages, compiled kernels
     corpora: int  # training and test corpus, with arrays derived from them
     # state, indices and whatever else is in memory between steps; 0 if the peak is while a corpus is read
-    held: int
-    besides: int  # temporary memory at the peak
+    resident: int
+    temporary: int  # temporary memory at the peak
 
     @property
     def total(self) -> int:
@@ -89,9 +89,9 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
     corpora, sizes = train.memory_bytes + (test.memory_bytes if spec.test else 0), model.dims(train)
     dense = sizes.get("topic", 0) * (sizes.get("document", 0) + sizes.get("word", 0)) * DOUBLE
     snapshots = 0 if stored else sum(arrays) * -(-spec.n_iterations // spec.snapshot_every)
-    begun = dense + 4 * train.n_items if spec.start else 0
-    working = memory.state + memory.indices + snapshots + begun
-    moments = {
+    start_bytes = dense + 4 * train.n_items if spec.start else 0
+    working = memory.state + memory.indices + snapshots + start_bytes
+    peaks = {
         (0, READING * train.n_entries if stored else 0),
         (
             working,
@@ -99,7 +99,7 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
         ),
         (2 * snapshots, ENDING * dense),
     }
-    return Prediction(PROCESS, corpora, *max(moments, key=sum))
+    return Prediction(PROCESS, corpora, *max(peaks, key=sum))
 
 
 def engine_memory(engine: Engine, model: Model, options: Options, data: Data) -> Memory:
@@ -107,12 +107,12 @@ def engine_memory(engine: Engine, model: Model, options: Options, data: Data) ->
     first, *others = memories = [engine.memory(part, model, options) for part in data.parts()]
     if not others:
         return first
-    of_words = data.n_words * padded(model.n_topics) * DOUBLE
+    word_bytes = data.n_words * padded(model.n_topics) * DOUBLE
     state, indices = (
-        sum(memory.state for memory in memories) - len(others) * of_words,
+        sum(memory.state for memory in memories) - len(others) * word_bytes,
         sum(memory.indices for memory in memories),
     )
-    look = max(memory.look for memory in memories) + _arrays_by_word(engine) * of_words
+    look = max(memory.look for memory in memories) + _arrays_by_word(engine) * word_bytes
     return Memory(state, indices, max(memory.step for memory in memories), look)
 
 
@@ -127,8 +127,8 @@ def predict_out_of_core(planned: Planned) -> Prediction:
     engine, model, options = spec.parts(train)
     largest = max(train.parts(), key=lambda part: part.n_pairs)
     memory = engine.memory(largest, model, options)
-    of_words = train.n_words * padded(model.n_topics) * DOUBLE
-    sums = of_words * max(2 + train.n_parts.bit_length(), _arrays_by_word(engine))
+    word_bytes = train.n_words * padded(model.n_topics) * DOUBLE
+    sums = word_bytes * max(2 + train.n_parts.bit_length(), _arrays_by_word(engine))
     corpora = largest.memory_bytes + (test.memory_bytes if spec.test else 0)
     return Prediction(
         PROCESS, corpora, memory.state + memory.indices + sums, max(memory.step, memory.look)
@@ -137,21 +137,21 @@ def predict_out_of_core(planned: Planned) -> Prediction:
 
 @contextlib.contextmanager
 def laid_out(
-    planned: Planned, folder: Path | None = None, crew: Callable = Here
-) -> Iterator[Whole | LaidOut]:
-    """Yield a run's data in the form that the loop computes on: `Whole` if in memory, `LaidOut` for a corpus in shards.
+    planned: Planned, folder: Path | None = None, crew: Callable = LocalParts
+) -> Iterator[InMemoryData | ShardedData]:
+    """Yield a run's data for the loop: `InMemoryData` if the corpus is in memory, `ShardedData` if it is in shards.
 
     The document arrays of parts are in memory if they fit or other processes have them, else in files in ``folder`` (default:
     the folder for temporary files), which are deleted at the end.
     """
     spec, train, test = planned.spec, planned.train, planned.test
     if train.n_parts == 1:
-        yield Whole(spec, train.in_memory(), test and test.in_memory())
+        yield InMemoryData(spec, train.in_memory(), test and test.in_memory())
         return
-    held = crew is not Here or predict_whole(planned).total <= available_memory().n_bytes
-    scratch = None if held else folder or tempfile.gettempdir()
+    fits = crew is not LocalParts or predict_whole(planned).total <= available_memory().n_bytes
+    scratch = None if fits else folder or tempfile.gettempdir()
     test = test if spec.test else None
-    with contextlib.closing(LaidOut(spec, train, test, scratch, crew)) as data:
+    with contextlib.closing(ShardedData(spec, train, test, scratch, crew)) as data:
         yield data
 
 
@@ -195,15 +195,15 @@ def check_room(
     """
     if not planned:
         return
-    needed, available = at_a_time(planned, jobs, stored), available_memory()
+    n_bytes, available = at_a_time(planned, jobs, stored), available_memory()
     largest = max(planned, key=lambda run: predict_memory(run, stored).total)
-    spared = (
+    own_bytes = (
         0
         if not here or available.limit.startswith("WORKBENCH")
         else PROCESS + predict_memory(largest, stored).corpora
     )
-    free = available.n_bytes + spared
-    if needed <= free:
+    free = available.n_bytes + own_bytes
+    if n_bytes <= free:
         return
     n_fit = next(
         (
@@ -214,7 +214,7 @@ def check_room(
         0,
     )
     if n_fit:
-        subject, ways = (
+        subject, proposal = (
             f"{min(jobs, len(planned))} runs at a time need",
             f"start at most {n_fit} at a time",
         )
@@ -222,18 +222,28 @@ def check_room(
         subject = (
             " with ".join(filter(None, [largest.spec.engine, largest.spec.size_text])) + " needs"
         )
-        ways = _joined(
-            [way for way, run in _smaller(largest) if predict_memory(run, stored).total <= free]
+        proposal = _join(
+            [
+                alternative
+                for alternative, run in _smaller(largest)
+                if predict_memory(run, stored).total <= free
+            ]
         )
         fewer = _most_topics(largest, free, stored)
-        ways = _joined([way for way in (ways, f"at most {fewer} topics" if fewer else "") if way])
-        ways = (
-            f"take {ways}"
-            if ways
+        proposal = _join(
+            [
+                alternative
+                for alternative in (proposal, f"at most {fewer} topics" if fewer else "")
+                if alternative
+            ]
+        )
+        proposal = (
+            f"take {proposal}"
+            if proposal
             else "nothing smaller of it fits: take fewer documents or words, or more memory"
         )
     raise SpecError(
-        f"{subject} about {format_size(needed)} of memory and {available.describe()}; {ways}"
+        f"{subject} about {format_size(n_bytes)} of memory and {available.describe()}; {proposal}"
     )
 
 
@@ -272,9 +282,11 @@ def _most_topics(run: Planned, free: int, stored: bool) -> int:
     return bisect_left(range(1, spec.n_topics), True, key=too_large)
 
 
-def _joined(ways: list[str]) -> str:
+def _join(alternatives: list[str]) -> str:
     """Join alternatives as in "this, that or the other"."""
-    return " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)
+    return " or ".join(
+        [", ".join(alternatives[:-1]), alternatives[-1]] if len(alternatives) > 1 else alternatives
+    )
 
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3

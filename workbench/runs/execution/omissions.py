@@ -31,54 +31,58 @@ class Omissions(NamedTuple):
         """Return the corpus without the omitted words and documents; raise CorpusError if no token is left."""
         if not (self.words[corpus.words] & self.documents[corpus.documents]).any():
             raise CorpusError(f"no token of {corpus.name!r} would be left; leave out fewer")
-        left = corpus if self.words.all() else keep_words(corpus, self.words)
-        return left if self.documents.all() else left.of_documents(np.flatnonzero(self.documents))
+        reduced = corpus if self.words.all() else keep_words(corpus, self.words)
+        return (
+            reduced
+            if self.documents.all()
+            else reduced.of_documents(np.flatnonzero(self.documents))
+        )
 
     def of_counts(self, start: WarmStart, corpus: Corpus) -> WarmStart:
         """Return a warm start without omitted tokens, whose counts are estimated if the topics of tokens are unknown."""
-        stays = self.words[corpus.words] & self.documents[corpus.documents]
+        is_kept = self.words[corpus.words] & self.documents[corpus.documents]
         n_kw, n_dk = np.zeros_like(start.n_kw), np.zeros_like(start.n_dk)
         weights = weights_of(start, corpus)
         for topic in range(len(n_kw)):
-            own = np.where(stays, weights(topic), 0.0)
-            n_kw[topic] = np.bincount(corpus.words, own, corpus.n_words)
-            n_dk[:, topic] = np.bincount(corpus.documents, own, corpus.n_documents)
+            topic_weights = np.where(is_kept, weights(topic), 0.0)
+            n_kw[topic] = np.bincount(corpus.words, topic_weights, corpus.n_words)
+            n_dk[:, topic] = np.bincount(corpus.documents, topic_weights, corpus.n_documents)
         topics = start.topics
         return WarmStart(
             np.ascontiguousarray(n_kw[:, self.words]),
             n_dk[self.documents],
-            None if topics is None else topics[np.repeat(stays, corpus.counts)],
+            None if topics is None else topics[np.repeat(is_kept, corpus.counts)],
         )
 
 
-def apart(edits: Iterable[str]) -> tuple[list[str], list[str]]:
+def split_edits(edits: Iterable[str]) -> tuple[list[str], list[str]]:
     """Split edits into two lists: those that change topics, and those that leave words or documents out."""
-    apart: tuple[list[str], list[str]] = [], []
+    groups: tuple[list[str], list[str]] = [], []
     for edit in edits:
-        apart[str(edit).split(" ")[0] in (WORDS, DOCUMENTS)].append(edit)
-    return apart
+        groups[str(edit).split(" ")[0] in (WORDS, DOCUMENTS)].append(edit)
+    return groups
 
 
 def omissions_of(edits: Sequence[str], corpus: Corpus) -> Omissions:
     """Return the `Omissions` of edits such as "omit said"; raise OptionError if the corpus lacks a word or document."""
     words, documents = np.ones(corpus.n_words, bool), np.ones(corpus.n_documents, bool)
-    places = {word: place for place, word in enumerate(corpus.vocabulary)}
+    word_ids = {word: word_id for word_id, word in enumerate(corpus.vocabulary)}
     for edit in edits:
-        what, _, rest = edit.partition(" ")
-        given = _named(rest.strip(), places if what == WORDS else {})
-        if not given:
+        action, _, arguments = edit.partition(" ")
+        names = _split_names(arguments.strip(), word_ids if action == WORDS else {})
+        if not names:
             raise OptionError.must_be(
                 "an edit of the data", "like omit said or omit-document 3", edit
             )
-        for one in given:
-            if what == DOCUMENTS:
-                number = int(one) if one.isdecimal() and len(one) < 10 else one
+        for name in names:
+            if action == DOCUMENTS:
+                number = int(name) if name.isdecimal() and len(name) < 10 else name
                 documents[OptionError.whole("a document", number, 0, len(documents) - 1)] = False
-            elif one in places:
-                words[places[one]] = False
+            elif name in word_ids:
+                words[word_ids[name]] = False
             else:
-                hint = nearest_or_all(one, places, "write it as the topics have it")
-                raise OptionError(f"{corpus.name!r} has no word {one!r} to leave out; {hint}")
+                hint = nearest_or_all(name, word_ids, "write it as the topics have it")
+                raise OptionError(f"{corpus.name!r} has no word {name!r} to leave out; {hint}")
     if not documents.any():
         raise OptionError(f"no document of {corpus.name!r} would be left; leave out fewer")
     if corpus.sequence is not None and not documents.all():
@@ -88,11 +92,11 @@ def omissions_of(edits: Sequence[str], corpus: Corpus) -> Omissions:
     return Omissions(words, documents)
 
 
-def _named(text: str, known: Container[str]) -> list[str]:
-    """Split a text at ", " into names, else at blanks, and at commas except those within a name in ``known``."""
-    names = text.split(", ") if ", " in text else [text] if text in known else text.split()
-    apart = ([name] if name in known else name.split(",") for name in names)
-    return [name.strip() for several in apart for name in several if name.strip()]
+def _split_names(text: str, vocabulary: Container[str]) -> list[str]:
+    """Split a text at ", " into names, else at blanks, and at commas except those within a name in ``vocabulary``."""
+    names = text.split(", ") if ", " in text else [text] if text in vocabulary else text.split()
+    parts = ([name] if name in vocabulary else name.split(",") for name in names)
+    return [name.strip() for part in parts for name in part if name.strip()]
 
 
 def weights_of(start: WarmStart, corpus: Corpus) -> Callable[[int], np.ndarray]:
@@ -104,7 +108,7 @@ def weights_of(start: WarmStart, corpus: Corpus) -> Callable[[int], np.ndarray]:
         pair = np.repeat(np.arange(corpus.n_pairs), corpus.counts)
         return lambda topic: np.bincount(pair[start.topics == topic], minlength=corpus.n_pairs)
     phi = start.n_kw / np.maximum(start.n_kw.sum(axis=1, keepdims=True), 1e-300)
-    of_all = mixture_probability(start.n_dk, np.ascontiguousarray(phi.T), corpus)
+    mixture = mixture_probability(start.n_dk, np.ascontiguousarray(phi.T), corpus)
     return lambda topic: (
-        corpus.counts * start.n_dk[corpus.documents, topic] * phi[topic, corpus.words] / of_all
+        corpus.counts * start.n_dk[corpus.documents, topic] * phi[topic, corpus.words] / mixture
     )

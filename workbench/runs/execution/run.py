@@ -22,6 +22,7 @@ from workbench.runs.store.branching import branch, branch_before
 from workbench.runs.store.edition import (
     Edition,
     EditionError,
+    arranges,
     edit_topics,
     import_edition,
     read_edition,
@@ -76,8 +77,8 @@ def find_run(run, store: Path | None = None) -> Path:
             return path
     name = shown(run)
     names = [path.name for path in run_paths(home)]
-    otherwise = f"{home} holds {len(names)} runs; choose another store with --store"
-    raise StoreError(f"no run '{name}' in {home}; {nearest_or_all(run, names, otherwise, 0.3)}")
+    advice = f"{home} holds {len(names)} runs; choose another store with --store"
+    raise StoreError(f"no run '{name}' in {home}; {nearest_or_all(run, names, advice, 0.3)}")
 
 
 class Run(RunReader):
@@ -117,11 +118,13 @@ class Run(RunReader):
     def edit(self, *edits: str, who: str = "") -> Edition:
         """Merge, hide or order the shown topics, as ``edit("merge 3 7", "hide 5", "order 4 2")``; return all edits.
 
-        The run itself stays as it is. ``who`` is the author, by default the user of this process.
+        ``edit("colour 3 #1f77b4", "describe 3 'what it is about'")`` gives a topic a colour and a description; '' removes the
+        description. The run itself stays as it is. ``who`` is the author, by default the user of this process.
 
         Raises EditionError for an invalid edit, a topic that is not shown, or topics that cannot be merged.
         """
-        return edit_topics(self.path, self._topics(), edits, who or user_name())
+        topics = self._topics(any(map(arranges, edits)))
+        return edit_topics(self.path, topics, edits, who or user_name())
 
     def undo_edit(self) -> Edition:
         """Undo the last edit of the topics; return all edits. Raises EditionError if there is none."""
@@ -139,13 +142,17 @@ class Run(RunReader):
         return import_edition(self.path, self._topics(), Path(file))
 
     def edited(self) -> xr.Dataset:
-        """Return the run's Dataset with topics merged, hidden and ordered by `edit`; measures and views accept it."""
+        """Return the run's Dataset with topics as edited by `edit`; measures and views accept it."""
         return with_edition(self.dataset(), self.edition.texts)
 
-    def _topics(self) -> list[int]:
-        """Return the numbers of the topics; raise EditionError if these cannot be merged or hidden."""
+    def _topics(self, arranged: bool = True) -> list[int]:
+        """Return the numbers of the topics; raise EditionError if there are none, or none that can be ``arranged``."""
         dataset = self.dataset()
-        if not takes_editions(dataset):
+        if "topic" not in dataset.coords:
+            raise EditionError(
+                f"{self.name} has no topics; its model has none, or it has no snapshot"
+            )
+        if arranged and not takes_editions(dataset):
             raise EditionError(
                 f"topics of {self.name} cannot be merged or hidden: it has none yet, or theta has no Dirichlet prior"
             )
@@ -156,11 +163,11 @@ class Run(RunReader):
         """Table of settings changed while the run ran: iteration (NaN if not yet in effect), setting, value, who, when."""
         import pandas as pd
 
-        made = [*self.spec.interventions, *pending(self.path)]
+        log = [*self.spec.interventions, *pending(self.path)]
         rows = [
-            (each.iteration or math.nan, name, value, each.who, each.when)
-            for each in made
-            for name, value in each.changes.items()
+            (intervention.iteration or math.nan, name, value, intervention.who, intervention.when)
+            for intervention in log
+            for name, value in intervention.changes.items()
         ]
         return pd.DataFrame(rows, columns=["iteration", "setting", "value", "who", "when"])
 
@@ -192,8 +199,8 @@ class Run(RunReader):
         """
         if edits:
             planned = branch_of_topics(self.path, edits, changes)
-            return _resumed(make_runs(self.path.parent, [planned])[0].path)
-        return _resumed(branch(self.path, changes, user_name()))
+            return _resume_run(make_runs(self.path.parent, [planned])[0].path)
+        return _resume_run(branch(self.path, changes, user_name()))
 
     def undo(self) -> Run:
         """Start a run from the state before this run's last change of settings, and return the new run.
@@ -202,7 +209,7 @@ class Run(RunReader):
         ------
         StoreError
         """
-        return _resumed(branch_before(self.path))
+        return _resume_run(branch_before(self.path))
 
     def pause(self) -> None:
         """Request a pause after the present step, and return at once."""
@@ -215,9 +222,9 @@ class Run(RunReader):
     def resume(self, n_iterations: int | None = None) -> None:
         """Continue a paused or ended run, up to iteration ``n_iterations`` if given."""
         extend(self.path, n_iterations)
-        was_to_stop = requested(self.path) == STOPPED
+        stop_requested = requested(self.path) == STOPPED
         request(self.path, RUNNING)
-        if was_to_stop:
+        if stop_requested:
             self.wait(timeout=ENDING)  # its worker may be about to end
         status = self.status()
         # a killed run has computed more iterations than it has committed
@@ -239,8 +246,8 @@ class Run(RunReader):
 
     def wait(self, timeout: float | None = None) -> str:
         """Block until the run has ended or ``timeout`` seconds have passed, and return its state."""
-        began = time.monotonic()
-        while self.state not in ENDED and (timeout is None or time.monotonic() - began < timeout):
+        start = time.monotonic()
+        while self.state not in ENDED and (timeout is None or time.monotonic() - start < timeout):
             time.sleep(0.1)
         return self.state
 
@@ -280,7 +287,7 @@ class Run(RunReader):
         return f"{status['state']}, iteration {status['iteration']:,} of {status['n_iterations']:,}"
 
 
-def _resumed(path: Path) -> Run:
+def _resume_run(path: Path) -> Run:
     run = Run(path)
     run.resume()
     return run
@@ -325,8 +332,8 @@ def longest_of_each(planned: list) -> list:
     """Return one `Planned` per run: of those with the same name, the one with the most iterations."""
     longest: dict[str, object] = {}
     for plan in planned:
-        known = longest.get(plan.spec.name, plan)
-        longest[plan.spec.name] = max(known, plan, key=lambda item: item.spec.n_iterations)
+        candidate = longest.get(plan.spec.name, plan)
+        longest[plan.spec.name] = max(candidate, plan, key=lambda item: item.spec.n_iterations)
     return list(longest.values())
 
 

@@ -58,15 +58,15 @@ def next_run() -> tuple[Path, int] | None:
     # what is used now: the largest use so far can be that of the process which started this one
     if folder is None or psutil.Process().memory_info().rss > LARGEST:
         return None
-    bound = folder / str(os.getpid())
-    address = bound.with_suffix(FREE)
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as door:
+    own_socket = folder / str(os.getpid())
+    address = own_socket.with_suffix(FREE)
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as listener:
         try:
-            door.bind(str(bound))
-            door.listen(1)
-            bound.rename(address)  # found only now, since one that does not listen yet refuses
-            door.settimeout(LINGER)
-            link, _ = door.accept()
+            listener.bind(str(own_socket))
+            listener.listen(1)
+            own_socket.rename(address)  # found only now, since one that does not listen yet refuses
+            listener.settimeout(LINGER)
+            link, _ = listener.accept()
             # of two that come at once only one is taken
             address.unlink(missing_ok=True)
             with link:
@@ -85,9 +85,9 @@ def key() -> str:
     """Return a hash of interpreter, import path and environment; processes of equal hash can share spare workers."""
     if KEY in os.environ:
         return os.environ[KEY]
-    around = sorted(item for item in os.environ.items() if item[0] not in PASSING)
-    shared = sys.executable, sys.path, KERNELS, around
-    return hashlib.sha256(repr(shared).encode()).hexdigest()[:16]
+    environment = sorted(item for item in os.environ.items() if item[0] not in PASSING)
+    identity = sys.executable, sys.path, KERNELS, environment
+    return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
 
 
 def _folder() -> Path | None:
@@ -97,7 +97,10 @@ def _folder() -> Path | None:
     folder = Path(tempfile.gettempdir()) / f"workbench-{os.getuid()}-{key()}"
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
-        about = folder.lstat()
-        if stat.S_ISDIR(about.st_mode) and (about.st_uid, about.st_mode & 0o77) == (os.getuid(), 0):
+        status = folder.lstat()
+        if stat.S_ISDIR(status.st_mode) and (status.st_uid, status.st_mode & 0o77) == (
+            os.getuid(),
+            0,
+        ):
             return folder
     return None

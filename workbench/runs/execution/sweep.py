@@ -38,16 +38,16 @@ from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
-from workbench.runs.input_data import data_from, taken, told_apart
+from workbench.runs.input_data import data_from, pop_reading_options, separate_options
 from workbench.runs.progress import bar
 from workbench.runs.settings import (
     DEFAULT_HYBRID,
     LARGEST_SEED,
     RunSettings,
     SplitSettings,
-    named,
     names,
-    of,
+    select_settings,
+    signature_with,
 )
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 from workbench.runs.store.places import default_store
@@ -92,21 +92,23 @@ def lay_out(
     inner = {key: values for key, values in axes.items() if key not in outer}
     cells: dict[tuple, Planned] = {}
     for values in product(*outer.values()):  # one plan, so one split, for all engines and options
-        chosen, places = dict(zip(outer, values, strict=True)), {}
+        outer_values, cells_by_run = dict(zip(outer, values, strict=True)), {}
         for inner_values in product(*inner.values()):
             key_values = dict(zip(inner, inner_values, strict=True))
             name = key_values.get("engine", engine)
             chosen_engine = get_engine(name)
-            shared, own_options = (
+            common_options, own_options = (
                 {key: value for key, value in choice.items() if takes(chosen_engine, key, value)}
                 for choice in (options or {}, key_values)
             )
             # two spellings of a value give the same run
-            run = name, repr(split_options(chosen_engine, shared | own_options))
-            places.setdefault(run, (name, own_options, []))[2].append(chosen | key_values)
-        pairs = [(name, own_options) for name, own_options, _ in places.values()]
-        specs, train, test = plan(corpus, pairs, options=options, **settings | chosen)
-        for spec, (*_, cells_of_run) in zip(specs, places.values(), strict=True):
+            run_key = name, repr(split_options(chosen_engine, common_options | own_options))
+            cells_by_run.setdefault(run_key, (name, own_options, []))[2].append(
+                outer_values | key_values
+            )
+        pairs = [(name, own_options) for name, own_options, _ in cells_by_run.values()]
+        specs, train, test = plan(corpus, pairs, options=options, **settings | outer_values)
+        for spec, (*_, cells_of_run) in zip(specs, cells_by_run.values(), strict=True):
             for key_values in cells_of_run:
                 key_values = {key: key_values[key] for key in axes}
                 cells[tuple(key_values.values())] = Planned(spec, train, test, key_values)
@@ -126,9 +128,9 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
         name = SHORT.get(name, name)
         if name in axes:
             raise SpecError(f"the grid has '{name}' twice; put its values into one list")
-        several = isinstance(values, Iterable) and not isinstance(values, (str, dict))
+        is_several = isinstance(values, Iterable) and not isinstance(values, (str, dict))
         axes[name] = list(
-            dict.fromkeys(_plain(value) for value in (values if several else [values]))
+            dict.fromkeys(_plain(value) for value in (values if is_several else [values]))
         )
         if not axes[name]:
             raise SpecError(f"'{name}' has no value in the grid; give it at least one")
@@ -136,23 +138,25 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
         axes["engine"] = [*dict.fromkeys(map(engine_called, axes["engine"]))]
     engines = [get_engine(name) for name in axes.get("engine", [engine])]
     present = {
-        name: field.name for chosen in engines for name, field in named_options(chosen).items()
+        name: field.name
+        for model_engine in engines
+        for name, field in named_options(model_engine).items()
     }
     axes = {present.get(key, key): values for key, values in axes.items()}
-    known = [*SETTINGS, *dict.fromkeys(present.values())]
+    keys = [*SETTINGS, *dict.fromkeys(present.values())]
     for key, values in axes.items():
         if key not in SETTINGS and not is_option(key, values, engines):
-            hint = nearest_or_all(key, known, also=SHORT)
+            hint = nearest_or_all(key, keys, extra_names=SHORT)
             raise SpecError(
-                f"no key '{shown(key)}' for a grid of {', '.join(chosen.name for chosen in engines)}; {hint}"
+                f"no key '{shown(key)}' for a grid of {', '.join(model_engine.name for model_engine in engines)}; {hint}"
             )
     return axes
 
 
-def _refuse_twice(axes: dict, beside: dict) -> None:
+def _refuse_twice(axes: dict, arguments: dict) -> None:
     """Raise SpecError if a key of the grid is also given as a separate argument."""
     for key in axes:
-        if key in beside:
+        if key in arguments:
             raise SpecError(f"'{key}' is both in the grid and a separate argument; leave one out")
 
 
@@ -219,26 +223,28 @@ def sweep(
     SpecError, OptionError, ModelError, CorpusError, StoreError, ClusterError
     """
     SpecError.whole("jobs", jobs, 1)
-    of_grid = grid.get("engine", ()) if isinstance(grid, dict) else ()
-    engine, given = told_apart(sweep, engine, settings, of_grid)
-    corpus = data_from(corpus, of_grid or engine, **taken(given))
+    grid_engines = grid.get("engine", ()) if isinstance(grid, dict) else ()
+    engine, own_settings = separate_options(sweep, engine, settings, grid_engines)
+    corpus = data_from(corpus, grid_engines or engine, **pop_reading_options(own_settings))
     home = default_store() if store is None else Path(store)
     with at_work_on(client, home, jobs) as workers:
-        grid_rungs = rungs(corpus, grid, engine, seeds, home, warm, workers.jobs_here, **given)
+        groups = groups_by_n_topics(
+            corpus, grid, engine, seeds, home, warm, workers.jobs_here, **own_settings
+        )
         computed = []
         with giving(lambda _: tabulate(*zip(*computed, strict=True))):
-            for begun in run_rungs(grid_rungs, home, workers, progress, repr(corpus)):
-                computed.append(begun)
+            for cell_and_run in run_groups(groups, home, workers, progress, repr(corpus)):
+                computed.append(cell_and_run)
         cells, runs = map(list, zip(*computed, strict=True))
-    for why in failures(runs):
-        warnings.warn(why, stacklevel=2)
+    for failure in failures(runs):
+        warnings.warn(failure, stacklevel=2)
     return tabulate(cells, runs)
 
 
-sweep.__signature__ = named(sweep, compare, apart_from=("engines",))
+sweep.__signature__ = signature_with(sweep, compare, apart_from=("engines",))
 
 
-def rungs(
+def groups_by_n_topics(
     corpus: Corpus,
     grid: dict,
     engine: str,
@@ -258,12 +264,12 @@ def rungs(
     if not warm:
         yield lay_out(corpus, grid, engine, seeds, store=store, start=start, **settings)
         return
-    cold = cold_rungs(corpus, grid, engine, seeds, store=store, start=start, **settings)
+    cold = cold_groups(corpus, grid, engine, seeds, store=store, start=start, **settings)
     check_room(unfinished(store, longest_of_each([cell for cells in cold for cell in cells])), jobs)
-    yield from warm_rungs(cold, store)
+    yield from warm_groups(cold, store)
 
 
-def cold_rungs(
+def cold_groups(
     corpus: Corpus, grid: dict, engine: str, seeds: int, **settings
 ) -> list[list[Planned]]:
     """Return the planned runs of a warm sweep grouped by number of topics, smallest first, none started from another."""
@@ -277,38 +283,42 @@ def cold_rungs(
             "a warm sweep has one number of iterations; take iterations out of the grid"
         )
     numbers = sorted(SpecError.whole("topics", n_topics, 1) for n_topics in axes["n_topics"])
-    cold = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, **settings) for n in numbers]
-    if not all(cell.spec.parts()[1].warm_starts for cells in cold for cell in cells):
+    groups = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, **settings) for n in numbers]
+    if not all(cell.spec.parts()[1].warm_starts for cells in groups for cell in cells):
         raise SpecError("a run of a network cannot begin from another run; leave warm out")
-    return cold
+    return groups
 
 
-def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]]:
+def warm_groups(groups: list[list[Planned]], store: Path) -> Iterator[list[Planned]]:
     """Yield the planned runs of each number of topics, smallest first; each starts from the run with the next smaller number.
 
-    cold : the same runs before they start from each other, as `cold_rungs` returns them
+    groups : the same runs before they start from each other, as `cold_groups` returns them
     """
-    ended: dict[tuple, Run] = {}
-    for number, cells in enumerate(cold):
-        cell_at = {
+    previous_runs: dict[tuple, Run] = {}
+    for number, cells in enumerate(groups):
+        cell_by_key = {
             tuple(value for key, value in cell.key_values.items() if key != "n_topics"): cell
             for cell in cells
         }
         if number:
-            cell_at = {
-                place: cell._replace(spec=warmed(cell.spec, ended[place], cell.train, cell.test))
-                for place, cell in cell_at.items()
-                if place in ended and ended[place].state == FINISHED
+            cell_by_key = {
+                cell_key: cell._replace(
+                    spec=warmed(cell.spec, previous_runs[cell_key], cell.train, cell.test)
+                )
+                for cell_key, cell in cell_by_key.items()
+                if cell_key in previous_runs and previous_runs[cell_key].state == FINISHED
             }
-        if cell_at:
-            yield list(cell_at.values())
-        ended = {place: Run(store / cell.spec.name) for place, cell in cell_at.items()}
+        if cell_by_key:
+            yield list(cell_by_key.values())
+        previous_runs = {
+            cell_key: Run(store / cell.spec.name) for cell_key, cell in cell_by_key.items()
+        }
 
 
 def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     """Return the spec with a warm start from the last counts of ``run``."""
     warm_start = warm_start_from(run, train, spec.n_topics)
-    settings = of(RunSettings, vars(spec)) | {"split": spec.split}
+    settings = select_settings(RunSettings, vars(spec)) | {"split": spec.split}
     return make_spec(
         train,
         spec.engine,
@@ -320,20 +330,23 @@ def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     )
 
 
-def run_rungs(
-    rungs: Iterable[list[Planned]], store: Path, workers: Workers, progress: bool, about: str
+def run_groups(
+    groups: Iterable[list[Planned]], store: Path, workers: Workers, progress: bool, description: str
 ) -> Iterator[tuple[Planned, Run]]:
     """Compute one group of planned runs after the other; yield (planned run, run) of all runs of a group before it is computed.
 
-    ``rungs``: the groups. ``about``: the text before the forecast of each group.
+    groups : see `groups_by_n_topics`
+    description : text before the forecast of each group
     """
-    for rung in rungs:
-        opened = make_runs(store, rung, workers.jobs_here)
-        yield from zip(rung, opened, strict=True)
+    for cells in groups:
+        runs = make_runs(store, cells, workers.jobs_here)
+        yield from zip(cells, runs, strict=True)
         if progress:
-            here = workers.client is None
-            print(f"{about}: {forecast(rung, opened, workers.jobs, here)}", file=sys.stderr)
-        run_cells(opened, workers.jobs, progress, workers.client)
+            is_local = workers.client is None
+            print(
+                f"{description}: {forecast(cells, runs, workers.jobs, is_local)}", file=sys.stderr
+            )
+        run_cells(runs, workers.jobs, progress, workers.client)
 
 
 def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:
@@ -342,24 +355,28 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) ->
     Ctrl-C stops the runs cleanly and is raised; calling `run_cells` again resumes them.
     """
     distinct = list(dict.fromkeys(runs))
-    reached, ends = (
-        {run: run.status()[what] for run in distinct} for what in ("iteration", "n_iterations")
+    iterations, ends = (
+        {run: run.status()[field] for run in distinct} for field in ("iteration", "n_iterations")
     )
     finished = {run for run in distinct if run.state == FINISHED}
     # engines differ in speed: the overall mean, without smoothing, predicts the time left better than the last second
-    with bar(None, sum(ends.values()), progress, sum(reached.values()), smoothing=0) as line:
+    with bar(
+        None, sum(ends.values()), progress, sum(iterations.values()), smoothing=0
+    ) as progress_bar:
 
-        def on_progress(moved: list[Run]) -> None:
-            before = sum(reached.values())
-            for run in moved:
+        def on_progress(changed_runs: list[Run]) -> None:
+            n_before = sum(iterations.values())
+            for run in changed_runs:
                 status = run.status()
-                reached[run] = max(reached[run], status["iteration"])
+                iterations[run] = max(iterations[run], status["iteration"])
                 if status["state"] == FINISHED:
                     finished.add(run)
-                    line.total -= ends[run] - reached[run]  # its stop rule ended the run
-                    ends[run] = reached[run]
-            line.set_description_str(f"{len(finished)} of {len(distinct)} runs", refresh=False)
-            line.update(sum(reached.values()) - before)
+                    progress_bar.total -= ends[run] - iterations[run]  # its stop rule ended the run
+                    ends[run] = iterations[run]
+            progress_bar.set_description_str(
+                f"{len(finished)} of {len(distinct)} runs", refresh=False
+            )
+            progress_bar.update(sum(iterations.values()) - n_before)
 
         work_through(distinct, jobs, on_progress, client)
 

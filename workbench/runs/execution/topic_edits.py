@@ -22,7 +22,7 @@ from workbench.engines.engine import WarmStart
 from workbench.models.lda import check_topics
 from workbench.models.options import OptionError
 from workbench.runs.execution.memory_check import Planned
-from workbench.runs.execution.omissions import apart, omissions_of, weights_of
+from workbench.runs.execution.omissions import omissions_of, split_edits, weights_of
 from workbench.runs.execution.warm_start import warm_start_now
 from workbench.runs.interventions import checked_changes
 from workbench.runs.spec import RunSpec, SpecError, plain
@@ -65,20 +65,25 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
         )
     train, test = corpora_of(path.parent, spec)
     start, origin = warm_start_now(path, train)
-    of_topics, of_data = apart(edits)
-    made, left = edits_of(of_topics, len(start.n_kw)), omissions_of(of_data, train)
+    topic_edits, data_edits = split_edits(edits)
+    edits_by_topic, omissions = (
+        edits_of(topic_edits, len(start.n_kw)),
+        omissions_of(data_edits, train),
+    )
     values = checked_changes(spec, changes) if changes else {}
-    model, options = spec.model | {"n_topics": made.n_topics}, dict(spec.options)
-    turned: dict[str, float] = {}
-    for made_then in spec.at(origin["iteration"]).interventions:
-        turned |= made_then.changes
-    for name, value in plain(turned | values).items():
+    model, options = spec.model | {"n_topics": edits_by_topic.n_topics}, dict(spec.options)
+    turned_values: dict[str, float] = {}
+    for intervention in spec.at(origin["iteration"]).interventions:
+        turned_values |= intervention.changes
+    for name, value in plain(turned_values | values).items():
         (model if name in model else options)[name] = value
     if isinstance(alpha := model.get("alpha"), (list, tuple)):
-        model["alpha"] = made.of_priors(np.array(alpha))
-    dropped = start.n_kw[made.place < 0].sum() / max(start.n_kw.sum(), 1.0)
+        model["alpha"] = edits_by_topic.of_priors(np.array(alpha))
+    dropped = start.n_kw[edits_by_topic.targets < 0].sum() / max(start.n_kw.sum(), 1.0)
     start = (
-        left.of_counts(edited(start, made, train), train) if of_data else edited(start, made, train)
+        omissions.of_counts(edited(start, edits_by_topic, train), train)
+        if data_edits
+        else edited(start, edits_by_topic, train)
     )
     origin |= {
         "counts": counts_hash(start),
@@ -88,12 +93,12 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
     spec = replace(
         spec, model=model, options=options, start=origin, warm_start=start, interventions=()
     )
-    if of_data:
+    if data_edits:
         if spec.table:
             train = replace(train, table=get_table(path.parent, spec.table))
-        train = left.of_corpus(train)
+        train = omissions.of_corpus(train)
         try:
-            test = None if test is None else left.of_corpus(test)
+            test = None if test is None else omissions.of_corpus(test)
         except CorpusError as error:
             raise CorpusError(f"of what is held out {error}") from None
         spec = replace(
@@ -103,8 +108,8 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
             table=train.table and train.table.content_hash,
             reading=spec.reading and of_changed(spec.reading, train.content_hash),
         )
-    engine, _, kept = spec.parts()
-    engine.check_options(kept, train)
+    engine, _, engine_options = spec.parts()
+    engine.check_options(engine_options, train)
     return Planned(replace(spec, name=f"{path.name}-{spec.hash[:4]}"), train, test)
 
 
@@ -112,23 +117,23 @@ class Edits(NamedTuple):
     """The effect of edits on topics: for each old topic, the new topic that gets its counts; and the new topics to split."""
 
     # (topic before,): the number of the topic that has its counts; -1 where it was dropped
-    place: np.ndarray
+    targets: np.ndarray
     split: tuple[int, ...]  # topics after, whose second halves are the topics from `n_kept` on
     n_kept: int  # topics that others became
     n_topics: int  # topics after
 
     def of_topics(self, counts: np.ndarray, axis: int = 0) -> np.ndarray:
         """Return the counts of the new topics from those of the old topics; topics to be split are not yet split."""
-        after = sum_groups(np.asarray(counts, float), self.place, self.n_topics, axis)
-        return np.ascontiguousarray(after)
+        new_counts = sum_groups(np.asarray(counts, float), self.targets, self.n_topics, axis)
+        return np.ascontiguousarray(new_counts)
 
     def of_priors(self, alpha: np.ndarray) -> list[float]:
         """Return the prior of each new topic: merged priors are summed, split ones halved, and an added topic has the mean."""
-        after = self.of_topics(alpha)
-        after[self.n_kept :] = alpha.mean()
+        new_alpha = self.of_topics(alpha)
+        new_alpha[self.n_kept :] = alpha.mean()
         for new, topic in enumerate(self.split, self.n_kept):
-            after[topic] = after[new] = after[topic] / 2
-        return after.tolist()
+            new_alpha[topic] = new_alpha[new] = new_alpha[topic] / 2
+        return new_alpha.tolist()
 
 
 def edits_of(edits: Sequence[str], n_topics: int) -> Edits:
@@ -136,27 +141,27 @@ def edits_of(edits: Sequence[str], n_topics: int) -> Edits:
 
     Raises OptionError for an edit that is none, a topic that is not there, one that is named twice, or no topic left.
     """
-    into, split, n_added, named = np.arange(n_topics), [], 0, []
+    group, split, n_added, named_topics = np.arange(n_topics), [], 0, []
     for edit in edits:
-        what, given = split_edit(edit)
-        least = {"merge": 2, "drop": 1, "split": 1, "add": 0}.get(what)
-        if least is None or len(given) < least or (what == "add" and len(given) > 1):
+        action, numbers = split_edit(edit)
+        n_least = {"merge": 2, "drop": 1, "split": 1, "add": 0}.get(action)
+        if n_least is None or len(numbers) < n_least or (action == "add" and len(numbers) > 1):
             raise OptionError.must_be("an edit", f"like {EDITS}", edit)
-        if what == "add":
-            n_added += OptionError.whole("the number of topics to add", *(given or [1]), 1)
+        if action == "add":
+            n_added += OptionError.whole("the number of topics to add", *(numbers or [1]), 1)
             continue
-        topics = [OptionError.whole("a topic", topic, 0, n_topics - 1) for topic in given]
-        named += topics
-        if what == "split":
+        topics = [OptionError.whole("a topic", topic, 0, n_topics - 1) for topic in numbers]
+        named_topics += topics
+        if action == "split":
             split += topics
         else:
-            into[topics] = topics[0] if what == "merge" else -1
-    if twice := sorted({topic for topic in named if named.count(topic) > 1}):
-        raise OptionError(f"topic {twice[0]} is named twice in the edits; name each topic once")
-    kept = np.unique(into[into >= 0])
-    place = np.where(into >= 0, np.searchsorted(kept, into), -1).astype(np.int32)
-    after = check_topics(len(kept) + len(split) + n_added)
-    return Edits(place, tuple(map(int, place[split])), len(kept), after)
+            group[topics] = topics[0] if action == "merge" else -1
+    if repeated := sorted({topic for topic in named_topics if named_topics.count(topic) > 1}):
+        raise OptionError(f"topic {repeated[0]} is named twice in the edits; name each topic once")
+    kept_topics = np.unique(group[group >= 0])
+    targets = np.where(group >= 0, np.searchsorted(kept_topics, group), -1).astype(np.int32)
+    n_after = check_topics(len(kept_topics) + len(split) + n_added)
+    return Edits(targets, tuple(map(int, targets[split])), len(kept_topics), n_after)
 
 
 def edited(start: WarmStart, edits: Edits, corpus: Corpus) -> WarmStart:
@@ -167,19 +172,19 @@ def edited(start: WarmStart, edits: Edits, corpus: Corpus) -> WarmStart:
     n_kw, n_dk = edits.of_topics(start.n_kw), edits.of_topics(start.n_dk, 1)
     topics = start.topics
     if topics is not None:
-        topics = np.where(topics >= 0, edits.place[topics], -1).astype(np.int32)
-    weights_in = weights_of(whole := WarmStart(n_kw.copy(), n_dk.copy(), topics), corpus)
+        topics = np.where(topics >= 0, edits.targets[topics], -1).astype(np.int32)
+    weights_in = weights_of(merged := WarmStart(n_kw.copy(), n_dk.copy(), topics), corpus)
     shape = corpus.n_documents, corpus.n_words
     for new, topic in enumerate(edits.split, edits.n_kept):
         weights = csr_array((weights_in(topic).astype(float), corpus.words, corpus.indptr), shape)
-        second = halves(weights, topic)
-        share = (weights.T @ second) / np.maximum(weights.sum(axis=0), 1e-300)
-        n_kw[new], n_dk[:, new] = whole.n_kw[topic] * share, whole.n_dk[:, topic] * second
+        in_second = halves(weights, topic)
+        share = (weights.T @ in_second) / np.maximum(weights.sum(axis=0), 1e-300)
+        n_kw[new], n_dk[:, new] = merged.n_kw[topic] * share, merged.n_dk[:, topic] * in_second
         n_kw[topic] -= n_kw[new]
         n_dk[:, topic] -= n_dk[:, new]
         if topics is not None:
-            of_token = np.repeat(second[corpus.documents], corpus.counts)
-            topics = np.where((topics == topic) & of_token, np.int32(new), topics)
+            token_in_second = np.repeat(in_second[corpus.documents], corpus.counts)
+            topics = np.where((topics == topic) & token_in_second, np.int32(new), topics)
     return WarmStart(n_kw, n_dk, topics)
 
 
@@ -190,24 +195,26 @@ def halves(weights: csr_array, topic: int) -> np.ndarray:
     its own likeliest, and the distributions are counted again. Raises OptionError if all documents are alike.
     """
     lengths = weights.sum(axis=1)
-    used = np.flatnonzero(lengths > 0)
-    rows, second = weights[used], np.zeros(len(lengths), bool)
-    profiles = (rows / lengths[used, None]).power(0.5).tocsr()
-    sides = np.stack([np.ones(len(used)), np.cos(np.arange(len(used)))], axis=1)
+    filled_documents = np.flatnonzero(lengths > 0)
+    rows, in_second = weights[filled_documents], np.zeros(len(lengths), bool)
+    profiles = (rows / lengths[filled_documents, None]).power(0.5).tocsr()
+    sides = np.stack(
+        [np.ones(len(filled_documents)), np.cos(np.arange(len(filled_documents)))], axis=1
+    )
     # orthogonal iteration: of `scipy.sparse.linalg.svds` the bits differ from call to call
     for _ in range(SWEEPS):
         sides, _ = np.linalg.qr(profiles @ (profiles.T @ sides))
-    second[used] = sides[:, 1] > 0
+    in_second[filled_documents] = sides[:, 1] > 0
     for _ in range(SWEEPS):
-        groups = np.stack([~second[used], second[used]]).astype(float)
+        groups = np.stack([~in_second[filled_documents], in_second[filled_documents]]).astype(float)
         counts = (rows.T @ groups.T).T + SMOOTHING
         logs = rows @ np.log(counts / counts.sum(axis=1, keepdims=True)).T
         nearer = logs[:, 1] > logs[:, 0]
-        if (nearer == second[used]).all():
+        if (nearer == in_second[filled_documents]).all():
             break
-        second[used] = nearer
-    if not 0 < second[used].sum() < len(used):
+        in_second[filled_documents] = nearer
+    if not 0 < in_second[filled_documents].sum() < len(filled_documents):
         raise OptionError(
             f"topic {topic} cannot be split: its words are the same in all of its documents; add a topic instead"
         )
-    return second
+    return in_second

@@ -50,11 +50,11 @@ from workbench.runs.execution.control import ending_cleanly, giving
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.input_data import data_from, told_apart
+from workbench.runs.input_data import data_from, separate_options
 from workbench.runs.loop import Control
 from workbench.runs.progress import bar
 from workbench.runs.recorded import priors_of
-from workbench.runs.settings import named
+from workbench.runs.settings import signature_with
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.archive import counts_hash, get_corpus
 from workbench.runs.store.layout import StoreError
@@ -144,45 +144,45 @@ def update(
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
-    before = Run(find_run(run, store))
-    spec = before.spec
+    previous = Run(find_run(run, store))
+    spec = previous.spec
     if spec.engine != STREAMING:
         raise SpecError(
             f"update continues a run of {STREAMING}, and {spec.name} is one of {spec.engine}; begin one from it: "
             f"workbench fit {spec.corpus} --engine {STREAMING} --start {spec.name}"
         )
 
-    def begun(train: Corpus, batch_size: int) -> Stream:
+    def make_stream(train: Corpus, batch_size: int) -> Stream:
         """Return the documents as a stream over the run's vocabulary; raise DataError if they are not iterable."""
-        whose = f"whose vocabulary is that of {spec.name}"
+        origin = f"whose vocabulary is that of {spec.name}"
         source = FileDocuments(documents) if isinstance(documents, AnyCorpus) else documents
         return Stream(
             lambda: counted_over(
-                train.vocabulary, documents, spec.counted, vocabulary, of_text, whose
+                train.vocabulary, documents, spec.counted, vocabulary, of_text, origin
             ),
             batch_size,
             reading=source.reading if isinstance(source, FileDocuments) else None,
         )
 
-    return update_by(before, begun, total_documents, name, n_threads, progress)
+    return update_by(previous, make_stream, total_documents, name, n_threads, progress)
 
 
 def update_by(
-    before: Run,
-    begun: Callable[[Corpus, int], "Stream"],
+    previous: Run,
+    make_stream: Callable[[Corpus, int], "Stream"],
     total_documents: int | None = None,
     name: str | None = None,
     n_threads: int = 1,
     progress: bool = True,
 ) -> Run:
-    """Continue a run as `update` does, with the stream that ``begun(training corpus, batch size)`` returns."""
-    spec, home = before.spec, before.path.parent
+    """Continue a run as `update` does, with the stream that ``make_stream(corpus, batch size)`` returns."""
+    spec, home = previous.spec, previous.path.parent
     if not os.access(home, os.W_OK):
         raise StoreError(
             f"cannot write to the store {home}, where {spec.name} lies; give yourself the right to"
         )
     train, test = (content and get_corpus(home, content) for content in (spec.train, spec.test))
-    dataset = before.dataset(train)
+    dataset = previous.dataset(train)
     if not dataset.sizes.get("snapshot"):
         raise SpecError(
             f"{spec.name} has no counts yet to continue from; let it take its first snapshot, or stop it"
@@ -192,7 +192,7 @@ def update_by(
     total_documents = (
         None if total_documents is None else SpecError.whole("total_documents", total_documents, 1)
     )
-    options = _going_on(spec.parts()[2], train, iteration, total_documents)
+    options = _continued_options(spec.parts()[2], train, iteration, total_documents)
 
     def planned(n_kw: np.ndarray, visited: Visited | None = None) -> Planned:
         """Return the new run as a `Planned`, with a warm start from the topics ``n_kw``."""
@@ -206,8 +206,8 @@ def update_by(
             "dropped": 0.0,
         }
         if visited is not None:
-            of_files = stream.reading and stream.reading["files"]
-            record = {"reading": stream.reading} if of_files else {}
+            files = stream.reading and stream.reading["files"]
+            record = {"reading": stream.reading} if files else {}
             start["stream"] = visited._asdict() | record
         new_options = spec.options | {option.name: option.default for option in fields(Learning)}
         new_options |= {
@@ -234,7 +234,7 @@ def update_by(
         return Planned(replace(new, counted=spec.counted, reading=spec.reading), train, test)
 
     check_room([planned(n_kw)], here=True)
-    stream, control = begun(train, options.batch_size), _Control()
+    stream, control = make_stream(train, options.batch_size), _Control()
     state = online_vb.topics_alone(n_kw, priors.alphas, float(priors.beta))
     visited = _visit(
         stream, state, options, StepContext(spec.seed, 0, n_threads), spec.name, progress, control
@@ -247,7 +247,7 @@ def update_by(
     return run
 
 
-def _going_on(
+def _continued_options(
     options: online_vb.Options, train: Corpus, iteration: int, total_documents: int | None
 ):
     """Return the options with which new batches continue the learning rate of a run after ``iteration`` iterations.
@@ -255,9 +255,11 @@ def _going_on(
     total_documents : by default as in the run
     """
     n_documents = int(np.count_nonzero(train.document_tokens))
-    visited = 0 if options.hold_topics else iteration * online_vb.n_batches(n_documents, options)
+    n_visited = 0 if options.hold_topics else iteration * online_vb.n_batches(n_documents, options)
     total = total_documents or options.total_documents or n_documents
-    return replace(options, batches_before=options.batches_before + visited, total_documents=total)
+    return replace(
+        options, batches_before=options.batches_before + n_visited, total_documents=total
+    )
 
 
 def is_whole(documents: object) -> bool:
@@ -267,14 +269,14 @@ def is_whole(documents: object) -> bool:
 
 
 def counted_over(
-    words, documents, counted: dict | None, vocabulary, of_text: dict, whose: str
+    words, documents, counted: dict | None, vocabulary, of_text: dict, origin: str
 ) -> Iterator[Counted]:
     """Return an iterator over the documents' word counts in a given vocabulary; raise DataError if not iterable.
 
     words (word,) : the vocabulary
     counted, of_text : how raw text was counted for the run, and options that override this
     vocabulary : the word of each id, for documents of ids
-    whose : a clause for error messages that names the origin of the vocabulary
+    origin : a clause for error messages that names the origin of the vocabulary
     """
     if isinstance(documents, FileDocuments):
         of_text = documents.of_text | of_text
@@ -286,9 +288,9 @@ def counted_over(
         raise DataError(
             f"documents are an iterable of texts, of lists of tokens or of counts, or a Corpus; got {documents!r}"
         )
-    if odd := [name for name in of_text if name not in OF_WORDS]:
+    if unknown := [name for name in of_text if name not in OF_WORDS]:
         raise DataError(
-            f"no option {odd[0]!r} of a stream, {whose}; {nearest_or_all(odd[0], OF_WORDS)}"
+            f"no option {unknown[0]!r} of a stream, {origin}; {nearest_or_all(unknown[0], OF_WORDS)}"
         )
     options = {
         name: value for name, value in as_counted(counted, of_text).items() if name in OF_WORDS
@@ -299,11 +301,11 @@ def counted_over(
 
 def counted_alike(words, corpus: AnyCorpus) -> Iterator[Counted]:
     """Return an iterator over the word counts of a corpus's documents in another vocabulary, shard by shard."""
-    known = Vocabulary(words, str.split)
-    return chain.from_iterable(known.count_corpus(shard) for shard in corpus.parts())
+    own_vocabulary = Vocabulary(words, str.split)
+    return chain.from_iterable(own_vocabulary.count_corpus(shard) for shard in corpus.parts())
 
 
-class Place(NamedTuple):
+class StreamPosition(NamedTuple):
     """The position of a stream after a batch: passes, documents and tokens so far."""
 
     n_passes: int  # passes so far, including the present one
@@ -325,7 +327,7 @@ class Stream:
     Attributes
     ----------
     batches : iterator of batches, lists of `Counted`, each with a known word
-    place : `Place` at the end of the last batch
+    position : `StreamPosition` at the end of the last batch
     n_expected : approximate number of further documents, None if unknown
     n_fitted : numbers of documents and tokens of the first batch, if a run was fitted to it
     """
@@ -340,47 +342,50 @@ class Stream:
         n_passes: int = 1,
         reading: dict | None = None,
     ):
-        self.n_passes, self.place, self.reading = n_passes, Place(1, 0, 0, 0), reading
-        self._counted, self._size = counted, batch_size
-        self.batches = self._all(counted())
+        self.n_passes, self.position, self.reading = n_passes, StreamPosition(1, 0, 0, 0), reading
+        self._make_documents, self._size = counted, batch_size
+        self.batches = self._all_batches(counted())
 
-    def _all(self, documents: Iterator[Counted]) -> Iterator[list[Counted]]:
+    def _all_batches(self, documents: Iterator[Counted]) -> Iterator[list[Counted]]:
         for n_passes in range(1, self.n_passes + 1):
-            begun, places = self.place._replace(n_passes=n_passes, n_came=0), deque()
-            documents = documents if n_passes == 1 else self._counted()
-            for batch in in_batches(self._known(documents, begun, places), self._size):
+            start, positions = self.position._replace(n_passes=n_passes, n_came=0), deque()
+            documents = documents if n_passes == 1 else self._make_documents()
+            for batch in in_batches(self._known_documents(documents, start, positions), self._size):
                 for _ in batch:
-                    self.place = places.popleft()
+                    self.position = positions.popleft()
                 yield batch
-            self.place = places.pop()
-            if self.place.n_came == self.place.n_left_out == 0:
+            self.position = positions.pop()
+            if self.position.n_came == self.position.n_left_out == 0:
                 return  # no document at all: `none_known` says so
-            if self.place.n_came == 0:
+            if self.position.n_came == 0:
                 raise DataError(
                     f"pass {n_passes} over the documents found none; give documents that can be iterated again, as a list"
                 )
 
-    def _known(
-        self, documents: Iterator[Counted], place: Place, places: deque[Place]
+    def _known_documents(
+        self,
+        documents: Iterator[Counted],
+        position: StreamPosition,
+        positions: deque[StreamPosition],
     ) -> Iterator[Counted]:
-        """Yield the documents that have a known word; append the stream's position after each document to ``places``."""
+        """Yield the documents that have a known word; append the stream's position after each document to ``positions``."""
         for document in documents:
             is_known = len(document.words) > 0
-            place = place._replace(
-                n_came=place.n_came + 1,
-                n_left_out=place.n_left_out + (not is_known),
-                n_unknown=place.n_unknown + document.n_unknown,
+            position = position._replace(
+                n_came=position.n_came + 1,
+                n_left_out=position.n_left_out + (not is_known),
+                n_unknown=position.n_unknown + document.n_unknown,
             )
             if is_known:
-                places.append(place)
+                positions.append(position)
                 yield document
-        places.append(place)
+        positions.append(position)
 
-    def none_known(self, whose: str) -> DataError:
-        """Return the error for a stream in which no document has a word that ``whose`` (a run or vocabulary) knows."""
-        n = self.place.n_left_out
+    def none_known(self, owner: str) -> DataError:
+        """Return the error for a stream in which no document has a word that ``owner`` (a run or vocabulary) knows."""
+        n = self.position.n_left_out
         problem = (
-            f"none of {_documents(n)} has a word that {whose} knows" if n else "no document came"
+            f"none of {_documents(n)} has a word that {owner} knows" if n else "no document came"
         )
         return DataError(f"{problem}; give documents like its own")
 
@@ -398,34 +403,34 @@ def _visit(
 
     Raises DataError if no document has a word that the run knows.
     """
-    visited, content = Visited(0, 0, 0, 0, 0, "", 1, 0), hashlib.sha256()
+    counts, content = Visited(0, 0, 0, 0, 0, "", 1, 0), hashlib.sha256()
     with (
-        bar(f"{run} continues", stream.n_expected, progress, unit=" documents") as line,
+        bar(f"{run} continues", stream.n_expected, progress, unit=" documents") as progress_bar,
         ending_cleanly(control),
     ):
         while not control.stopping() and (documents := _next(stream.batches, control)):
-            arrays, place = as_arrays(documents), stream.place
+            arrays, position = as_arrays(documents), stream.position
             for array in arrays:
                 content.update(array.tobytes())
-            rate, share = options.rate(visited.n_batches), options.total_documents / len(documents)
+            rate, share = options.rate(counts.n_batches), options.total_documents / len(documents)
             online_vb.take_in(online_vb.batch_of(*arrays), state, options, rate, share, context)
-            visited = visited._replace(
-                n_documents=visited.n_documents + len(documents),
-                n_tokens=visited.n_tokens + int(arrays[2].sum(dtype=np.int64)),
-                n_batches=visited.n_batches + 1,
-                **place._asdict(),
+            counts = counts._replace(
+                n_documents=counts.n_documents + len(documents),
+                n_tokens=counts.n_tokens + int(arrays[2].sum(dtype=np.int64)),
+                n_batches=counts.n_batches + 1,
+                **position._asdict(),
             )
-            line.update(len(documents))
-    if not visited.n_documents:
+            progress_bar.update(len(documents))
+    if not counts.n_documents:
         control.raise_stop()
         raise stream.none_known(run)
     # including documents left out after the last batch
-    end = {} if control.stopping() else stream.place._asdict()
-    visited = visited._replace(content=content.hexdigest(), **end)
+    end = {} if control.stopping() else stream.position._asdict()
+    counts = counts._replace(content=content.hexdigest(), **end)
     if progress:
         ending = "; stopped: what came behind them is not in it" if control.stopping() else ""
-        print(_summary(run, visited, stream) + ending, file=sys.stderr)
-    return visited
+        print(_summary(run, counts, stream) + ending, file=sys.stderr)
+    return counts
 
 
 def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
@@ -441,39 +446,39 @@ def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
         control.waiting = False
 
 
-def _summary(run: str, visited: Visited, stream: Stream) -> str:
+def _summary(run: str, counts: Visited, stream: Stream) -> str:
     """Return a sentence on how many documents, batches and unknown tokens a stream had."""
     n_documents, n_tokens = stream.n_fitted
     n_documents, n_tokens = (
-        n_documents + visited.n_documents,
-        n_tokens + visited.n_tokens + visited.n_unknown,
+        n_documents + counts.n_documents,
+        n_tokens + counts.n_tokens + counts.n_unknown,
     )
-    n_batches = visited.n_batches + (stream.n_fitted != (0, 0))
+    n_batches = counts.n_batches + (stream.n_fitted != (0, 0))
     batches, passes = (
         "batch" if n_batches == 1 else "batches",
         f" of {stream.n_passes:,} passes" if stream.n_passes > 1 else "",
     )
     sentence = f"{_documents(n_documents)} in {n_batches:,} {batches}{passes}; {run} does not know the words of "
-    sentence += f"{visited.n_unknown:,} of {n_tokens:,} tokens ({visited.n_unknown / n_tokens:.1%})"
-    if visited.n_left_out:
-        verb = "is" if visited.n_left_out == 1 else "are"
+    sentence += f"{counts.n_unknown:,} of {n_tokens:,} tokens ({counts.n_unknown / n_tokens:.1%})"
+    if counts.n_left_out:
+        verb = "is" if counts.n_left_out == 1 else "are"
         sentence += (
-            f"; left out {verb} {_documents(visited.n_left_out)} without a word that it knows"
+            f"; left out {verb} {_documents(counts.n_left_out)} without a word that it knows"
         )
     return sentence
 
 
-def _how_to_resume(run: str, visited: Visited, n_passes: int) -> str:
+def _how_to_resume(run: str, counts: Visited, n_passes: int) -> str:
     """Return a sentence that says where a stream stopped, and the command that continues it."""
-    of_pass = f" of pass {visited.n_passes:,} of {n_passes:,}" if n_passes > 1 else ""
-    further = (
+    pass_text = f" of pass {counts.n_passes:,} of {n_passes:,}" if n_passes > 1 else ""
+    advice = (
         "; then an update by all documents for each further pass"
-        if visited.n_passes < n_passes
+        if counts.n_passes < n_passes
         else ""
     )
     return (
-        f"{run} has the documents{of_pass} up to number {visited.n_came:,}; "
-        f"`workbench update {run} FILES --skip {visited.n_came}` continues with the others{further}"
+        f"{run} has the documents{pass_text} up to number {counts.n_came:,}; "
+        f"`workbench update {run} FILES --skip {counts.n_came}` continues with the others{advice}"
     )
 
 
@@ -546,7 +551,7 @@ def fit_stream(
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
-    _, of_text = told_apart(fit_stream, STREAMING, of_text | {"options": options})
+    _, of_text = separate_options(fit_stream, STREAMING, of_text | {"options": options})
     options, n_passes = of_text.pop("options"), _passes(passes, documents)
     # read for each pass
     of_text = {
@@ -557,7 +562,9 @@ def fit_stream(
         vocabulary = documents.vocabulary if vocabulary is None else vocabulary
     words = None if vocabulary is None else tuple(words_by_id(vocabulary, 0))
     if is_whole(documents):
-        documents = data_from(documents, STREAMING, **_of_ids(documents, words), **of_text)
+        documents = data_from(
+            documents, STREAMING, **_vocabulary_argument(documents, words), **of_text
+        )
         words = tuple(documents.vocabulary) if words is None else words
     if not words:
         raise DataError(
@@ -608,26 +615,28 @@ def fit_stream(
             None,
         )
 
-    home, last = default_store() if store is None else Path(store), planned(name)
-    check_room([last], here=True)
+    home, planned_run = default_store() if store is None else Path(store), planned(name)
+    check_room([planned_run], here=True)
     second = next(stream.batches, None)
     if second is None:
-        return finish(Run(create_run(home, *last[:3])), progress=progress, corpora=(corpus, None))
+        return finish(
+            Run(create_run(home, *planned_run[:3])), progress=progress, corpora=(corpus, None)
+        )
     first_run = planned(None)
     is_new = not (home / first_run.spec.name).exists()
-    before = Run(create_run(home, *first_run[:3]))
+    first_fit = Run(create_run(home, *first_run[:3]))
     try:
         with giving(lambda _: None):
-            finish(before, progress=False, corpora=(corpus, None))
+            finish(first_fit, progress=False, corpora=(corpus, None))
         stream.batches = chain([second], stream.batches)
-        return update_by(before, lambda *_: stream, None, name, n_threads, progress)
+        return update_by(first_fit, lambda *_: stream, None, name, n_threads, progress)
     except BaseException as error:
         if is_new and not getattr(error, "result", None):
-            before.remove()
+            first_fit.remove()
         raise
 
 
-fit_stream.__signature__ = named(fit_stream, data_from)
+fit_stream.__signature__ = signature_with(fit_stream, data_from)
 
 
 def _passes(passes: int, documents: object) -> int:
@@ -645,11 +654,11 @@ def _passes(passes: int, documents: object) -> int:
 def _reading(documents: object, of_text: dict) -> dict:
     """Return the record of how the documents of a stream are read and counted, without entries that describe a single file."""
     record = getattr(documents, "reading", None) or {"options": written(of_text)}
-    apart = (*ORIGINS, "sha256", "content")
-    return {name: value for name, value in record.items() if name not in apart}
+    left_out = (*ORIGINS, "sha256", "content")
+    return {name: value for name, value in record.items() if name not in left_out}
 
 
-def _of_ids(documents: object, words: tuple | None) -> dict:
+def _vocabulary_argument(documents: object, words: tuple | None) -> dict:
     """Return the vocabulary as keyword arguments of `data_from` for a matrix of counts; {} for other documents."""
     is_matrix = hasattr(documents, "tocoo") or (
         hasattr(documents, "ndim") and not hasattr(documents, "iloc")

@@ -66,8 +66,8 @@ def warm_start_of(
     n_topics = len(n_kw) if n_topics is None else n_topics
     # in the order of their numbers
     largest = np.sort(np.argsort(-n_kw.sum(axis=1), kind="stable")[:n_topics])
-    place = np.full(len(n_kw), -1, np.int32)
-    place[largest] = np.arange(len(largest))
+    position = np.full(len(n_kw), -1, np.int32)
+    position[largest] = np.arange(len(largest))
     more = 0, n_topics - len(largest)
     n_dk = (
         np.pad(last["n_dk"].values.astype(np.float64)[:, largest], [(0, 0), more])
@@ -77,7 +77,7 @@ def warm_start_of(
     warm_start = WarmStart(
         np.pad(n_kw[largest], [more, (0, 0)]),
         None if n_dk is None else np.ascontiguousarray(n_dk),
-        place[last["token_topics"].values]
+        position[last["token_topics"].values]
         if "token_topics" in dataset and spec.train == train.content_hash
         else None,
     )

@@ -15,7 +15,7 @@ from workbench.errors import InputError
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.queue import new_lock, run_queue, set_waiting
 from workbench.runs.execution.run import ENDED, Run, longest_of_each, make_runs
-from workbench.runs.execution.sweep import warm_rungs
+from workbench.runs.execution.sweep import warm_groups
 from workbench.runs.execution.worker import spawn
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import corpora_of, get_table
@@ -31,28 +31,30 @@ from workbench.runs.store.status import (
 )
 
 
-def begin(store: Path, cold: list[list[Planned]], jobs: int) -> list[Run]:
+def begin(store: Path, groups: list[list[Planned]], jobs: int) -> list[Run]:
     """Start a warm sweep in the background, ``jobs`` runs at a time; return its runs with the fewest topics.
 
-    cold : from `workbench.runs.execution.sweep.cold_rungs`
+    groups : from `workbench.runs.execution.sweep.cold_groups`
     Raises SpecError if ``jobs`` of the runs do not fit into memory, and StoreError if the store cannot be written; then nothing
     is started.
     """
     store = Path(store).resolve()
-    check_room(unfinished(store, longest_of_each([cell for cells in cold for cell in cells])), jobs)
-    runs = make_runs(store, cold[0], jobs)
-    begun = [run for run in runs if run.state in ENDED]
+    check_room(
+        unfinished(store, longest_of_each([cell for cells in groups for cell in cells])), jobs
+    )
+    runs = make_runs(store, groups[0], jobs)
+    ended_runs = [run for run in runs if run.state in ENDED]
     for run in runs:
-        if run not in begun:
+        if run not in ended_runs:
             run.resume()
     with new_lock(store / QUEUES) as lock:
         plan = {
             "jobs": jobs,
             "runs": [run.name for run in runs],
-            "rungs": [list(map(_written, cells)) for cells in cold],
+            "rungs": [list(map(_plain_cell, cells)) for cells in groups],
         }
         lock.path.write_text(json.dumps(plan), encoding="utf-8")
-        set_waiting([run.path for run in begun if run.state != FINISHED], lock.path)
+        set_waiting([run.path for run in ended_runs if run.state != FINISHED], lock.path)
         spawn("warm_sweep", lock.path, log=runs[0].path / "worker.log", lock=lock)
     return runs
 
@@ -73,13 +75,13 @@ def climb(lock: Path) -> None:
     lock : the lock file, which contains the plan
     """
     store, plan = lock.parent.parent, json.loads(lock.read_text(encoding="utf-8"))
-    cold = [[_planned(store, *cell) for cell in cells] for cells in plan["rungs"]]
-    before: list[Run] = []
-    for rung in warm_rungs(cold, store):
-        if before and all(requested(run.path) == STOPPED for run in before):
+    groups = [[_planned_cell(store, *cell) for cell in cells] for cells in plan["rungs"]]
+    runs: list[Run] = []
+    for group in warm_groups(groups, store):
+        if runs and all(requested(run.path) == STOPPED for run in runs):
             return  # a stop was requested between two numbers of topics
-        before = make_runs(store, rung, plan["jobs"])
-        _run(before, lock, plan["jobs"])
+        runs = make_runs(store, group, plan["jobs"])
+        _run(runs, lock, plan["jobs"])
 
 
 def _run(runs: list[Run], lock: Path, jobs: int) -> None:
@@ -104,7 +106,7 @@ def _run(runs: list[Run], lock: Path, jobs: int) -> None:
         run.wait()
 
 
-def _written(cell: Planned) -> tuple[str, int, str]:
+def _plain_cell(cell: Planned) -> tuple[str, int, str]:
     """Return (spec, number of topics, values of the other keys) of a cell in a form that JSON can represent."""
     return (
         cell.spec.to_json(),
@@ -113,13 +115,13 @@ def _written(cell: Planned) -> tuple[str, int, str]:
     )
 
 
-def _planned(store: Path, spec: str, n_topics: int, place: str) -> Planned:
-    """Return the run of a sweep that `_written` put into JSON, with its corpora read from the store."""
+def _planned_cell(store: Path, spec: str, n_topics: int, key_values: str) -> Planned:
+    """Return the run of a sweep that `_plain_cell` put into JSON, with its corpora read from the store."""
     run_spec = RunSpec.from_json(spec)
     train, test = corpora_of(store, run_spec)
     if run_spec.table is not None:
         train = replace(train, table=get_table(store, run_spec.table))
-    return Planned(run_spec, train, test, {"n_topics": n_topics, "place": place})
+    return Planned(run_spec, train, test, {"n_topics": n_topics, "place": key_values})
 
 
 def main() -> int:

@@ -23,8 +23,8 @@ from workbench.runs.execution.control import StoreControl, ending_cleanly
 from workbench.runs.execution.memory_check import Planned, check_room, give_back_freed, laid_out
 from workbench.runs.execution.spare import KEY, hand_over, key, next_run
 from workbench.runs.loop import Control, OnIteration, Stopped, initial_position, iterate
-from workbench.runs.parts.crew import Here, PartsLost
-from workbench.runs.parts.laying_out import LaidOut, Whole
+from workbench.runs.parts.crew import LocalParts, PartsLost
+from workbench.runs.parts.laying_out import InMemoryData, ShardedData
 from workbench.runs.recorded import Position
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import corpora_of, get_warm_start, parts_folder, read_checkpoint
@@ -62,7 +62,7 @@ def carry_on(
     keep_request: bool = False,
     corpora: tuple | None = None,
     lock: Lock | None = None,
-    crew: Callable = Here,
+    crew: Callable = LocalParts,
 ) -> None:
     """Compute a run in this process from its last checkpoint to its end.
 
@@ -80,7 +80,9 @@ def carry_on(
         try:
             if not keep_request:
                 set_wanted(path, RUNNING)
-            train, test = _checked(spec, *corpora) if corpora else corpora_of(path.parent, spec)
+            train, test = (
+                _check_corpora(spec, *corpora) if corpora else corpora_of(path.parent, spec)
+            )
             check_room([Planned(spec, train, test)], here=True)
             with (
                 laid_out(Planned(spec, train, test), path, crew) as data,
@@ -97,8 +99,8 @@ def carry_on(
                     on_iteration,
                 )
             writer.flush()
-            finished = writer.iteration >= writer.spec.n_iterations
-            writer.beat(FINISHED if finished else STOPPED)
+            is_finished = writer.iteration >= writer.spec.n_iterations
+            writer.beat(FINISHED if is_finished else STOPPED)
         except PartsLost:  # the caller continues from the last checkpoint
             writer.flush()
             if control.stopping():
@@ -114,7 +116,9 @@ def carry_on(
         control.raise_stop()
 
 
-def resume_position(writer: RunWriter, data: Whole | LaidOut, control: Control) -> Position:
+def resume_position(
+    writer: RunWriter, data: InMemoryData | ShardedData, control: Control
+) -> Position:
     """Return the position at a run's last checkpoint, or the position before the first iteration if there is none.
 
     A checkpoint whose document arrays cannot be read is ignored.
@@ -137,7 +141,9 @@ def resume_position(writer: RunWriter, data: Whole | LaidOut, control: Control) 
     return position._replace(rows=data.rows)
 
 
-def _checked(spec: RunSpec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
+def _check_corpora(
+    spec: RunSpec, train: Corpus, test: Corpus | None
+) -> tuple[Corpus, Corpus | None]:
     """Return (training corpus, test corpus or None) if they have the spec's content hashes; else raise StoreError."""
     test = test if spec.test else None
     if (train.content_hash, test and test.content_hash) != (spec.train, spec.test):
@@ -209,9 +215,9 @@ def worker_slot(path: Path):
                     return
             except Timeout:
                 continue
-        stopped = requested(path) == STOPPED
-        set_state(path, STOPPED if stopped else WAITING)
-        if stopped:
+        is_stopped = requested(path) == STOPPED
+        set_state(path, STOPPED if is_stopped else WAITING)
+        if is_stopped:
             raise Stopped
         time.sleep(0.5)
 
@@ -232,14 +238,14 @@ def main() -> int:
     path, *fd = sys.argv[1:]
     if hasattr(os, "nice"):  # pages and notebooks answer while runs use all processors
         os.nice(NICE)
-    attached = ATTACHED in fd
-    if attached:
+    is_attached = ATTACHED in fd
+    if is_attached:
         fd.remove(ATTACHED)
         end_with_parent()
     status = compute(Path(path), int(fd[0]) if fd else None)
-    while not attached and status < SIGNALLED and (given := next_run()):
-        write_to(given[0] / "worker.log")
-        status = compute(*given)
+    while not is_attached and status < SIGNALLED and (run_and_lock := next_run()):
+        write_to(run_and_lock[0] / "worker.log")
+        status = compute(*run_and_lock)
     return status
 
 

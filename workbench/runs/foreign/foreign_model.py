@@ -52,10 +52,12 @@ def checked(foreign: ForeignModel) -> ForeignModel:
                 "words; give the words in the order of the columns"
             )
         if len(set(foreign.words)) < len(foreign.words):
-            earlier: set[str] = set()
-            twice = next(word for word in foreign.words if word in earlier or earlier.add(word))
+            seen_words: set[str] = set()
+            repeated_word = next(
+                word for word in foreign.words if word in seen_words or seen_words.add(word)
+            )
             raise ForeignError(
-                f"each word of a model is one column of phi; {twice!r} comes twice; add its columns up"
+                f"each word of a model is one column of phi; {repeated_word!r} comes twice; add its columns up"
             )
     if theta is not None:
         theta = np.ascontiguousarray(theta, np.float64)
@@ -64,8 +66,8 @@ def checked(foreign: ForeignModel) -> ForeignModel:
                 f"theta has a row for each training document and a column for each of the {len(phi):,} "
                 f"topics; got the shape {theta.shape}; give theta of the same model"
             )
-        known = ~np.isnan(theta).all(axis=1)
-        _probabilities("theta", theta[known], "document", np.flatnonzero(known))
+        has_theta = ~np.isnan(theta).all(axis=1)
+        _probabilities("theta", theta[has_theta], "document", np.flatnonzero(has_theta))
     return foreign._replace(phi=phi, theta=theta)
 
 
@@ -87,16 +89,16 @@ def _probabilities(
             f"{name} has a row for each {row}; got the shape {table.shape}; give a table of two dimensions"
         )
     sums = table.sum(axis=1)
-    for wrong, what in (
+    for is_wrong, fault in (
         (~np.isfinite(table).all(axis=1), "a number that is not finite"),
         ((table < 0).any(axis=1), "a negative number"),
         (np.abs(sums - 1) > NEAR_ONE, None),
     ):
-        if wrong.any():
-            place = int(np.flatnonzero(wrong)[0])
-            number = place if numbers is None else int(numbers[place])
+        if is_wrong.any():
+            row_index = int(np.flatnonzero(is_wrong)[0])
+            number = row_index if numbers is None else int(numbers[row_index])
             raise ForeignError(
                 f"each row of {name} is a distribution that sums to 1; that of {row} {number} "
-                f"{'has ' + what if what else f'sums to {sums[place]:.6g}'}; give probabilities"
+                f"{'has ' + fault if fault else f'sums to {sums[row_index]:.6g}'}; give probabilities"
             )
     return table

@@ -127,9 +127,9 @@ def import_run(
 
 def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> Path:
     """Create the folder of a run with an imported model as its only row and snapshot; return the folder."""
-    there = is_run(store / spec.name)
+    existed = is_run(store / spec.name)
     path = create_run(store, spec, train, test)
-    if there and RunReader(path).status()["state"] == FINISHED:
+    if existed and RunReader(path).status()["state"] == FINISHED:
         return path
     try:
         with RunWriter(path) as writer:
@@ -141,7 +141,7 @@ def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, st
             )
             writer.beat(FINISHED)
     except BaseException:
-        if not there:
+        if not existed:
             remove_run(path)
         raise
     return path
@@ -151,8 +151,10 @@ def row_of(spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> R
     """Return the only row of an imported model's run: perplexities and topic sizes."""
     engine, model, options = spec.parts(train)
     _, scores, _ = score(engine, train, test, model, options, state, initial_average(test), False)
-    of_training = probability(state, train)
-    scores["train_perplexity"] = perplexity(train, of_training) if of_training.all() else math.inf
+    training_probability = probability(state, train)
+    scores["train_perplexity"] = (
+        perplexity(train, training_probability) if training_probability.all() else math.inf
+    )
     return Row(THE_ROW, scores, engine.watch(train, model, options, state))
 
 

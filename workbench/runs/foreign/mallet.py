@@ -85,9 +85,9 @@ def read_state(path: Path) -> ForeignModel:
     )
 
 
-def _titles(known: dict[int, str], n_documents: int) -> tuple[str, ...] | None:
+def _titles(names: dict[int, str], n_documents: int) -> tuple[str, ...] | None:
     """Return the names of n documents, "#d" for a missing one; None if some names are equal."""
-    titles = tuple(known.get(d, f"#{d}") for d in range(n_documents))
+    titles = tuple(names.get(d, f"#{d}") for d in range(n_documents))
     return titles if len(set(titles)) == n_documents else None
 
 

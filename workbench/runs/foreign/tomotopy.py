@@ -92,13 +92,13 @@ def read_file(path: Path, kinds: tuple[str, ...]) -> ForeignModel:
                 str(arrays_file),
             ]
             try:
-                ended = subprocess.run(command, capture_output=True, timeout=patience, text=True)
+                process = subprocess.run(command, capture_output=True, timeout=patience, text=True)
             except subprocess.TimeoutExpired:
                 continue
-            if ended.returncode == 0:
-                return _given(read_arrays(arrays_file))
-            if ended.returncode == 2:
-                raise ForeignError(f"{path}: {shown(ended.stdout)}")
+            if process.returncode == 0:
+                return _foreign_model(read_arrays(arrays_file))
+            if process.returncode == 2:
+                raise ForeignError(f"{path}: {shown(process.stdout)}")
     raise ForeignError(
         f"{path} cannot be read as a model of tomotopy ({', '.join(kinds)}); it is damaged or incomplete; "
         "save it again"
@@ -137,7 +137,7 @@ def write_found() -> None:
     )
 
 
-def _given(arrays: dict) -> ForeignModel:
+def _foreign_model(arrays: dict) -> ForeignModel:
     engine, program = map(str, arrays["about"])
     return ForeignModel(
         engine,

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.engines.engine import WarmStart, add_sums, in_tree
 from workbench.kernels.simd.vectors import aligned_copy
-from workbench.runs.parts.part import Call, Met, Part, Place, Returned, Setting
+from workbench.runs.parts.part import Call, Contribution, Part, Returned, Setting, ShardRange
 
 ONE_AT_A_TIME = Lock()
 
@@ -22,11 +22,13 @@ class PartsLost(Exception):
     """Raised if a process with parts of a run is gone; the run can continue from its last checkpoint."""
 
 
-class Here:
+class LocalParts:
     """All parts (shards) of a run's data in this process, which computes them one after the other."""
 
-    def __init__(self, setting: Setting, places: list[Place]):
-        self._parts = [Part(setting, place, number) for number, place in enumerate(places)]
+    def __init__(self, setting: Setting, shard_ranges: list[ShardRange]):
+        self._parts = [
+            Part(setting, shard_range, number) for number, shard_range in enumerate(shard_ranges)
+        ]
 
     def collect(self, method: str, *arguments) -> list:
         """Call a method of every `Part` of the data; return the list of results in the order of the parts."""
@@ -40,20 +42,22 @@ class Here:
         """Call a method of one part and return the result."""
         return getattr(self._parts[number], method)(*arguments)
 
-    def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
+    def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Contribution | Returned:
         """Compute one phase of a step on the parts in turn, each from the shared arrays as the part before left them."""
         once = once_in({})
 
-        def work(part: Part) -> Met | Returned:
+        def work(part: Part) -> Contribution | Returned:
             nonlocal shared
-            met = part.work(call, shared, part.context(call.step, interrupt, once), None)
-            if isinstance(met, Returned):
-                return met
-            shared = met.shared
-            return Met({}, {name: private_copy(value) for name, value in met.sums.items()})
+            contribution = part.work(call, shared, part.context(call.step, interrupt, once), None)
+            if isinstance(contribution, Returned):
+                return contribution
+            shared = contribution.shared
+            return Contribution(
+                {}, {name: private_copy(value) for name, value in contribution.sums.items()}
+            )
 
         total = sum_over(self._parts, work)  # afterwards all parts have been computed
-        return total if isinstance(total, Returned) else Met(shared, total.sums)
+        return total if isinstance(total, Returned) else Contribution(shared, total.sums)
 
     def side_by_side(
         self,
@@ -61,7 +65,7 @@ class Here:
         shared: dict | None,
         interrupt: Callable,
         warm_start: WarmStart | None = None,
-    ) -> Met | Returned:
+    ) -> Contribution | Returned:
         """Compute one phase of a step on all parts, from the same shared arrays; return the sum of the parts' changes."""
         return changes(self._parts, call, shared, interrupt, warm_start, {})
 
@@ -91,59 +95,69 @@ def changes(
     shared: dict | None,
     interrupt: Callable,
     warm_start: WarmStart | None,
-    values: dict,
-) -> Met | Returned:
+    computed_values: dict,
+) -> Contribution | Returned:
     """Compute one phase of a step on some parts, each from the same shared arrays; return their total changes and sums.
 
     shared : None in the first phase of `init`, whose shared arrays are those of the first part
-    values : values that are computed once for all parts of the call in this process, by name
+    computed_values : values that are computed once for all parts of the call in this process, by name
     """
-    once = once_in(values)
+    once = once_in(computed_values)
     scratch = (
         None if shared is None else {name: private_copy(value) for name, value in shared.items()}
     )
 
-    def work(part: Part) -> Met | Returned:
+    def work(part: Part) -> Contribution | Returned:
         for name, value in (shared or {}).items():
             if isinstance(value, np.ndarray):
                 scratch[name][...] = value
-        met = part.work(call, scratch, part.context(call.step, interrupt, once), warm_start)
-        if isinstance(met, Returned):
-            return met
-        left = met.shared if part.number == 0 else {}
+        contribution = part.work(
+            call, scratch, part.context(call.step, interrupt, once), warm_start
+        )
+        if isinstance(contribution, Returned):
+            return contribution
+        shared_changes = contribution.shared if part.number == 0 else {}
         if shared is not None:
-            names = [name for name in shared if name not in met.sums]
-            left = {name: met.shared[name] - shared[name] for name in names}
-        return Met(left, {name: private_copy(value) for name, value in met.sums.items()})
+            names = [name for name in shared if name not in contribution.sums]
+            shared_changes = {name: contribution.shared[name] - shared[name] for name in names}
+        return Contribution(
+            shared_changes, {name: private_copy(value) for name, value in contribution.sums.items()}
+        )
 
     return sum_over(parts, work)
 
 
-def sum_over(parts: list[Part], work: Callable[[Part], Met | Returned]) -> Met | Returned:
+def sum_over(
+    parts: list[Part], work: Callable[[Part], Contribution | Returned]
+) -> Contribution | Returned:
     """Return the sum of ``work(part)`` over the parts; if the first part completes the phase alone, its result."""
     results = map(work, reading_ahead(parts))
     first = next(results)
-    return first if isinstance(first, Returned) else in_tree(chain([first], results), add_met)
+    return (
+        first
+        if isinstance(first, Returned)
+        else in_tree(chain([first], results), add_contributions)
+    )
 
 
-def add_met(a: Met, b: Met) -> Met:
+def add_contributions(a: Contribution, b: Contribution) -> Contribution:
     """Return the sum of what two groups of parts contribute to a phase, computed in place in the arrays of ``a``."""
-    return Met(add_sums(a.shared, b.shared), add_sums(a.sums, b.sums))
+    return Contribution(add_sums(a.shared, b.shared), add_sums(a.sums, b.sums))
 
 
-def merged(shared: dict | None, met: Met) -> dict:
+def merged(shared: dict | None, contribution: Contribution) -> dict:
     """Return the shared arrays with the parts' changes added; counts that rounding made negative become 0."""
     if shared is None:
-        return met.shared
+        return contribution.shared
     shared = dict(shared)
-    for name, change in met.shared.items():
+    for name, change in contribution.shared.items():
         value = shared[name]
         if not isinstance(value, np.ndarray):
             shared[name] = value + change
         elif change.any():
-            counts = value.min() >= 0
+            is_count = value.min() >= 0
             value += change
-            if counts:
+            if is_count:
                 np.maximum(value, 0, out=value)
     return shared
 

@@ -1,4 +1,4 @@
-"""The data of a run for the loop: `Whole` in memory, or `LaidOut` in several parts over a crew."""
+"""The data of a run for the loop: `InMemoryData` in memory, or `ShardedData` in several parts over a crew."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from workbench.engines.engine import (
 )
 from workbench.models.model import Predicted
 from workbench.models.variables import VARIABLES
-from workbench.runs.parts.crew import Here, merged
-from workbench.runs.parts.part import Call, Met, Place, Setting, phase_of
+from workbench.runs.parts.crew import LocalParts, merged
+from workbench.runs.parts.part import Call, Contribution, Setting, ShardRange, phase_of
 from workbench.runs.scoring import (
     Average,
     Logs,
@@ -40,10 +40,10 @@ from workbench.runs.scoring import (
 from workbench.runs.spec import RunSpec
 
 
-class Whole:
+class InMemoryData:
     """Data in memory together with the engine of a spec; each method calls one of the engine's functions.
 
-    `workbench.runs.parts.laying_out.LaidOut` has the same methods for a corpus in several parts.
+    `workbench.runs.parts.laying_out.ShardedData` has the same methods for a corpus in several parts.
 
     Attributes
     ----------
@@ -124,11 +124,11 @@ class Whole:
         """Do nothing, since the document arrays are in the state."""
 
 
-class LaidOut:
-    """Training and test corpus in parts (shards), with the object (crew) that computes on the parts, here or on workers.
+class ShardedData:
+    """Training and test corpus in parts (shards), with the object (crew) that computes on the parts.
 
-    It has the methods of `workbench.runs.parts.laying_out.Whole`. A state has the shared arrays; its document arrays are with
-    the parts, and empty in the state.
+    It has the methods of `workbench.runs.parts.laying_out.InMemoryData`. A state has the shared arrays; its document arrays are
+    with the parts, and empty in the state.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class LaidOut:
         Corpora of the same documents.
     scratch : Path, optional
         Folder for the document arrays of parts, one of which is then in memory at a time; None: all are in memory.
-    crew : function (setting, places) that returns the crew; by default in this process
+    crew : function (setting, shard_ranges) that returns the crew; by default in this process
     """
 
     def __init__(
@@ -146,19 +146,19 @@ class LaidOut:
         train: ShardedCorpus,
         test: AnyCorpus | None,
         scratch: Path | None = None,
-        crew: Callable = Here,
+        crew: Callable = LocalParts,
     ):
-        self.train, self.test, self.places = train, test, places_of(train)
+        self.train, self.test, self.shard_ranges = train, test, shard_ranges_of(train)
         self.engine, self.model, self.options = spec.at(0).parts(train)
         self._n_rows = {"document": train.n_documents, "token": train.n_tokens}
-        self._own = row_fields(self.engine.state)
+        self._row_names = row_fields(self.engine.state)
         self._samples = self._samples_any()
         self._scratch = (
             None if scratch is None else tempfile.TemporaryDirectory(".partial", "rows-", scratch)
         )
         folder = self._scratch and self._scratch.name
         corpora = sent(train), None if test is None else sent(test)
-        self.crew = crew(Setting(spec.at(0), *corpora, folder, self._samples), self.places)
+        self.crew = crew(Setting(spec.at(0), *corpora, folder, self._samples), self.shard_ranges)
 
     def _samples_any(self) -> bool:
         return any(self.engine.samples(part, self.options) for part in self.train.parts())
@@ -174,7 +174,7 @@ class LaidOut:
         self.use(spec, context.changed)
         if not hasattr(self.engine.retune, "phases"):  # it changes no array of documents
             return self.engine.retune(self.train, self.model, self.options, state, context)[0]
-        return self._through(Call("retune", context.step), state, context)[0]
+        return self._compute_phase(Call("retune", context.step), state, context)[0]
 
     def average_anew(self) -> Average:
         """Restart the running averages of all parts; return an empty running average, as the parts keep the arrays."""
@@ -182,42 +182,46 @@ class LaidOut:
         return initial_average(None)
 
     @property
-    def rows(self) -> LaidOut:
+    def rows(self) -> ShardedData:
         """The object that saves and loads the document arrays of the parts for checkpoints: this one."""
         return self
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:
         """Return the initial state and the initial running average."""
-        met = self.crew.side_by_side(Call("init", 0), None, context.interrupt, warm_start)
-        state = self._finished(merged(None, met), met.sums)
+        contribution = self.crew.side_by_side(Call("init", 0), None, context.interrupt, warm_start)
+        state = self._complete(merged(None, contribution), contribution.sums)
         for number in range(1, len(self.engine.init.phases)):
-            state, _ = self._through(Call("init", 0, number), state, context)
+            state, _ = self._compute_phase(Call("init", 0, number), state, context)
         return state, initial_average(None)
 
     def step(self, state: State, context: StepContext) -> tuple:
         """Compute all phases of a step over all parts of the corpus; return the new state and the diagnostics of the step."""
         info: dict = {}
         for number in range(len(self.engine.step.phases)):
-            state, more = self._through(Call("step", context.step, number), state, context)
-            info = sum_diagnostics(info, more)
+            state, phase_info = self._compute_phase(
+                Call("step", context.step, number), state, context
+            )
+            info = sum_diagnostics(info, phase_info)
         return state, info
 
     def cpu_seconds_elsewhere(self) -> float:
         """Return the CPU seconds that the crew has spent in other processes."""
         return self.crew.cpu_seconds_elsewhere()
 
-    def _through(self, call: Call, state: State, context: StepContext) -> tuple:
+    def _compute_phase(self, call: Call, state: State, context: StepContext) -> tuple:
         """Compute one phase over all parts of the corpus; return the new state and the diagnostics of the phase."""
         phase, shared = phase_of(self.engine, call), self._shared(state)
         if self.engine.idle(self.options) is not None and not phase.side_by_side(self.options):
-            met = self.crew.in_turn(call, shared, context.interrupt)
-            shared = met.shared if isinstance(met, Met) else None
+            contribution = self.crew.in_turn(call, shared, context.interrupt)
+            shared = contribution.shared if isinstance(contribution, Contribution) else None
         else:
-            met = self.crew.side_by_side(call, shared, context.interrupt)
-            shared = merged(shared, met) if isinstance(met, Met) else None
-        return met.value if shared is None else self._finished(shared, met.sums)
+            contribution = self.crew.side_by_side(call, shared, context.interrupt)
+            shared = (
+                merged(shared, contribution) if isinstance(contribution, Contribution) else None
+            )
+        return contribution.value if shared is None else self._complete(shared, contribution.sums)
 
-    def _finished(self, shared: dict, sums: dict):
+    def _complete(self, shared: dict, sums: dict):
         """Complete a phase from shared arrays and the sums over all parts of the corpus; return its result.
 
         Sums replace the shared arrays of the same name.
@@ -227,7 +231,9 @@ class LaidOut:
 
     def _shared(self, state: State) -> dict:
         """Return the arrays of a state that all parts of the corpus share, as a dict."""
-        return {name: value for name, value in state._asdict().items() if name not in self._own}
+        return {
+            name: value for name, value in state._asdict().items() if name not in self._row_names
+        }
 
     def score(
         self, state: State, average: Average, past_burn_in: bool, context: StepContext
@@ -247,8 +253,8 @@ class LaidOut:
 
     def watch(self, state: State) -> dict:
         """Return the engine's diagnostics of a state, as a dict."""
-        met = self.crew.in_turn(Call("watch", 0), self._shared(state), never_interrupted)
-        return self.crew.finish(met.shared, met.sums)
+        contribution = self.crew.in_turn(Call("watch", 0), self._shared(state), never_interrupted)
+        return self.crew.finish(contribution.shared, contribution.sums)
 
     def train_perplexity(self, state: State, context: StepContext) -> float:
         """Return the perplexity of the training tokens under a state."""
@@ -309,11 +315,11 @@ def sent(corpus: AnyCorpus) -> str | AnyCorpus:
     return corpus if corpus.folder is None else str(Path(corpus.folder).resolve())
 
 
-def places_of(corpus: ShardedCorpus) -> list[Place]:
-    """Return the position of each shard in the whole corpus, as a list of `Place`."""
+def shard_ranges_of(corpus: ShardedCorpus) -> list[ShardRange]:
+    """Return the position of each shard in the whole corpus, as a list of `ShardRange`."""
     firsts = corpus.first_pairs.tolist(), corpus.first_tokens.tolist()
     bounds = pairwise(corpus.bounds.tolist())
     return [
-        Place(*bound, *first)
+        ShardRange(*bound, *first)
         for bound, *first in zip(bounds, *(f[:-1] for f in firsts), strict=True)
     ]

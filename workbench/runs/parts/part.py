@@ -29,7 +29,7 @@ from workbench.kernels.uniforms import (
     RESPONSIBILITIES,
     TOPICS,
 )
-from workbench.runs.scoring import Average, Logs, initial_average, taken_in
+from workbench.runs.scoring import Average, Logs, initial_average, updated_average
 from workbench.runs.spec import RunSpec
 
 
@@ -57,8 +57,8 @@ class OwnRows:
             if self._folder is None or not array.size:  # an empty file cannot be mapped
                 self._held[name] = array
                 continue
-            there = name in self._held and self._held[name] is None
-            if not there or self._mapped(name).shape != array.shape:
+            is_mapped = name in self._held and self._held[name] is None
+            if not is_mapped or self._mapped(name).shape != array.shape:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 np.lib.format.open_memmap(
                     self._folder / f"{name}.npy", "w+", array.dtype, array.shape
@@ -83,7 +83,7 @@ def rows_in(path: Path, kind: str) -> dict[str, np.ndarray]:
     return {name.removeprefix(f"{kind}_"): aligned_copy(array) for name, array in arrays.items()}
 
 
-class Place(NamedTuple):
+class ShardRange(NamedTuple):
     """The position of one shard's documents, pairs and tokens in the corpus."""
 
     first: int  # first document
@@ -114,15 +114,20 @@ _opened = lru_cache(maxsize=4)(ShardedCorpus.open)
 class Part:
     """One part of a run's data: a shard's documents, with their rows of the state and of the running average."""
 
-    def __init__(self, setting: Setting, place: Place, number: int):
+    def __init__(self, setting: Setting, shard_range: ShardRange, number: int):
         folder = None if setting.scratch is None else Path(setting.scratch) / str(number)
-        self.place, self.number, self._setting, self._folder = place, number, setting, folder
+        self.shard_range, self.number, self._setting, self._folder = (
+            shard_range,
+            number,
+            setting,
+            folder,
+        )
         self.engine, self._model, self._options = setting.spec.parts(opened(setting.train))
         self.own, self.average = OwnRows(folder), OwnRows(folder and folder / "average")
         self._held: dict = {}
         self._derived: dict[str, tuple[type, OwnRows]] = {}
-        self._waiting: Generator | None = None
-        self._changed: dict = {}
+        self._generator: Generator | None = None
+        self._changed_settings: dict = {}
 
     def use(self, spec: RunSpec, samples: bool, changed: tuple = ()) -> None:
         """Use the model and the options of a spec from the next step on.
@@ -133,7 +138,7 @@ class Part:
         self.engine, self._model, self._options = spec.parts(opened(self._setting.train))
         if changed:  # what was derived for the old settings is not for these
             self._derived = {}
-        self._changed = dict(changed)
+        self._changed_settings = dict(changed)
 
     def average_anew(self) -> None:
         """Begin the running average of the part's held-out tokens anew."""
@@ -147,8 +152,12 @@ class Part:
         """
         if which in self._held:
             return self._held[which]
-        whole = getattr(self._setting, which)
-        documents = None if whole is None else opened(whole).rows(self.place.first, self.place.last)
+        source = getattr(self._setting, which)
+        documents = (
+            None
+            if source is None
+            else opened(source).rows(self.shard_range.first, self.shard_range.last)
+        )
         if self._folder is None:
             self._held[which] = documents
         return documents
@@ -164,20 +173,20 @@ class Part:
 
     def context(self, step: int, interrupt: Callable, once: Callable) -> StepContext:
         """Return the context of a step, in which each token and pair gets the same uniforms as over the whole corpus."""
-        _, _, first_pair, first_token = self.place
+        _, _, first_pair, first_token = self.shard_range
         streams = TOPICS, GIBBS, HDP_NEW_TOPICS, HDP_TABLES, PATHS_WITHIN
-        before = [(stream, first_token) for stream in streams]
-        before.append((RESPONSIBILITIES, first_pair * self._model.n_topics))
+        shifts = [(stream, first_token) for stream in streams]
+        shifts.append((RESPONSIBILITIES, first_pair * self._model.n_topics))
         spec, samples = self._setting.spec, self._setting.samples
         return StepContext(
             spec.seed,
             step,
             spec.n_threads,
             interrupt,
-            tuple(before),
+            tuple(shifts),
             samples=samples,
             warm=spec.start is not None,
-            changed=self._changed,
+            changed=self._changed_settings,
             derived=self._derived_arrays,
             once=once,
         )
@@ -195,7 +204,7 @@ class Part:
 
     def work(
         self, call: Call, shared: dict | None, context: StepContext, warm_start: WarmStart | None
-    ) -> Met | Returned:
+    ) -> Contribution | Returned:
         """Compute a phase on this part until sums over all parts are needed; return the part's contribution to these.
 
         If the phase needs no sums, its result is returned. Else the first part completes it by `finish`.
@@ -204,7 +213,7 @@ class Part:
         phase, arguments = phase_of(self.engine, call), [self.corpus(), self._model, self._options]
         if shared is None:
             self.average_anew()
-            arguments += context, self._of_documents(warm_start)
+            arguments += context, self._part_warm_start(warm_start)
         else:
             arguments += self.state(shared), context
         generator = phase.work(*arguments)
@@ -212,19 +221,21 @@ class Part:
             meeting = next(generator)
         except StopIteration as end:
             return Returned(self._without_rows(end.value))
-        fields, before = meeting.state._asdict(), self.own.get()
+        fields, old_rows = meeting.state._asdict(), self.own.get()
         rows = {name: fields.pop(name) for name in row_fields(self.engine.state)}
-        self.own.put({name: value for name, value in rows.items() if value is not before.get(name)})
+        self.own.put(
+            {name: value for name, value in rows.items() if value is not old_rows.get(name)}
+        )
         if self.number == 0:
-            self._waiting = generator
-        return Met(fields, dict(meeting.sums))
+            self._generator = generator
+        return Contribution(fields, dict(meeting.sums))
 
     def finish(self, shared: dict, sums: dict):
         """Complete the phase that `work` began, given shared arrays and the sums over all parts; return the phase's result."""
         try:
-            self._waiting.send((self.state(shared), sums))
+            self._generator.send((self.state(shared), sums))
         except StopIteration as end:
-            self._waiting = None
+            self._generator = None
             return self._without_rows(end.value)
         raise TypeError("a phase of an engine has one meeting, and this one yielded twice")
 
@@ -240,16 +251,16 @@ class Part:
 
         return with_state(value, self.engine.state, empty)
 
-    def _of_documents(self, warm_start: WarmStart | None) -> WarmStart | None:
+    def _part_warm_start(self, warm_start: WarmStart | None) -> WarmStart | None:
         """Return the warm start restricted to the documents of this part."""
         if warm_start is None:
             return None
-        n_dk, topics, place = warm_start.n_dk, warm_start.topics, self.place
-        last = place.first_token + self.corpus().n_tokens
+        n_dk, topics, shard_range = warm_start.n_dk, warm_start.topics, self.shard_range
+        last = shard_range.first_token + self.corpus().n_tokens
         return WarmStart(
             warm_start.n_kw,
-            None if n_dk is None else n_dk[place.first : place.last],
-            None if topics is None else topics[place.first_token : last],
+            None if n_dk is None else n_dk[shard_range.first : shard_range.last],
+            None if topics is None else topics[shard_range.first_token : last],
         )
 
     def fitted(self, shared: dict) -> float:
@@ -264,7 +275,9 @@ class Part:
         test, rows = self.corpus("test"), self.average.get()
         arguments = self.corpus(), self._model, self._options, self.state(shared), test
         average = Average(rows["probability"], n_averaged, rows["log_of_groups"])
-        average, logs = taken_in(test, self.engine.predict(*arguments), average, past_burn_in)
+        average, logs = updated_average(
+            test, self.engine.predict(*arguments), average, past_burn_in
+        )
         if past_burn_in:
             self.put_average(average)
         return logs
@@ -314,7 +327,7 @@ def phase_of(engine: Engine, call: Call) -> Phase:
     return getattr(engine, call.function).phases[call.phase]
 
 
-class Met(NamedTuple):
+class Contribution(NamedTuple):
     """The contribution of some parts to a phase that needs sums over all parts."""
 
     # the shared arrays after parts in turn, or their changes by parts in parallel, by name

@@ -7,8 +7,8 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.errors import DataError
-from workbench.runs.parts.laying_out import places_of
-from workbench.runs.parts.part import Place, rows_in
+from workbench.runs.parts.laying_out import shard_ranges_of
+from workbench.runs.parts.part import ShardRange, rows_in
 from workbench.runs.recorded import Position
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import corpora_of, last_position, parts_folder, read_checkpoint
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 class StoredPart(NamedTuple):
     """The documents of one part, with the part's state and running average at a checkpoint."""
 
-    place: Place
+    shard_range: ShardRange
     corpus: Corpus
     test: Corpus | None
     # state of the engine: the shared arrays, and the rows of the part's documents
@@ -44,9 +44,9 @@ def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Res
         try:
             return take(position, _parts(run, position))
         except DataError as error:
-            now = read_checkpoint(run.path / "checkpoint.npz", engine)
+            checkpoint = read_checkpoint(run.path / "checkpoint.npz", engine)
             # else it was replaced, and its files were deleted
-            if now is None or now.iteration == position.iteration:
+            if checkpoint is None or checkpoint.iteration == position.iteration:
                 raise SpecError(
                     f"rows of the last checkpoint of run '{run.name}' cannot be read ({error}); "
                     f"`workbench resume {run.name}` makes new ones"
@@ -57,8 +57,11 @@ def _parts(run, position: Position) -> Iterator[StoredPart]:
     """Yield the parts at a checkpoint, in the order of the documents."""
     train, test = corpora_of(run.path.parent, run.spec)
     folder = parts_folder(run.path / "checkpoint.npz", position.iteration)
-    for number, place in enumerate(places_of(train)):
+    for number, shard_range in enumerate(shard_ranges_of(train)):
         rows, average = (rows_in(folder / f"{number}.npz", kind) for kind in ("own", "average"))
-        corpora = train.rows(place.first, place.last), test and test.rows(place.first, place.last)
+        corpora = (
+            train.rows(shard_range.first, shard_range.last),
+            test and test.rows(shard_range.first, shard_range.last),
+        )
         state = position.state._replace(**rows)
-        yield StoredPart(place, *corpora, state, average.get("probability"))
+        yield StoredPart(shard_range, *corpora, state, average.get("probability"))

@@ -43,9 +43,7 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Recor
     path = data_path(store, content_hash)
     if path.suffix != ".npz":
         return corpus_in_shards(store, content_hash)
-    return _loaded(
-        path, "corpus of this run is", lambda: load_data(path, Corpus, Records, mend=MEND)
-    )
+    return _load(path, "corpus of this run is", lambda: load_data(path, Corpus, Records, mend=MEND))
 
 
 def data_path(store: Path, content_hash: str, shards: int | None = None) -> Path:
@@ -73,10 +71,10 @@ def corpora_of(store: Path, spec: RunSpec) -> tuple:
 def corpus_in_shards(store: Path, content_hash: str) -> ShardedCorpus:
     """Return the sharded corpus with a content hash from the store; raise SpecError if missing or damaged."""
     folder = store / CORPORA / content_hash
-    return _loaded(folder, "corpus of this run is", partial(_opened, folder))
+    return _load(folder, "corpus of this run is", partial(_open_shards, folder))
 
 
-def _opened(folder: Path) -> ShardedCorpus:
+def _open_shards(folder: Path) -> ShardedCorpus:
     """Return the sharded corpus in a folder; raise DataError if the folder's name is not the corpus's hash."""
     corpus = ShardedCorpus.open(folder)
     if corpus.content_hash != folder.name:
@@ -88,10 +86,10 @@ def _opened(folder: Path) -> ShardedCorpus:
 def get_table(store: Path, content_hash: str) -> DocumentTable:
     """Return the document table with a content hash from the store; raise SpecError if missing or damaged."""
     path = store / CORPORA / f"{content_hash}{SUFFIX}"
-    return _loaded(path, "texts of this run are", lambda: DocumentTable.load(path, mend=MEND))
+    return _load(path, "texts of this run are", lambda: DocumentTable.load(path, mend=MEND))
 
 
-def _loaded(path: Path, what: str, load: Callable[[], Any]) -> Any:
+def _load(path: Path, what: str, load: Callable[[], Any]) -> Any:
     """Return the result of ``load()``; raise SpecError if the file ``path`` is missing or cannot be loaded.
 
     what : what the file is, for the error message

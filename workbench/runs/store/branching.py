@@ -39,13 +39,13 @@ def branch(path: Path, changes: Mapping, who: str = "") -> Path:
     spec = read_spec(path)
     values = checked_changes(spec, changes)
     # before the rows, which then reach as far at least
-    checkpoint = _held(path, CHECKPOINT, spec)
+    checkpoint = _link_checkpoint(path, CHECKPOINT, spec)
     stored = Stored(path)
     rows = stored.rows(stored.committed())
-    reached = int(rows[-1, 0]) if len(rows) else 0
-    made = Intervention(max(reached, spec.held_after) + 1, values, who)
-    branched = replace(spec, interventions=(*spec.interventions, made))
-    return _begun(path, branched, stored, rows, checkpoint)
+    last_iteration = int(rows[-1, 0]) if len(rows) else 0
+    intervention = Intervention(max(last_iteration, spec.held_after) + 1, values, who)
+    branch_spec = replace(spec, interventions=(*spec.interventions, intervention))
+    return _begin_run(path, branch_spec, stored, rows, checkpoint)
 
 
 def branch_before(path: Path) -> Path:
@@ -59,7 +59,7 @@ def branch_before(path: Path) -> Path:
     spec = read_spec(path)
     if not spec.interventions:
         raise StoreError(f"nothing was turned in run '{path.name}', so nothing can be undone")
-    checkpoint, last = _held(path, BEFORE, spec), spec.held_after
+    checkpoint, last = _link_checkpoint(path, BEFORE, spec), spec.held_after
     if iteration_of_checkpoint(checkpoint) != last:
         checkpoint.unlink(missing_ok=True)
         raise StoreError(
@@ -67,7 +67,7 @@ def branch_before(path: Path) -> Path:
         )
     stored = Stored(path)
     rows = stored.rows(stored.committed())
-    return _begun(path, spec.at(last), stored, rows[rows[:, 0] <= last], checkpoint)
+    return _begin_run(path, spec.at(last), stored, rows[rows[:, 0] <= last], checkpoint)
 
 
 def refuse_shards(path: Path, spec: RunSpec) -> None:
@@ -78,20 +78,22 @@ def refuse_shards(path: Path, spec: RunSpec) -> None:
         )
 
 
-def _held(path: Path, name: str, spec: RunSpec) -> Path:
+def _link_checkpoint(path: Path, name: str, spec: RunSpec) -> Path:
     """Link or copy a run's checkpoint file ``name``, if it exists, to a temporary path; return that path in any case."""
     refuse_shards(path, spec)
-    held = partial_of(path.with_name(f"{path.name}-branch"))
+    link = partial_of(path.with_name(f"{path.name}-branch"))
     try:
-        os.link(path / name, held)
+        os.link(path / name, link)
     except FileNotFoundError:
         pass
     except OSError:  # a file system without links
-        shutil.copyfile(path / name, held)
-    return held
+        shutil.copyfile(path / name, link)
+    return link
 
 
-def _begun(path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoint: Path) -> Path:
+def _begin_run(
+    path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoint: Path
+) -> Path:
     """Make a run that begins with the given rows and checkpoint, and the last snapshot until then; return its folder."""
     try:
         spec = replace(spec, name=f"{path.name}-{spec.hash[:4]}")
@@ -110,11 +112,11 @@ def _begun(path: Path, spec: RunSpec, stored: Stored, rows: np.ndarray, checkpoi
         checkpoint.unlink(missing_ok=True)
 
 
-def _copy_snapshot(stored: Stored, reached: int, writer: RunWriter) -> None:
-    """Copy to ``writer`` the last snapshot of a run that was taken at or before the iteration ``reached``."""
+def _copy_snapshot(stored: Stored, last_iteration: int, writer: RunWriter) -> None:
+    """Copy to ``writer`` the last snapshot of a run that was taken at or before the iteration ``last_iteration``."""
     committed = stored.committed()
     iterations = stored.iterations(committed)
-    slots = np.flatnonzero((iterations > 0) & (iterations <= reached))
+    slots = np.flatnonzero((iterations > 0) & (iterations <= last_iteration))
     if len(slots):
         writer.snapshot(
             int(iterations[slots[-1]]),

@@ -22,10 +22,10 @@ from workbench.runs.store.places import DATA
 def read(path: Path, array: zarr.Array, selection: tuple) -> np.ndarray:
     """Return ``array[selection]``; raise DamagedError if a chunk no longer has the checksum with which it was written."""
     try:
-        by_place = isinstance(selection, tuple) and any(
+        has_indices = isinstance(selection, tuple) and any(
             isinstance(part, np.ndarray) for part in selection
         )
-        return array.oindex[selection] if by_place else array[selection]
+        return array.oindex[selection] if has_indices else array[selection]
     except OSError as error:
         raise DamagedError.unreadable(path, _file(array), error) from error
     except Exception as error:  # whatever codecs raise for damaged bytes
@@ -45,18 +45,18 @@ def missing(
     shape : extent along the other dims, by default that of the array
     second : indices along the second dim, to check only their chunks
     """
-    first, *others = array.chunks
+    first, *other_sizes = array.chunks
     sizes = [
         math.ceil(n / max(chunk, 1))
-        for n, chunk in zip(shape or array.shape[1:], others, strict=True)
+        for n, chunk in zip(shape or array.shape[1:], other_sizes, strict=True)
     ]
-    places = [sorted({row // first for row in rows}), *map(range, sizes)]
+    ranges = [sorted({row // first for row in rows}), *map(range, sizes)]
     if second is not None:
-        places[1] = np.unique(second // others[0]).tolist()
+        ranges[1] = np.unique(second // other_sizes[0]).tolist()
     folder = Path(array.store.root) / array.path
-    for place in product(*places):
-        if not (folder / array.metadata.encode_chunk_key(place)).is_file():
-            yield place
+    for chunk_index in product(*ranges):
+        if not (folder / array.metadata.encode_chunk_key(chunk_index)).is_file():
+            yield chunk_index
 
 
 def fill_missing(
@@ -70,13 +70,13 @@ def fill_missing(
 
     n_before, before : number of rows, and extent along the other dims, whose chunks were filled before
     """
-    known = [
+    n_chunks = [
         math.ceil(n / max(chunk, 1))
         for n, chunk in zip((n_before, *before), array.chunks, strict=True)
     ]
-    for place in missing(array, rows, shape):
-        if any(index >= n for index, n in zip(place, known, strict=True)):
-            array.set_block_selection(place, array.fill_value)
+    for chunk_index in missing(array, rows, shape):
+        if any(index >= n for index, n in zip(chunk_index, n_chunks, strict=True)):
+            array.set_block_selection(chunk_index, array.fill_value)
 
 
 def _file(array: zarr.Array) -> str:
@@ -97,12 +97,12 @@ class Stored:
     def __init__(self, path: Path, mode: str = "r"):
         self.path = Path(path)
         self.group = open_group(self.path, mode)
-        self.about = dict(self.group.attrs)
+        self.attributes = dict(self.group.attrs)
         try:
-            self.recorded: Recorded = recorded(RunSpec.from_json(self.about["spec"])).as_stored(
-                self.about
-            )
-            self.versions = self.about["versions"]
+            self.recorded: Recorded = recorded(
+                RunSpec.from_json(self.attributes["spec"])
+            ).as_stored(self.attributes)
+            self.versions = self.attributes["versions"]
         except KeyError as error:
             raise DamagedError.of(self.path, f"its attributes have no {error}") from error
         self.numbers, self.snapshot_iteration, self.counter = open_arrays(
@@ -110,8 +110,8 @@ class Stored:
         )
         self.counts = dict(
             zip(
-                self.recorded.kept,
-                open_arrays(self.path, self.group, self.recorded.kept),
+                self.recorded.snapshot_names,
+                open_arrays(self.path, self.group, self.recorded.snapshot_names),
                 strict=True,
             )
         )
@@ -157,33 +157,37 @@ class Stored:
         )
 
     def refuse_missing_counts(
-        self, name: str, slots: Iterable[int], n_topics: int, of_rows: np.ndarray | None = None
+        self, name: str, slots: Iterable[int], n_topics: int, row_indices: np.ndarray | None = None
     ) -> None:
         """Raise DamagedError if a chunk of these snapshots of an array has no file.
 
-        of_rows : rows within a snapshot whose chunks are checked, by default all
+        row_indices : rows within a snapshot whose chunks are checked, by default all
         """
-        self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), of_rows)
+        self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), row_indices)
 
     def fill(self, committed: Committed, iterations: Iterable[int], before: Committed) -> None:
         """Write empty chunks for new topics that no row or snapshot has written, so that all committed chunks exist.
 
         before : the commit counter when chunks were last filled; a missing chunk within it is damage, and is not filled
         """
-        now, then = ((self.recorded.width(counter.n_topics),) for counter in (committed, before))
-        fill_missing(self.numbers, range(committed.n_rows), now, before.n_rows, then)
+        shape, old_shape = (
+            (self.recorded.width(counter.n_topics),) for counter in (committed, before)
+        )
+        fill_missing(self.numbers, range(committed.n_rows), shape, before.n_rows, old_shape)
         for name, array in self.counts.items():
-            now, then = (
+            shape, old_shape = (
                 self.shape(name, n_topics) for n_topics in (committed.n_topics, before.n_topics)
             )
-            fill_missing(array, np.flatnonzero(iterations).tolist(), now, before.n_snapshots, then)
+            fill_missing(
+                array, np.flatnonzero(iterations).tolist(), shape, before.n_snapshots, old_shape
+            )
 
     def _refuse_missing(
-        self, array: zarr.Array, rows: Iterable[int], shape: tuple[int, ...] = (), of_rows=None
+        self, array: zarr.Array, rows: Iterable[int], shape: tuple[int, ...] = (), row_indices=None
     ) -> None:
         """Raise DamagedError if the file of a chunk of these rows is missing; see `missing` for the arguments."""
         try:
-            key = next(missing(array, rows, shape, of_rows), None)
+            key = next(missing(array, rows, shape, row_indices), None)
         except OSError as error:
             raise DamagedError.of(
                 self.path, f"{_file(array)} cannot be read ({error.strerror or error})"

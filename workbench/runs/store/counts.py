@@ -27,15 +27,20 @@ def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) ->
     """
     dims = {name: stored.recorded.variables[name].dims for name in stored.counts}
     return lazy_dataset(
-        {name: (dims[name], _OfSnapshots(stored, name, committed, iterations)) for name in dims}
+        {name: (dims[name], _SnapshotArray(stored, name, committed, iterations)) for name in dims}
     )
 
 
-class _OfSnapshots(BackendArray):
+class _SnapshotArray(BackendArray):
     """A lazy array that checks at every read that the run still has the snapshots."""
 
     def __init__(self, stored: Stored, name: str, committed: Committed, iterations: np.ndarray):
-        self._stored, self._name, self._committed, self._known = stored, name, committed, iterations
+        self._stored, self._name, self._committed, self._iterations = (
+            stored,
+            name,
+            committed,
+            iterations,
+        )
         self._array = stored.counts[name]
         self.shape, self.dtype = (
             (len(iterations), *stored.shape(name, committed.n_topics)),
@@ -47,13 +52,13 @@ class _OfSnapshots(BackendArray):
         return explicit_indexing_adapter(key, self.shape, IndexingSupport.OUTER, self._read)
 
     def _read(self, key: tuple) -> np.ndarray:
-        slots = np.atleast_1d(np.arange(len(self._known))[key[0]])
+        slots = np.atleast_1d(np.arange(len(self._iterations))[key[0]])
         try:
             rows = np.atleast_1d(np.arange(self.shape[1])[key[1]]) if len(key) > 1 else None
             self._stored.refuse_missing_counts(
                 self._name, slots.tolist(), self._committed.n_topics, rows
             )
-            values = read(self._stored.path, self._array, tuple(map(_within, key, self.shape)))
+            values = read(self._stored.path, self._array, tuple(map(_clip, key, self.shape)))
         except DamagedError:
             self._refuse_gone(slots)
             raise
@@ -61,14 +66,14 @@ class _OfSnapshots(BackendArray):
         return values
 
     def _refuse_gone(self, slots: np.ndarray) -> None:
-        now = self._stored.iterations(self._committed)
-        if (gone := self._known[slots][self._known[slots] != now[slots]]).size:
+        iterations = self._stored.iterations(self._committed)
+        if (deleted := self._iterations[slots][self._iterations[slots] != iterations[slots]]).size:
             raise SnapshotGone(
-                f"run '{self._stored.path.name}' has deleted its snapshot of iteration {gone[0]} since this Dataset was "
+                f"run '{self._stored.path.name}' has deleted its snapshot of iteration {deleted[0]} since this Dataset was "
                 "read; call dataset() again"
             )
 
 
-def _within(part, n: int):
+def _clip(part, n: int):
     """Clip a slice to the first ``n`` items, as the stored array may be longer; return other indices unchanged."""
     return slice(*part.indices(n)) if isinstance(part, slice) else part

@@ -1,11 +1,13 @@
-"""Topics as people arrange them, in ``edition.json`` of a run's folder: merged, hidden, in another order.
+"""Topics as people arrange them, in ``edition.json`` of a run's folder: merged, hidden, in another order, coloured, described.
 
-An edit is a text: ``merge 3 7`` adds topic 7 to topic 3, ``hide 5`` leaves topic 5 out, ``order 4 2`` puts these first. Topics
-keep their numbers, and the run stays as it is.
+An edit is a text: ``merge 3 7`` adds topic 7 to topic 3, ``hide 5`` leaves topic 5 out, ``order 4 2`` puts these first,
+``colour 3 #1f77b4`` and ``describe 3 'what it is about'`` give topic 3 a colour and a description. Topics keep their numbers,
+and the run stays as it is.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import chain
@@ -17,6 +19,7 @@ import numpy as np
 from workbench.data.blocks import sum_groups
 from workbench.errors import InputError, shown
 from workbench.runs.recorded import model_of, priors_of
+from workbench.runs.store.notes import plain_text
 from workbench.runs.store.status import one_writer, read_json, refusing_damage, replace_json
 
 if TYPE_CHECKING:
@@ -25,6 +28,11 @@ if TYPE_CHECKING:
 FILE = "edition.json"
 LEAST = {"merge": 2, "hide": 1, "order": 1}
 """Kind of an edit → smallest number of topics that it needs."""
+COLOUR, DESCRIPTION = "colour", "describe"
+"""Kinds of edits of one topic that arrange nothing: they have a topic and a value."""
+HEX = re.compile("#[0-9a-fA-F]{6}")
+LONGEST_DESCRIPTION = 1000
+"""Maximum number of characters of a description."""
 SUMMED = ("n_k", "alpha", "n_kw", "n_dk", "theta")
 """Variables that are summed over the topics that are merged."""
 TINY = 1e-100
@@ -125,8 +133,11 @@ def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int
     groups = {int(topic): [int(topic)] for topic in topics}
     for edit in edits:
         what, named = split_edit(edit)
-        are_topics = all(isinstance(topic, int) for topic in named)
-        if not are_topics or len({*named}) < max(len(named), LEAST.get(what, len(named) + 1)):
+        if not arranges(edit):
+            named = [_look_of(edit)[1]]
+        elif not all(isinstance(topic, int) for topic in named) or len({*named}) < max(
+            len(named), LEAST.get(what, len(named) + 1)
+        ):
             raise EditionError(
                 f"an edit is like merge 3 7, hide 5 or order 4 2, each topic once; got '{shown(edit)}'"
             )
@@ -138,7 +149,7 @@ def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int
             groups[named[0]] += [part for topic in named[1:] for part in groups.pop(topic)]
         elif what == "hide":
             groups = {topic: parts for topic, parts in groups.items() if topic not in named}
-        else:
+        elif what == "order":
             groups = {topic: groups[topic] for topic in dict.fromkeys([*named, *groups])}
     if not groups:
         raise EditionError("no topic is left; hide fewer")
@@ -151,6 +162,32 @@ def split_edit(edit: object) -> tuple[str, list[int | str]]:
     return what, [int(word) if word.isdecimal() else word for word in words]
 
 
+def arranges(edit: object) -> bool:
+    """Return whether an edit is to merge, hide or order topics, not to give one a colour or a description."""
+    return split_edit(edit)[0] not in (COLOUR, DESCRIPTION)
+
+
+def _look_of(edit: str) -> tuple[str, int, str]:
+    """Return the kind of an edit that colours or describes a topic, the topic, and the colour in lower case or the description.
+
+    Raises EditionError for an invalid colour or description, or without a topic.
+    """
+    what, topic, value = [*edit.split(maxsplit=2), "", ""][:3]
+    if not topic.isdecimal():
+        raise EditionError(
+            f"colour and describe take one topic, as colour 3 #1f77b4 or describe 3 'the news'; got '{shown(edit)}'"
+        )
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        value = value[1:-1]
+    if what == DESCRIPTION:
+        value = plain_text("a description", value, LONGEST_DESCRIPTION, EditionError)
+    elif not HEX.fullmatch(value):
+        raise EditionError(
+            f"a colour has six hexadecimal digits, as colour {topic} #1f77b4; got '{shown(edit)}'"
+        )
+    return what, int(topic), value if what == DESCRIPTION else value.lower()
+
+
 def takes_editions(run: xr.Dataset) -> bool:
     """Return whether topics of a Dataset can be merged: it has their counts, and theta has a Dirichlet prior, which adds up."""
     return "n_kw" in run and model_of(run).warm_starts and priors_of(run).of_shares
@@ -159,19 +196,35 @@ def takes_editions(run: xr.Dataset) -> bool:
 def with_edition(run: xr.Dataset, edits: Sequence[str]) -> xr.Dataset:
     """Return the Dataset of a run with its topics as the edits arrange them, and the edits as its attribute ``edition``.
 
+    Coordinates ``topic_colour`` and ``topic_description`` have what people gave the topics, "" for none.
+
     Counts, sizes, priors and theta of merged topics are summed; phi is their mean, weighted by their numbers of tokens. What
-    else depends on topics is left out. The attribute ``first`` has the topics that edits put first; all others follow by size
-    wherever topics are listed by size. Unchanged without an edit, or without topics.
+    else depends on topics is left out if any are merged, hidden or ordered. The attribute ``first`` has the topics that edits
+    put first; all others follow by size wherever topics are listed by size. Unchanged without an edit, or without topics.
 
     Raises EditionError for an edit of a topic that is not there.
     """
     if not edits or "topic" not in run.coords:
         return run
+    groups = groups_of(run["topic"].values.tolist(), edits)
+    arranging = [edit for edit in edits if arranges(edit)]
+    made = _arranged(run, groups, arranging) if arranging else run
+    looks: dict[str, dict[int, str]] = {COLOUR: {}, DESCRIPTION: {}}
+    for what, topic, value in (_look_of(edit) for edit in edits if not arranges(edit)):
+        looks[what][topic] = value
+    for name, what in (("topic_colour", COLOUR), ("topic_description", DESCRIPTION)):
+        if any(looks[what].values()):
+            values = np.array([looks[what].get(topic, "") for topic in groups], dtype=object)
+            made = made.assign_coords({name: ("topic", values)})
+    return made.assign_attrs(edition="; ".join(edits))
+
+
+def _arranged(run: xr.Dataset, groups: dict[int, list[int]], edits: Sequence[str]) -> xr.Dataset:
+    """Return the Dataset with topics merged, hidden and ordered; ``groups`` is what `groups_of` makes of the edits."""
     # a backend of xarray, which is slow to import
     from workbench.runs.lazy_arrays import Summed, lazy_dataset
 
     topics = run["topic"].values.tolist()
-    groups = groups_of(topics, edits)
     place = np.full(len(topics), -1)
     for new, parts in enumerate(groups.values()):
         place[[topics.index(part) for part in parts]] = new
@@ -194,7 +247,7 @@ def with_edition(run: xr.Dataset, edits: Sequence[str]) -> xr.Dataset:
         made[name].attrs = run[name].attrs
     orders = (topics for what, topics in map(split_edit, reversed(edits)) if what == "order")
     first = [topic for topic in dict.fromkeys(chain(*orders)) if topic in groups]
-    return made.assign_attrs({"edition": "; ".join(edits)} | ({"first": first} if first else {}))
+    return made.assign_attrs({"first": first} if first else {})
 
 
 def _mean_phi(run: xr.Dataset, place: np.ndarray, n_groups: int) -> tuple:

@@ -73,16 +73,16 @@ class DamagedError(StoreError):
     @classmethod
     def unreadable(cls, path: Path, file: str, error: Exception) -> DamagedError:
         """Return the error for a file of a run that cannot be read, with the system's reason."""
-        why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
-        return cls.of(path, f"{file} cannot be read{why}")
+        reason = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
+        return cls.of(path, f"{file} cannot be read{reason}")
 
 
 def open_group(path: Path, mode: str = "r") -> zarr.Group:
     """Open and return the Zarr group of the run in a folder; raise StoreError if that fails."""
-    about = about_run(path)
+    attributes = about_run(path)
     with _opening(path):
         group = zarr.open_group(str(path / DATA), mode=mode, use_consolidated=False)
-        if dict(group.attrs) != about:
+        if dict(group.attrs) != attributes:
             raise DamagedError.of(path, f"{DATA}/zarr.json cannot be read")
     return group
 
@@ -90,22 +90,22 @@ def open_group(path: Path, mode: str = "r") -> zarr.Group:
 def about_run(path: Path) -> dict:
     """Return the attributes of a run's Zarr group, read as JSON; raise StoreError if that fails."""
     with _opening(path):
-        about = json.loads((path / DATA / "zarr.json").read_bytes())["attributes"]
-        if about["schema"] != SCHEMA:
+        attributes = json.loads((path / DATA / "zarr.json").read_bytes())["attributes"]
+        if attributes["schema"] != SCHEMA:
             raise StoreError(
-                f"{path} has the store schema {about['schema']!r}, and workbench {workbench.__version__} reads schema "
+                f"{path} has the store schema {attributes['schema']!r}, and workbench {workbench.__version__} reads schema "
                 f"{SCHEMA}; open it with the version that wrote it"
             )
-        if about.get("checksum") != checksum(about):
+        if attributes.get("checksum") != checksum(attributes):
             raise DamagedError.of(
                 path, f"{DATA}/zarr.json does not have the checksum it was written with"
             )
-    return about
+    return attributes
 
 
-def describe_run(group: zarr.Group, about: dict) -> None:
+def describe_run(group: zarr.Group, attributes: dict) -> None:
     """Write the attributes of a run's Zarr group, with their checksum."""
-    group.attrs.put(about | {"checksum": checksum(json.loads(json.dumps(about)))})
+    group.attrs.put(attributes | {"checksum": checksum(json.loads(json.dumps(attributes)))})
 
 
 @contextlib.contextmanager
@@ -146,8 +146,8 @@ def open_arrays(path: Path, group: zarr.Group, names: Iterable[str]) -> list[zar
 
 def described(array: zarr.Array) -> str:
     """Return a checksum of an array's metadata, ignoring the lengths of dims that may grow."""
-    about, dims = array.metadata.to_dict(), array.metadata.dimension_names
-    about["shape"] = [
+    metadata, dims = array.metadata.to_dict(), array.metadata.dimension_names
+    metadata["shape"] = [
         None if dim in GROWING else n for dim, n in zip(dims, array.shape, strict=True)
     ]
-    return checksum(json.loads(json.dumps(about, default=str)))
+    return checksum(json.loads(json.dumps(metadata, default=str)))

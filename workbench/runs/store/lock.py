@@ -58,7 +58,7 @@ class Lock:
     """
 
     def __init__(self, path: Path, patience: float = 0.0):
-        self.path, until = Path(path), time.monotonic() + patience
+        self.path, deadline = Path(path), time.monotonic() + patience
         while True:
             self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | CLOSED_IN_CHILDREN, 0o644)
             try:
@@ -68,7 +68,7 @@ class Lock:
                 os.close(self.fd)
                 raise
             os.close(self.fd)
-            if time.monotonic() >= until:
+            if time.monotonic() >= deadline:
                 raise LockHeld(self.path)
             time.sleep(TRY_EVERY)
 

@@ -79,9 +79,9 @@ def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = N
 
     Raises NoteError for a value that is not a text or too long, for more than 30 tags, or if the folder cannot be written.
     """
-    changed = {} if note is None else {"note": _text("a note", note, LONGEST_NOTE, lines=True)}
-    changed |= {} if tags is None else {"tags": _tags(tags)}
-    return _change(path, lambda notes: notes._replace(**changed))
+    changes = {} if note is None else {"note": plain_text("a note", note, LONGEST_NOTE, lines=True)}
+    changes |= {} if tags is None else {"tags": _tags(tags)}
+    return _change(path, lambda notes: notes._replace(**changes))
 
 
 def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
@@ -91,15 +91,15 @@ def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
 
     Raises NoteError if there is no snapshot or no such topic, or if the label is not a text or too long.
     """
-    text = _text("a label", text, LONGEST_LABEL)
+    text = plain_text("a label", text, LONGEST_LABEL)
     if "phi" not in run:
         raise NoteError(
             f"run '{Path(path).name}' has no snapshot yet, so it has no topics; label them after its first"
         )
-    known = run["topic"].values
-    if isinstance(topic, bool) or not isinstance(topic, numbers.Integral) or topic not in known:
+    topics = run["topic"].values
+    if isinstance(topic, bool) or not isinstance(topic, numbers.Integral) or topic not in topics:
         raise NoteError(
-            f"there is no topic {topic!r} in run '{Path(path).name}'; it has {known.min()} to {known.max()}"
+            f"there is no topic {topic!r} in run '{Path(path).name}'; it has {topics.min()} to {topics.max()}"
         )
     phi = run["phi"].sel(topic=topic).values
     order = np.argsort(-phi, kind="stable")[:KEPT_WORDS]
@@ -112,8 +112,10 @@ def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
     def with_label(notes: Notes) -> Notes:
         others = (
             other
-            for other, place in zip(notes.labels, _places(notes.labels, run), strict=True)
-            if place != topic
+            for other, label_topic_number in zip(
+                notes.labels, _topics_of_labels(notes.labels, run), strict=True
+            )
+            if label_topic_number != topic
         )
         return notes._replace(labels=(*others, *([label] if text else [])))
 
@@ -128,7 +130,7 @@ def labels_of_topics(notes: Notes, run: xr.Dataset) -> dict[int, str]:
     """
     labels = {
         topic: label.text
-        for label, topic in zip(notes.labels, _places(notes.labels, run), strict=True)
+        for label, topic in zip(notes.labels, _topics_of_labels(notes.labels, run), strict=True)
         if topic is not None
     }
     return dict(sorted(labels.items()))
@@ -144,7 +146,7 @@ def with_labels(run: xr.Dataset, path: Path) -> xr.Dataset:
     return run.assign(topic_label=("topic", labels, {"long_name": "what people call the topic"}))
 
 
-def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
+def _topics_of_labels(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
     """Return the topic in the run's last snapshot that each label belongs to; None if that topic no longer exists.
 
     It is the assignment with the smallest sum of Jensen-Shannon distances between the words of the labelled topic and those of
@@ -156,17 +158,17 @@ def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
     from scipy.optimize import linear_sum_assignment
 
     topics, phi = run["topic"].values, run["phi"].values
-    alive = run["n_kw"].isel(snapshot=-1).sum("word").values > 0
+    has_tokens = run["n_kw"].isel(snapshot=-1).sum("word").values > 0
     index = {str(word): w for w, word in reversed(list(enumerate(run["word"].values)))}
     distances = np.array([_distances(label, phi, index) for label in labels])
-    is_own = np.array([label.topic for label in labels])[:, None] == topics
-    keeps_places = not RunSpec.from_json(run.attrs["spec"]).parts()[0].grows
-    possible = ((distances <= FARTHEST) & alive) | (is_own & keeps_places)
-    costs = np.where(possible, distances - MARGIN * is_own, len(labels) + 1.0)
+    is_same_number = np.array([label.topic for label in labels])[:, None] == topics
+    keeps_numbers = not RunSpec.from_json(run.attrs["spec"]).parts()[0].grows
+    is_possible = ((distances <= FARTHEST) & has_tokens) | (is_same_number & keeps_numbers)
+    costs = np.where(is_possible, distances - MARGIN * is_same_number, len(labels) + 1.0)
     column_of = {
         row: column
         for row, column in zip(*linear_sum_assignment(costs), strict=True)
-        if possible[row, column]
+        if is_possible[row, column]
     }
     return [int(topics[column_of[row]]) if row in column_of else None for row in range(len(labels))]
 
@@ -175,15 +177,18 @@ def _distances(label: Label, phi: np.ndarray, index_of: dict[str, int]) -> np.nd
     """Return the Jensen-Shannon distance (topic,), in 0..1, from the labelled topic to each current topic."""
     from scipy.spatial.distance import cdist
 
-    known = [
+    known_words = [
         (index_of[word], p)
         for word, p in zip(label.words, label.probabilities, strict=True)
         if word in index_of
     ]
-    now, then = phi[:, [index for index, _ in known]], np.array([p for _, p in known])
-    then = np.append(then, max(1 - then.sum(), 0.0))[None]
-    now = np.column_stack([now, np.maximum(1 - now.sum(axis=1), 0.0)])
-    return np.nan_to_num(cdist(then, now, "jensenshannon")[0]) / np.sqrt(np.log(2))
+    phi_now, phi_then = (
+        phi[:, [index for index, _ in known_words]],
+        np.array([p for _, p in known_words]),
+    )
+    phi_then = np.append(phi_then, max(1 - phi_then.sum(), 0.0))[None]
+    phi_now = np.column_stack([phi_now, np.maximum(1 - phi_now.sum(axis=1), 0.0)])
+    return np.nan_to_num(cdist(phi_then, phi_now, "jensenshannon")[0]) / np.sqrt(np.log(2))
 
 
 def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
@@ -196,17 +201,27 @@ def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
     return notes
 
 
-def _text(what: str, text: object, longest: int, lines: bool = False) -> str:
-    """Return the text stripped, in one line unless ``lines``; raise NoteError if it is invalid or too long."""
+def plain_text(
+    what: str,
+    text: object,
+    longest: int,
+    refusal: type[InputError] = NoteError,
+    lines: bool = False,
+) -> str:
+    """Return the text stripped, in one line unless ``lines``; raise ``refusal`` if it is invalid or too long."""
     if not isinstance(text, str):
-        raise NoteError(f"{what} is text; got {type(text).__name__}")
+        raise refusal(f"{what} is text; got {type(text).__name__}")
     text = "\n".join(text.strip().splitlines()) if lines else " ".join(text.split())
     if len(text) > longest:
-        raise NoteError(
+        raise refusal(
             f"{what} may have {longest:,} characters; this one has {len(text):,}; shorten it"
         )
-    if wrong := [char for char in text if char not in "\n\t" and category(char) in ("Cc", "Cs")]:
-        raise NoteError(f"{what} holds {wrong[0]!r}, which is no character of text; take it out")
+    if bad_characters := [
+        char for char in text if char not in "\n\t" and category(char) in ("Cc", "Cs")
+    ]:
+        raise refusal(
+            f"{what} holds {bad_characters[0]!r}, which is no character of text; take it out"
+        )
     return text
 
 
@@ -214,7 +229,7 @@ def _tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return the tags without duplicates, in order; raise NoteError if one is invalid."""
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise NoteError(f"tags are a list of texts; got {tags!r}; one tag is written [tag]")
-    texts = tuple(dict.fromkeys(_text("a tag", tag, LONGEST_TAG) for tag in tags))
+    texts = tuple(dict.fromkeys(plain_text("a tag", tag, LONGEST_TAG) for tag in tags))
     if "" in texts:
         raise NoteError(
             "a tag needs at least one character that is not a blank; leave it out, or write one"

@@ -30,21 +30,21 @@ def run_paths(store: Path) -> list[Path]:
     Raises InputError if the store cannot be listed; a missing store has no runs.
     """
     try:
-        inside = [Path(store) / name for name in os.listdir(store)]
+        folders = [Path(store) / name for name in os.listdir(store)]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise InputError(
             f"the store {store} cannot be read: {error.strerror}; check the folder"
         ) from error
-    moments = {path: _made(path) for path in inside if is_run(path)}
+    times = {path: _creation_time(path) for path in folders if is_run(path)}
     return sorted(
-        (path for path, when in moments.items() if when is not None),
-        key=lambda path: (moments[path], path.name),
+        (path for path, time in times.items() if time is not None),
+        key=lambda path: (times[path], path.name),
     )
 
 
-def _made(path: Path) -> int | None:
+def _creation_time(path: Path) -> int | None:
     """Return the time (ns) of a run's creation, else of its last change; None if neither is known."""
     for name in ABOUT:
         with suppress(OSError):

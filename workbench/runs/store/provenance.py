@@ -60,20 +60,28 @@ def computed_on(path: Path, versions: dict[str, str]) -> list[list]:
 
 def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> None:
     """Record that this process computes a run from an iteration on, if kernels or machine differ from before."""
-    known = {"made_by": provenance(path, versions), "computed_on": computed_on(path, versions)}
-    mine = {"made_by": [KERNELS], "computed_on": [instruction_set(), c_library()]}
-    continued = {
-        name: _continued(entries, iteration, mine[name]) for name, entries in known.items()
+    entries_by_name = {
+        "made_by": provenance(path, versions),
+        "computed_on": computed_on(path, versions),
     }
-    changed = {name: entries for name, entries in continued.items() if entries != known[name]}
+    own_entry = {"made_by": [KERNELS], "computed_on": [instruction_set(), c_library()]}
+    new_entries = {
+        name: _continued(entries, iteration, own_entry[name])
+        for name, entries in entries_by_name.items()
+    }
+    changed = {
+        name: entries for name, entries in new_entries.items() if entries != entries_by_name[name]
+    }
     if changed:
         replace_json(path / "kernels.json", read_json(path / "kernels.json") | changed)
 
 
-def _continued(known: list[list], iteration: int, by: list[str]) -> list[list]:
-    """Return a provenance list up to an iteration, with [iteration, *by] appended if ``by`` differs from the last entry."""
-    entries = [entry for entry in known if entry[0] < iteration]
-    return entries if entries and entries[-1][1:] == by else [*entries, [iteration, *by]]
+def _continued(old_entries: list[list], iteration: int, computer: list[str]) -> list[list]:
+    """Return a provenance list up to an iteration, with [iteration, *computer] appended if it differs from the last."""
+    entries = [entry for entry in old_entries if entry[0] < iteration]
+    return (
+        entries if entries and entries[-1][1:] == computer else [*entries, [iteration, *computer]]
+    )
 
 
 def describe_provenance(made_by: list[list], machines: list[list], versions: dict[str, str]) -> str:
@@ -94,17 +102,17 @@ def describe_provenance(made_by: list[list], machines: list[list], versions: dic
 
 def _described(entries: list[list]) -> str:
     """Return a provenance list as text: the first entry, then each later one with its iteration."""
-    return ", ".join([entries[0][1], *(f"{what} after iteration {n}" for n, what in entries[1:])])
+    return ", ".join([entries[0][1], *(f"{name} after iteration {n}" for n, name in entries[1:])])
 
 
 def other_kernels_warning(names: list[str]) -> str:
     """Return a warning that the named runs resume with other kernels than before; "" if no run is named."""
     if not names:
         return ""
-    were = (
+    subject = (
         f"run {names[0]!r} was" if len(names) == 1 else f"runs {', '.join(map(repr, names))} were"
     )
     return (
-        f"{were} computed with other kernels than those installed now: from here on the numbers may differ from those of "
+        f"{subject} computed with other kernels than those installed now: from here on the numbers may differ from those of "
         "an uninterrupted run; where that matters, fit again under another name"
     )

@@ -30,7 +30,7 @@ class RunReader:
 
     def __init__(self, path: Path):
         self.path, self._stored = Path(path), Stored(path)
-        self._about, self._versions = self._stored.about, self._stored.versions
+        self._attributes, self._versions = self._stored.attributes, self._stored.versions
         self.recorded: Recorded = self._stored.recorded
 
     def rows(self, after: int = 0) -> np.ndarray:
@@ -45,7 +45,7 @@ class RunReader:
     @property
     def spec(self) -> RunSpec:
         """The run's settings, with the current number of iterations and stop rule; fast."""
-        return read_spec(self.path, self._about)
+        return read_spec(self.path, self._attributes)
 
     @property
     def table(self) -> DocumentTable | None:
@@ -69,14 +69,14 @@ class RunReader:
 
     def status(self) -> dict:
         """Return state, iteration, n_iterations, time_left (seconds or None) and message as a dict; fast."""
-        return read_status(self.path, self._about)
+        return read_status(self.path, self._attributes)
 
     def progress(self) -> xr.Dataset:
         """Return the per-iteration variables as a Dataset; fast enough to be called every second."""
         return self._labelled(self.rows())
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
-        settled, spec = read_ending(self.path, self._about).settled, self.spec
+        settled, spec = read_ending(self.path, self._attributes).settled, self.spec
         attrs = attributes(
             spec,
             self._versions,

@@ -66,14 +66,14 @@ def read_json(path: Path, otherwise: dict | None = None) -> dict:
 def _read_json(path: Path) -> dict:
     try:
         values = json.loads(path.read_bytes())
-        known = values.pop("checksum", None)
+        stored_checksum = values.pop("checksum", None)
     except FileNotFoundError as error:
         if path.name in ALWAYS and is_run(path.parent):
             raise DamagedError.of(path.parent, f"{path.name} is gone") from error
         return {}
     except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise DamagedError.unreadable(path.parent, path.name, error) from error
-    if known != checksum(values):
+    if stored_checksum != checksum(values):
         raise DamagedError.of(
             path.parent, f"{path.name} does not have the checksum it was written with"
         )
@@ -106,19 +106,19 @@ def one_writer(file: Path, what: str, error: type[InputError]) -> Iterator[None]
             yield
     except Timeout:
         raise error(f"{what} are being written by another process; try again") from None
-    except OSError as problem:
+    except OSError as system_error:
         raise error(
-            f"cannot write {what}: {problem.strerror}; make {file.parent} writable"
-        ) from problem
+            f"cannot write {what}: {system_error.strerror}; make {file.parent} writable"
+        ) from system_error
 
 
 def stamp(file: Path) -> tuple[int, int]:
     """Return the inode and modification time (ns) of a file, to detect its replacement; (0, 0) without a file."""
     try:
-        about = file.stat()
+        file_status = file.stat()
     except OSError:
         return 0, 0
-    return about.st_ino, about.st_mtime_ns
+    return file_status.st_ino, file_status.st_mtime_ns
 
 
 def set_wanted(path: Path, state: str) -> None:
@@ -154,16 +154,20 @@ def set_state(path: Path, state: str, **more) -> None:
     )
 
 
-def read_spec(path: Path, about: dict | None = None) -> RunSpec:
+def read_spec(path: Path, attributes: dict | None = None) -> RunSpec:
     """Return a run's spec, with the current number of iterations and stop rule, and the settings changed while it ran.
 
-    about : the attributes from `about_run`; by default they are read
+    attributes : the attributes from `about_run`; by default they are read
     """
-    ending = read_ending(path, about)
+    ending = read_ending(path, attributes)
     spec = ending.spec.lasting(ending.reaches, ending.rule)
     log = read_json(path / INTERVENTIONS).get("log", [])
-    made = interventions_of([entry for entry in log if entry[0] is not None])
-    return replace(spec, interventions=(*spec.interventions, *made)) if made else spec
+    interventions = interventions_of([entry for entry in log if entry[0] is not None])
+    return (
+        replace(spec, interventions=(*spec.interventions, *interventions))
+        if interventions
+        else spec
+    )
 
 
 class Ending(NamedTuple):
@@ -180,17 +184,25 @@ class Ending(NamedTuple):
         return self.settled or self.n_iterations
 
 
-def read_ending(path: Path, about: dict | None = None) -> Ending:
+def read_ending(path: Path, attributes: dict | None = None) -> Ending:
     """Return the `Ending` of a run: as last requested, else as set when the run was created.
 
-    about : the attributes from `about_run`; by default they are read
+    attributes : the attributes from `about_run`; by default they are read
     """
-    spec, moved = (
-        RunSpec.from_json((about or about_run(path))["spec"]),
+    spec, changes = (
+        RunSpec.from_json((attributes or about_run(path))["spec"]),
         read_json(path / "end.json"),
     )
-    rule = StopRule(*moved["rule"]) if moved.get("rule") else None if "rule" in moved else spec.rule
-    return Ending(spec, moved.get("n_iterations") or spec.n_iterations, rule, moved.get("settled"))
+    rule = (
+        StopRule(*changes["rule"])
+        if changes.get("rule")
+        else None
+        if "rule" in changes
+        else spec.rule
+    )
+    return Ending(
+        spec, changes.get("n_iterations") or spec.n_iterations, rule, changes.get("settled")
+    )
 
 
 def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None:
@@ -198,14 +210,18 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
 
     A run that the same rule has already ended stays ended.
     """
-    known = read_ending(path)
-    settled = known.settled if rule is not None and rule == known.rule else None
+    old_ending = read_ending(path)
+    settled = old_ending.settled if rule is not None and rule == old_ending.rule else None
     _change_ending(
-        path, known, n_iterations=max(n_iterations, _reached(path)), rule=rule, settled=settled
+        path,
+        old_ending,
+        n_iterations=max(n_iterations, _last_iteration(path)),
+        rule=rule,
+        settled=settled,
     )
 
 
-def _reached(path: Path) -> int:
+def _last_iteration(path: Path) -> int:
     """Return the iteration of a run's last committed row; 0 without rows."""
     stored = Stored(path)
     committed = stored.committed()
@@ -214,27 +230,27 @@ def _reached(path: Path) -> int:
 
 def settle(path: Path, iteration: int, rule: StopRule) -> None:
     """Record that the stop rule ended a run at an iteration, unless the rule was changed meanwhile."""
-    known = read_ending(path)
-    if known.rule == rule:
-        _change_ending(path, known, settled=iteration)
+    ending = read_ending(path)
+    if ending.rule == rule:
+        _change_ending(path, ending, settled=iteration)
 
 
-def _change_ending(path: Path, known: Ending, **changed) -> None:
-    if (ending := known._replace(**changed)) != known:
+def _change_ending(path: Path, old_ending: Ending, **changes) -> None:
+    if (ending := old_ending._replace(**changes)) != old_ending:
         replace_json(
             path / "end.json",
             {name: getattr(ending, name) for name in ("n_iterations", "rule", "settled")},
         )
 
 
-def read_status(path: Path, about: dict | None = None) -> dict:
+def read_status(path: Path, attributes: dict | None = None) -> dict:
     """Return a run's state, iteration, n_iterations, time_left (seconds or None) and message, as a dict.
 
     If the state is `waiting`, `running` or `paused`, but no process holds the lock, the state is `interrupted`: the run can be
-    resumed, and the message has the probable reason. With ``about``, only two small files are read. If the status file is
+    resumed, and the message has the probable reason. With ``attributes``, only two small files are read. If the status file is
     damaged, state and iteration come from the rows.
     """
-    n_iterations = read_ending(path, about).reaches
+    n_iterations = read_ending(path, attributes).reaches
     status = {
         "iteration": 0,
         "time_left": None,
@@ -256,9 +272,9 @@ def read_status(path: Path, about: dict | None = None) -> dict:
 def _status_from_rows(path: Path, n_iterations: int) -> dict:
     """Return a run's state and iteration, inferred from rows and lock; {} if the rows cannot be read."""
     with contextlib.suppress(DamagedError):
-        iteration = _reached(path)
-        ended = FINISHED if iteration >= n_iterations else LOST
-        return {"iteration": iteration, "state": RUNNING if is_held(path / "lock") else ended}
+        iteration = _last_iteration(path)
+        end_state = FINISHED if iteration >= n_iterations else LOST
+        return {"iteration": iteration, "state": RUNNING if is_held(path / "lock") else end_state}
     return {}
 
 
@@ -268,26 +284,28 @@ def _status_in_file(path: Path) -> dict:
     The file is read again after the lock was free, since a worker may have ended, or another begun, in between.
     """
     status = read_json(path / "status.json")
-    while status.get("state") in ALIVE and not _lives(path, status):
-        if (again := read_json(path / "status.json")) == status:
+    while status.get("state") in ALIVE and not _is_alive(path, status):
+        if (second_status := read_json(path / "status.json")) == status:
             return status | {"state": LOST}
-        status = again
+        status = second_status
     return status
 
 
-def _lives(path: Path, status: dict) -> bool:
+def _is_alive(path: Path, status: dict) -> bool:
     """Return whether a process holds the lock of the run or its queue; without locks, whether the heartbeat is recent."""
     locks = [path / "lock"] + [
         path.parent / QUEUES / str(name) for name in [status.get("queue")] if name
     ]
-    held = [is_held(lock) for lock in locks]
-    return any(held) or (None in held and abs(time.time() - status.get("time", 0)) <= LOST_AFTER)
+    is_locked = [is_held(lock) for lock in locks]
+    return any(is_locked) or (
+        None in is_locked and abs(time.time() - status.get("time", 0)) <= LOST_AFTER
+    )
 
 
 def why_lost(status: dict) -> str:
     """Return a sentence on why a worker may have ended without an error, given its last status."""
-    known, now = status.get(KILLED_FOR_MEMORY), killed_for_memory()
-    if None in (known, now) or now <= known:
+    n_before, n_now = status.get(KILLED_FOR_MEMORY), killed_for_memory()
+    if None in (n_before, n_now) or n_now <= n_before:
         return "its worker ended without an error message: it was killed, or the machine went down"
     return (
         "its worker ended without an error message, perhaps killed for lack of memory: the system has killed processes "

@@ -27,8 +27,8 @@ from workbench.runs.store.status import (
 def pending(path: Path) -> list[Intervention]:
     """Return the requested changes of settings that a run has not yet applied, in order, with iteration 0."""
     return [
-        Intervention(0, changes, *about)
-        for iteration, changes, *about in read_json(path / INTERVENTIONS).get("log", [])
+        Intervention(0, changes, *origin)
+        for iteration, changes, *origin in read_json(path / INTERVENTIONS).get("log", [])
         if iteration is None
     ]
 
@@ -45,9 +45,9 @@ def ask(path: Path, changes: Mapping, who: str | None = None) -> dict[str, float
     """
     refuse_finished(path)
     spec = read_spec(path)
-    for asked in pending(path):
-        made = asked._replace(iteration=spec.held_after + 1)
-        spec = replace(spec, interventions=(*spec.interventions, made))
+    for request in pending(path):
+        intervention = request._replace(iteration=spec.held_after + 1)
+        spec = replace(spec, interventions=(*spec.interventions, intervention))
     values = checked_changes(spec, changes)
     when = datetime.now(UTC).isoformat(timespec="seconds")
     entry = [None, values, who if who is not None else user_name(), when]

@@ -100,11 +100,11 @@ def create_run(
 
 def _not_turned(path: Path) -> Path:
     """Return the first of the paths NAME, NAME-2, NAME-3, … at which no run has had settings changed while it ran."""
-    free, number = path, 1
-    while (free / INTERVENTIONS).exists():
+    free_path, number = path, 1
+    while (free_path / INTERVENTIONS).exists():
         number += 1
-        free = path.with_name(f"{path.name}-{number}")
-    return free
+        free_path = path.with_name(f"{path.name}-{number}")
+    return free_path
 
 
 def _unwritable(store: Path, error: OSError) -> StoreError:
@@ -146,18 +146,18 @@ def _make_run(path: Path, spec: RunSpec, train: Corpus, test: Corpus | None, bud
 def _remove_leftovers(store: Path) -> None:
     """Delete incomplete folders and files left by processes that were killed while creating or deleting a run."""
     for folder in (store, store / CORPORA, store / WARM_STARTS):
-        for left in folder.glob(".*.partial"):
+        for leftover in folder.glob(".*.partial"):
             with contextlib.suppress(OSError):
-                if time.time() - left.stat().st_mtime > LEFT_AFTER:
-                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+                if time.time() - leftover.stat().st_mtime > LEFT_AFTER:
+                    shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
 
 
 def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
     engine, model, _ = spec.parts()
-    group, leaves = zarr.create_group(str(path / DATA), zarr_format=3), recorded(spec)
-    n_topics = leaves.sizes.get("topic", 0)
+    group, columns = zarr.create_group(str(path / DATA), zarr_format=3), recorded(spec)
+    n_topics = columns.sizes.get("topic", 0)
     capacity = max(n_topics, GROWING_CAPACITY) if engine.grows else n_topics
-    n_columns = leaves.width(capacity)
+    n_columns = columns.width(capacity)
 
     def array(
         name: str,
@@ -187,9 +187,17 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
         ("iteration", "column"),
         np.nan,
     )
-    for name, shape in leaves.shapes(model.dims(train) | {"topic": capacity}).items():
-        about = leaves.variables[name]
-        array(name, (CAPACITY, *shape), (1, *_chunk_of(shape)), about.dtype, about.dims, 0, COUNTS)
+    for name, shape in columns.shapes(model.dims(train) | {"topic": capacity}).items():
+        variable = columns.variables[name]
+        array(
+            name,
+            (CAPACITY, *shape),
+            (1, *_chunk_of(shape)),
+            variable.dtype,
+            variable.dims,
+            0,
+            COUNTS,
+        )
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (3,), (3,), "int64", ("committed_of",), 0)[:] = 0, 0, n_topics
     describe_run(
@@ -198,13 +206,13 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
             "schema": SCHEMA,
             "arrays": {name: described(array) for name, array in group.arrays()},
             "spec": spec.to_json(),
-            "columns": leaves.names,
-            "vectors": leaves.vectors,
-            "kept": leaves.kept,
+            "columns": columns.names,
+            "vectors": columns.vectors,
+            "kept": columns.snapshot_names,
             "versions": versions(),
             "snapshots_kept": max(2, budget // max(snapshot_bytes(spec, train), 1)),
         }
-        | (leaves.described() if spec.module else {}),
+        | (columns.described() if spec.module else {}),
     )
 
 
@@ -223,10 +231,10 @@ def snapshot_bytes(spec: RunSpec, train: Corpus) -> int:
 
 def array_bytes(spec: RunSpec, train: Corpus) -> list[int]:
     """Return the bytes of each array of a snapshot, before compression."""
-    leaves = recorded(spec)
-    shapes = leaves.shapes(spec.parts()[1].dims(train))
+    columns = recorded(spec)
+    shapes = columns.shapes(spec.parts()[1].dims(train))
     return [
-        np.dtype(leaves.variables[name].dtype).itemsize * math.prod(shape)
+        np.dtype(columns.variables[name].dtype).itemsize * math.prod(shape)
         for name, shape in shapes.items()
     ]
 
@@ -315,14 +323,14 @@ class RunWriter:
         )
 
     def _open(self) -> None:
-        for leftover in [*self.path.rglob("*.partial")]:
-            if leftover.is_dir():  # document arrays of a process that was killed
-                shutil.rmtree(leftover, ignore_errors=True)
+        for leftover_path in [*self.path.rglob("*.partial")]:
+            if leftover_path.is_dir():  # document arrays of a process that was killed
+                shutil.rmtree(leftover_path, ignore_errors=True)
             else:
-                leftover.unlink(missing_ok=True)
+                leftover_path.unlink(missing_ok=True)
         stored = self._stored = Stored(self.path, "r+")
         self.spec = read_spec(self.path)
-        self._recorded, self._snapshots_kept = stored.recorded, stored.about["snapshots_kept"]
+        self._recorded, self._snapshots_kept = stored.recorded, stored.attributes["snapshots_kept"]
         self._versions, self._has_provenance = stored.versions, False
         self._numbers, self._snapshot_iteration, self._counts = (
             stored.numbers,
@@ -332,38 +340,44 @@ class RunWriter:
         committed = stored.committed()
         self.n_rows, self._n_snapshots, self._n_topics = committed
         self._filled = committed
-        known = stored.rows(committed)
-        self._known = np.pad(
-            known, [(0, 0), (0, self._numbers.shape[1] - known.shape[1])], constant_values=np.nan
+        known_rows = stored.rows(committed)
+        self._known_rows = np.pad(
+            known_rows,
+            [(0, 0), (0, self._numbers.shape[1] - known_rows.shape[1])],
+            constant_values=np.nan,
         )
         first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
         self._chunk_start, self._chunk = (
             first,
             np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan),
         )
-        self._chunk[: self.n_rows - first] = self._known[first:]
+        self._chunk[: self.n_rows - first] = self._known_rows[first:]
         self._iterations = stored.iterations(committed).tolist()
-        self._began, self._began_at = time.monotonic(), None
+        self._start_time, self._start_iteration = time.monotonic(), None
         self._flush_due, self._checkpoint_due = (
-            self._began + FLUSH_EVERY,
-            self._began + CHECKPOINT_EVERY,
+            self._start_time + FLUSH_EVERY,
+            self._start_time + CHECKPOINT_EVERY,
         )
-        self.iteration = self.committed = int(self._known[-1, 0]) if self.n_rows else 0
+        self.iteration = self.committed = int(self._known_rows[-1, 0]) if self.n_rows else 0
         names = self._recorded.names
         self._clocks = [1 + names.index(name) for name in ("elapsed", "cpu_time") if name in names]
-        self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(len(self._clocks))
+        self._latest = (
+            self._known_rows[-1, self._clocks] if self.n_rows else np.zeros(len(self._clocks))
+        )
 
     # ------------------------------------------------------------------ the sink of the loop
 
     def record(self, row: Row) -> None:
         self._grow_to(row.n_topics)
         values = self._recorded.values(row, self._stored.capacity)
-        if len(self._known) and row.iteration <= self._known[-1, 0]:
+        if len(self._known_rows) and row.iteration <= self._known_rows[-1, 0]:
             self._compare(row.iteration, values)
             return
         if not self._has_provenance:
             record_provenance(
-                self.path, self._versions, int(self._known[-1, 0]) if len(self._known) else 0
+                self.path,
+                self._versions,
+                int(self._known_rows[-1, 0]) if len(self._known_rows) else 0,
             )
             self._has_provenance = True
         index = self.n_rows - self._chunk_start
@@ -394,19 +408,24 @@ class RunWriter:
             )
         # last, since the capacity is read from it
         self._numbers.resize((self._numbers.shape[0], self._recorded.width(capacity)))
-        more = self._numbers.shape[1] - self._chunk.shape[1]
-        self._chunk, self._known = (
-            np.pad(rows, [(0, 0), (0, more)]) for rows in (self._chunk, self._known)
+        n_more = self._numbers.shape[1] - self._chunk.shape[1]
+        self._chunk, self._known_rows = (
+            np.pad(rows, [(0, 0), (0, n_more)]) for rows in (self._chunk, self._known_rows)
         )
 
     def _compare(self, iteration: int, values: np.ndarray) -> None:
         """Raise StoreError if a recomputed row differs from the committed row of that iteration in more than clocks."""
-        known, timed = self._known[self._known[:, 0] == iteration], self._clocks
+        known_row, clock_columns = (
+            self._known_rows[self._known_rows[:, 0] == iteration],
+            self._clocks,
+        )
         # values that were never written are NaN in the store, and 0 in a row
-        of_topics = self._recorded.width(0)
-        known[:, of_topics:] = np.nan_to_num(known[:, of_topics:], nan=0.0)
-        if len(known) and not np.array_equal(
-            np.delete(known[0], timed), np.delete(values, timed), equal_nan=True
+        first_topic_column = self._recorded.width(0)
+        known_row[:, first_topic_column:] = np.nan_to_num(
+            known_row[:, first_topic_column:], nan=0.0
+        )
+        if len(known_row) and not np.array_equal(
+            np.delete(known_row[0], clock_columns), np.delete(values, clock_columns), equal_nan=True
         ):
             raise StoreError(
                 f"run '{self.path.name}' does not reproduce its iteration {iteration}: its kernels or its machine have "
@@ -444,28 +463,30 @@ class RunWriter:
             2, self._snapshots_kept * (n_topics_at_first or 1) // (self._n_topics or 1)
         ):
             return
-        gone = slots[:-1][::2]
-        for slot in gone:
+        old_slots = slots[:-1][::2]
+        for slot in old_slots:
             self._iterations[slot] = 0
         self._snapshot_iteration[: self._n_snapshots] = self._iterations
         for name in self._counts:
-            for slot in gone:
+            for slot in old_slots:
                 shutil.rmtree(self.path / DATA / name / "c" / str(slot), ignore_errors=True)
 
     def checkpoint(self, position: Position, now: bool = False) -> None:
         self.iteration = max(self.iteration, position.iteration)
-        if self._began_at is None:
-            self._began, self._began_at = time.monotonic(), position.iteration
-        began = time.monotonic()
-        if now or began >= self._checkpoint_due:
+        if self._start_iteration is None:
+            self._start_time, self._start_iteration = time.monotonic(), position.iteration
+        start = time.monotonic()
+        if now or start >= self._checkpoint_due:
             self.flush()  # raises if the folder was deleted
             write_checkpoint(self.path / CHECKPOINT, position)
-            ended = time.monotonic()
-            self._checkpoint_due = ended + max(CHECKPOINT_EVERY, (ended - began) / CHECKPOINT_SHARE)
+            end = time.monotonic()
+            self._checkpoint_due = end + max(CHECKPOINT_EVERY, (end - start) / CHECKPOINT_SHARE)
 
     def trail(self, name: str, iteration: int) -> list[tuple[int, float]]:
-        earlier = self._known[self._known[:, 0] <= iteration]
-        return [(int(row[0]), float(row[1 + self._recorded.names.index(name)])) for row in earlier]
+        earlier_rows = self._known_rows[self._known_rows[:, 0] <= iteration]
+        return [
+            (int(row[0]), float(row[1 + self._recorded.names.index(name)])) for row in earlier_rows
+        ]
 
     def settle(self, iteration: int) -> None:
         settle(self.path, iteration, self.spec.rule)
@@ -484,18 +505,18 @@ class RunWriter:
     def flush(self) -> None:
         """Write the buffered rows, then the commit counter."""
         self._check_there()
-        began, used = time.monotonic(), self.n_rows - self._chunk_start
-        if used:
+        start, n_used = time.monotonic(), self.n_rows - self._chunk_start
+        if n_used:
             self._numbers[self._chunk_start : self._chunk_start + ROWS_PER_CHUNK] = self._chunk
         committed = Committed(self.n_rows, self._n_snapshots, self._n_topics)
         if self._n_topics > self._filled.n_topics:
             self._stored.fill(committed, self._iterations, self._filled)
             self._filled = committed
         self._stored.counter[:] = committed
-        self.committed = int(self._chunk[used - 1, 0]) if used else self.committed
-        ended = time.monotonic()
-        self._flush_due = ended + min(max(FLUSH_EVERY, (ended - began) / FLUSH_SHARE), FLUSH_WITHIN)
-        if used == ROWS_PER_CHUNK:
+        self.committed = int(self._chunk[n_used - 1, 0]) if n_used else self.committed
+        end = time.monotonic()
+        self._flush_due = end + min(max(FLUSH_EVERY, (end - start) / FLUSH_SHARE), FLUSH_WITHIN)
+        if n_used == ROWS_PER_CHUNK:
             self._chunk_start, self._chunk = self.n_rows, np.full_like(self._chunk, np.nan)
 
     # ------------------------------------------------------------------ the heartbeat
@@ -503,7 +524,7 @@ class RunWriter:
     def beat(self, state: str, message: str = "") -> None:
         """Write the run's heartbeat, the status file: state, iteration, time left and message."""
         if state == PAUSED:
-            self._began_at = None  # a pause must not count in the speed
+            self._start_iteration = None  # a pause must not count in the speed
         self._check_there()
         replace_json(
             self.path / "status.json",
@@ -519,10 +540,14 @@ class RunWriter:
         )
 
     def _time_left(self, state: str) -> float | None:
-        done = self.iteration - (self._began_at or 0)
-        if state != RUNNING or self._began_at is None or done <= 0:
+        n_done = self.iteration - (self._start_iteration or 0)
+        if state != RUNNING or self._start_iteration is None or n_done <= 0:
             return None
-        return (time.monotonic() - self._began) / done * (self.spec.n_iterations - self.iteration)
+        return (
+            (time.monotonic() - self._start_time)
+            / n_done
+            * (self.spec.n_iterations - self.iteration)
+        )
 
 
 def lock_run(path: Path) -> Lock:
@@ -554,6 +579,6 @@ def remove_run(path: Path) -> None:
     """
     path = Path(path)
     with lock_run(path):
-        gone = partial_of(path)
-        path.rename(gone)
-    shutil.rmtree(gone, ignore_errors=True)
+        hidden_path = partial_of(path)
+        path.rename(hidden_path)
+    shutil.rmtree(hidden_path, ignore_errors=True)

@@ -57,7 +57,7 @@ def client_of(scheduler) -> Iterator[Client]:
     ClusterError
         The extra ``scale`` is not installed, the address is invalid, no scheduler answers, or no worker connects.
     """
-    with _made(scheduler) as client:
+    with _open_client(scheduler) as client:
         await_worker(client)
         yield client
 
@@ -74,7 +74,7 @@ def await_worker(client: Client) -> None:
 
 
 @contextlib.contextmanager
-def _made(scheduler) -> Iterator[Client]:
+def _open_client(scheduler) -> Iterator[Client]:
     """Yield a client of the scheduler, existing or new, without waiting for a worker."""
     try:
         import distributed
@@ -165,8 +165,8 @@ async def _identity(address: str) -> dict:
 def check_workers(client: Client) -> dict[str, About]:
     """Return the `About` of each worker by address; raise ClusterError if a version or kernel differs from this process's."""
     return {
-        address: checked(about, address)
-        for address, about in ask_workers(client, about_process).items()
+        address: checked(software, address)
+        for address, software in ask_workers(client, about_process).items()
     }
 
 
@@ -184,12 +184,13 @@ def ask_workers(client: Client, function: Callable, *arguments) -> dict:
     return answers
 
 
-def checked(about: About, address: str, here: About | None = None) -> About:
-    """Return ``about`` if the version and kernels equal those of ``here`` (default: this process); else raise ClusterError."""
-    here = here or about_process()
-    if about[:2] != here[:2]:
+def checked(software: About, address: str, client: About | None = None) -> About:
+    """Return ``software`` if version and kernels equal those of ``client`` (default: this process); else raise ClusterError."""
+    client = client or about_process()
+    if software[:2] != client[:2]:
         raise ClusterError(
-            f"worker {address} on {about.machine} has workbench {about.workbench} with kernels {about.kernels}, and the client "
-            f"{here.workbench} with {here.kernels}: the numbers may differ; install the same there, and restart the worker"
+            f"worker {address} on {software.machine} has workbench {software.workbench} with kernels {software.kernels}, "
+            f"and the client {client.workbench} with {client.kernels}: the numbers may differ; install the same there, and "
+            "restart the worker"
         )
-    return about
+    return software

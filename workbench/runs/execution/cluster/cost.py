@@ -75,14 +75,14 @@ def cost_of(client: Client, planned: Planned) -> str:
         return "no worker is left on the cluster, so the cost of an iteration is not known"
     n_workers = min(len(threads), n_parts)
     phases = moved_by(planned)
-    moved, _ = network_of(phases, n_workers)
-    text = f"{n_workers} worker{'s' * (n_workers > 1)}, {moved / 1e9:.2g} GB over the network in an iteration"
+    n_bytes, _ = network_of(phases, n_workers)
+    text = f"{n_workers} worker{'s' * (n_workers > 1)}, {n_bytes / 1e9:.2g} GB over the network in an iteration"
     if train.n_tokens * (spec.n_topics or 1) * spec.n_iterations < LONG:
         return text
     home = min(threads)
     timed_spec = replace(spec, warm_start=None, test=None, split=None, start=None)
     try:  # if that worker is lost, another one measures the time
-        timed = client.submit(
+        future = client.submit(
             seconds_over_shard,
             timed_spec,
             sent(train),
@@ -90,7 +90,7 @@ def cost_of(client: Client, planned: Planned) -> str:
             allow_other_workers=True,
             pure=False,
         )
-        computed = timed.result() * train.n_parts
+        seconds_computing = future.result() * train.n_parts
         per_byte = _seconds_of_a_byte(client, home)
     except (
         *losses(),
@@ -103,7 +103,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         """Return the seconds that an iteration on n workers spends computing, and those it spends waiting for the network."""
         waiting = any(phase.in_turn for phase in phases)
         n_busy = 1 if waiting else min(n * threads[home], n_parts)
-        return computed / n_busy, network_of(phases, n)[1] * per_byte
+        return seconds_computing / n_busy, network_of(phases, n)[1] * per_byte
 
     text += f", about {format_duration(sum(seconds(n_workers)))} each"
     too_many = next((n for n in range(1, n_parts + 1) if np.less(*seconds(n))), None)
@@ -121,9 +121,9 @@ def seconds_over_shard(spec: RunSpec, corpus: str | AnyCorpus) -> float:
 
 def _seconds_of_a_byte(client: Client, home: str) -> float:
     """Return the seconds that a byte takes to a worker, or back from there; the better of two measurements."""
-    sample, tries = np.zeros(SAMPLE, np.uint8), []
+    sample, measurements = np.zeros(SAMPLE, np.uint8), []
     for _ in range(2):
-        begun = time.perf_counter()
+        start = time.perf_counter()
         client.gather(client.scatter(sample, workers=[home], hash=False))
-        tries.append((time.perf_counter() - begun) / (2 * SAMPLE))
-    return min(tries)
+        measurements.append((time.perf_counter() - start) / (2 * SAMPLE))
+    return min(measurements)

@@ -46,11 +46,19 @@ from workbench.runs.execution.cluster.on_worker import (
     forget_others,
     in_turn,
     make_part,
-    owned,
     workers_there,
+    writable_copy,
 )
 from workbench.runs.parts.crew import PartsLost
-from workbench.runs.parts.part import Call, Met, Place, Returned, Setting, opened, with_state
+from workbench.runs.parts.part import (
+    Call,
+    Contribution,
+    Returned,
+    Setting,
+    ShardRange,
+    opened,
+    with_state,
+)
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -61,8 +69,8 @@ LOOK_EVERY = 0.2
 """Seconds between two checks of the workers, and two calls of ``interrupt``, while waiting for results."""
 
 
-class OnWorkers:
-    """All parts (shards) of a run's data, on workers of a cluster; `workbench.runs.parts.crew.Here` documents the methods.
+class WorkerParts:
+    """All parts (shards) of a run's data, on workers of a cluster; methods as `workbench.runs.parts.crew.LocalParts`.
 
     Raises
     ------
@@ -70,22 +78,24 @@ class OnWorkers:
         A worker has another version or other kernels, cannot read the corpus, or has too little memory.
     """
 
-    def __init__(self, client: Client, setting: Setting, places: list[Place]):
+    def __init__(self, client: Client, setting: Setting, shard_ranges: list[ShardRange]):
         self._client, self._key, self._setting = client, f"{client.id}/{uuid.uuid4().hex}", setting
         await_worker(client)
         client.run(forget_others, client.run_on_scheduler(clients_there), on_error="ignore")
         addresses = sorted(check_workers(client))
-        n_parts = len(places)
-        self._homes = [addresses[number * len(addresses) // n_parts] for number in range(n_parts)]
-        self._workers = sorted(set(self._homes))
-        self._subtrees = [*self._dealt_out(client.nthreads())]
-        self._sent: tuple[tuple, Future] | None = None
+        n_parts = len(shard_ranges)
+        self._part_workers = [
+            addresses[number * len(addresses) // n_parts] for number in range(n_parts)
+        ]
+        self._workers = sorted(set(self._part_workers))
+        self._subtrees = [*self._sum_tasks(client.nthreads())]
+        self._last_sent: tuple[tuple, Future] | None = None
         without_start = setting._replace(spec=replace(setting.spec, warm_start=None), scratch=None)
-        self._check_room(places)
+        self._check_room(shard_ranges)
         self._wait(
             [
-                self._submit(number, make_part, self._key, without_start, number, place)
-                for number, place in enumerate(places)
+                self._submit(number, make_part, self._key, without_start, number, shard_range)
+                for number, shard_range in enumerate(shard_ranges)
             ],
             never_interrupted,
         )
@@ -95,29 +105,33 @@ class OnWorkers:
     def collect(self, method: str, *arguments) -> list:
         """Call a method of every `Part` of the data; return the list of results in the order of the parts."""
         return self._wait(
-            [self._call(number, method, *arguments) for number in range(len(self._homes))],
+            [self._call(number, method, *arguments) for number in range(len(self._part_workers))],
             never_interrupted,
         )
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
         """Call a method of every part; yield one result at a time, in the order of the parts."""
-        return (self.alone(number, method, *arguments) for number in range(len(self._homes)))
+        return (self.alone(number, method, *arguments) for number in range(len(self._part_workers)))
 
     def alone(self, number: int, method: str, *arguments):
         """Call a method of one part and return the result."""
         return self._wait([self._call(number, method, *arguments)], never_interrupted)[0]
 
-    def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
+    def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Contribution | Returned:
         """Compute one phase of a step on the parts in turn, each from the shared arrays as the part before left them."""
-        left, sums = self._there(shared), []
-        for number, home in enumerate(self._homes):
-            result = self._submit(number, in_turn, self._key, number, call, left)
-            if number == 0 and (returned := self._returned(result, home, interrupt)):
+        shared_arrays, sums = self._scatter(shared), []
+        for number, home in enumerate(self._part_workers):
+            result = self._submit(number, in_turn, self._key, number, call, shared_arrays)
+            if number == 0 and (returned := self._early_result(result, home, interrupt)):
                 return returned
-            left, met = (self._at(home, itemgetter(which), result) for which in (0, 1))
-            sums.append((0, met))
-        left, met = self._wait([left, from_subtrees(sums, self._add)], interrupt)
-        return owned(Met(left, met.sums))
+            shared_arrays, contribution = (
+                self._submit_to(home, itemgetter(which), result) for which in (0, 1)
+            )
+            sums.append((0, contribution))
+        shared_arrays, contribution = self._wait(
+            [shared_arrays, from_subtrees(sums, self._add)], interrupt
+        )
+        return writable_copy(Contribution(shared_arrays, contribution.sums))
 
     def side_by_side(
         self,
@@ -125,182 +139,189 @@ class OnWorkers:
         shared: dict | None,
         interrupt: Callable,
         warm_start: WarmStart | None = None,
-    ) -> Met | Returned:
+    ) -> Contribution | Returned:
         """Compute one phase of a step on all parts in parallel, from the same shared arrays; return the summed changes."""
-        there = None if shared is None else self._there(shared)
+        shared_arrays = None if shared is None else self._scatter(shared)
         results = [
-            (level, self._at(home, change_some, self._key, numbers, call, there, warm_start))
+            (
+                level,
+                self._submit_to(
+                    home, change_some, self._key, numbers, call, shared_arrays, warm_start
+                ),
+            )
             for home, level, numbers in self._subtrees
         ]
-        if returned := self._returned(results[0][1], self._homes[0], interrupt):
+        if returned := self._early_result(results[0][1], self._part_workers[0], interrupt):
             return returned
-        (met,) = self._wait([from_subtrees(results, self._add)], interrupt)
-        self._sent = None  # the arrays that were sent will be changed in place
-        return owned(met)
+        (contribution,) = self._wait([from_subtrees(results, self._add)], interrupt)
+        self._last_sent = None  # the arrays that were sent will be changed in place
+        return writable_copy(contribution)
 
-    def _returned(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
+    def _early_result(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
         """Return a phase's result, wrapped in `Returned`, if the first part completed it alone; None if sums are needed."""
-        (returned,) = self._wait([self._at(home, isinstance, result, Returned)], interrupt)
-        return self._wait([result], interrupt)[0] if returned else None
+        (is_early,) = self._wait([self._submit_to(home, isinstance, result, Returned)], interrupt)
+        return self._wait([result], interrupt)[0] if is_early else None
 
     def finish(self, shared: dict, sums: dict):
         """Complete a phase of a step from the shared arrays and the sums over all parts; return the phase's result."""
-        result = self._submit(0, finish, self._key, self._there(shared), sums)
+        result = self._submit(0, finish, self._key, self._scatter(shared), sums)
         (value,) = self._wait([result], never_interrupted)
 
-        def whole(state: State):
+        def restore(state: State):
             unchanged = {
                 name: value for name, value in shared.items() if getattr(state, name) is None
             }
             return state._replace(**unchanged)
 
-        return with_state(value, self._setting.spec.parts()[0].state, whole)
+        return with_state(value, self._setting.spec.parts()[0].state, restore)
 
     def cpu_seconds_elsewhere(self) -> float:
         """Return the CPU seconds that the workers with parts have used so far."""
         with self._seeing_losses(KeyError):
-            spent = self._client.run(time.process_time, workers=self._workers, on_error="ignore")
-        return sum(spent.values())
+            seconds = self._client.run(time.process_time, workers=self._workers, on_error="ignore")
+        return sum(seconds.values())
 
     def close(self) -> None:
         """Delete the parts on the workers."""
-        self._sent = None
+        self._last_sent = None
         with contextlib.suppress(OSError):  # where the scheduler is gone
             if self._client.status == "running":
                 self._client.run(forget, self._key, on_error="ignore")
 
     # ------------------------------------------------------------------ Dask
 
-    def _dealt_out(self, threads: dict[str, int]) -> Iterator[tuple[str, int, range]]:
+    def _sum_tasks(self, threads: dict[str, int]) -> Iterator[tuple[str, int, range]]:
         """Yield (worker, level, part numbers) of each task that sums over parts: a subtree of the binary tree of all sums.
 
         threads : number of threads of each worker, by address
         """
-        for home in self._workers:
-            first, n = self._homes.index(home), self._homes.count(home)
-            tasks = min(threads[home], n)
+        for worker in self._workers:
+            first, n = self._part_workers.index(worker), self._part_workers.count(worker)
+            tasks = min(threads[worker], n)
             for task in range(tasks):
                 for level, numbers in subtrees(
                     first + task * n // tasks, first + (task + 1) * n // tasks
                 ):
-                    yield home, level, numbers
+                    yield worker, level, numbers
 
     def _call(self, number: int, method: str, *arguments) -> Future:
         """Submit a task that calls a method of a part; return the task's future."""
         arguments = [
-            self._there(argument) if isinstance(argument, dict) else argument
+            self._scatter(argument) if isinstance(argument, dict) else argument
             for argument in arguments
         ]
         return self._submit(number, call, self._key, number, method, *arguments)
 
     def _submit(self, number: int, function: Callable, *arguments) -> Future:
         """Submit a task to the worker that has the part ``number``."""
-        return self._at(self._homes[number], function, *arguments)
+        return self._submit_to(self._part_workers[number], function, *arguments)
 
     def _add(self, a: Future, b: Future) -> Future:
         """Submit a task that adds the results of two tasks, to any worker with parts."""
-        return self._at(self._workers, added_up, a, b)
+        return self._submit_to(self._workers, added_up, a, b)
 
-    def _at(self, workers: str | list[str], function: Callable, *arguments) -> Future:
+    def _submit_to(self, workers: str | list[str], function: Callable, *arguments) -> Future:
         """Submit a task to one of the given workers."""
         return self._client.submit(
             function, *arguments, workers=workers, allow_other_workers=False, pure=False, retries=0
         )
 
-    def _there(self, shared: dict) -> Future:
+    def _scatter(self, shared: dict) -> Future:
         """Send the shared arrays to the workers, unless the same arrays were sent last; return the future of the arrays."""
         values = tuple(shared.values())
-        if self._sent is None or any(
-            a is not b for a, b in zip(self._sent[0], values, strict=True)
+        if self._last_sent is None or any(
+            a is not b for a, b in zip(self._last_sent[0], values, strict=True)
         ):
             with self._seeing_losses(KeyError):
                 # to one worker, from which the others fetch: a broadcast never ends if a worker is lost in it
                 (future,) = self._client.scatter([shared], workers=self._workers, hash=False)
-            self._sent = values, future
-        return self._sent[1]
+            self._last_sent = values, future
+        return self._last_sent[1]
 
     def _wait(self, futures: list[Future], interrupt: Callable) -> list:
         """Wait for tasks and return the results; raise a task's error, or PartsLost if a worker with parts is gone."""
         from distributed import wait
 
         with self._seeing_losses(), self._client.as_current():
-            while not self._within(lambda: wait(futures, timeout=LOOK_EVERY)):
+            while not self._try_once(lambda: wait(futures, timeout=LOOK_EVERY)):
                 interrupt()
             gathered = asyncio.run_coroutine_threadsafe(
                 self._client.gather(futures, asynchronous=True), self._client.loop.asyncio_loop
             )
             # one transfer for any time: if it were requested again at each check, a long one would never complete
             try:
-                while not self._within(lambda: gathered.result(LOOK_EVERY)):
+                while not self._try_once(lambda: gathered.result(LOOK_EVERY)):
                     pass
                 return gathered.result()
             finally:
                 gathered.cancel()
 
-    def _within(self, act: Callable) -> bool:
+    def _try_once(self, act: Callable) -> bool:
         """Call ``act`` and return True; on a TimeoutError check that the workers are alive, and return False."""
         try:
             act()
         except TimeoutError:
-            self._look()
+            self._check_alive()
             return False
         return True
 
     @contextlib.contextmanager
-    def _seeing_losses(self, *also: type) -> Iterator[None]:
+    def _seeing_losses(self, *further_types: type) -> Iterator[None]:
         """Within the block, turn Dask's exceptions for a lost worker or result into PartsLost.
 
-        also : further exception types that mean a loss here; in a task they could have other reasons
+        further_types : further exception types that mean a loss here; in a task they could have other reasons
         """
         try:
             yield
-        except (NoLongerThere, *losses(), *also) as error:
-            self._look()
+        except (NoLongerThere, *losses(), *further_types) as error:
+            self._check_alive()
             raise PartsLost(
                 f"a worker was lost with its results ({type(error).__name__})"
             ) from error
 
-    def _look(self) -> None:
+    def _check_alive(self) -> None:
         """Raise PartsLost if a worker with parts is gone, and ClusterError if the scheduler is gone."""
         # not `scheduler_info`: it answers from a cache, from which a timer may have removed workers
         try:
-            there = (
+            addresses = (
                 self._client.run_on_scheduler(workers_there)
                 if self._client.status == "running"
                 else None
             )
         except (OSError, RuntimeError):  # the connection was lost meanwhile
-            there = None
-        if there is None:
+            addresses = None
+        if addresses is None:
             raise ClusterError(
                 "the scheduler is gone; start one again, and then continue with: workbench resume --scheduler"
             )
-        if lost := sorted(set(self._workers) - set(there)):
-            raise PartsLost(f"worker {lost[0]} was lost")
+        if lost_workers := sorted(set(self._workers) - set(addresses)):
+            raise PartsLost(f"worker {lost_workers[0]} was lost")
 
-    def _check_room(self, places: list[Place]) -> None:
+    def _check_room(self, shard_ranges: list[ShardRange]) -> None:
         """Raise ClusterError if a worker has too little memory for the parts assigned to it."""
         spec, free = self._setting.spec, ask_workers(self._client, available_memory)
-        for home in self._workers:
-            places_of_home = [
-                place for number, place in enumerate(places) if self._homes[number] == home
+        for worker in self._workers:
+            shards = [
+                shard_range
+                for number, shard_range in enumerate(shard_ranges)
+                if self._part_workers[number] == worker
             ]
-            needed = bytes_of(self._setting, places_of_home)
-            if needed > free[home].n_bytes:
+            n_bytes = bytes_of(self._setting, shards)
+            if n_bytes > free[worker].n_bytes:
                 raise ClusterError(
-                    f"worker {home} would need about {format_size(needed)} of memory for its part of {spec.name}, and "
-                    f"{format_size(free[home].n_bytes)} are free there; start more workers, or take fewer topics"
+                    f"worker {worker} would need about {format_size(n_bytes)} of memory for its part of {spec.name}, and "
+                    f"{format_size(free[worker].n_bytes)} are free there; start more workers, or take fewer topics"
                 )
 
 
-def bytes_of(setting: Setting, places: list[Place]) -> int:
+def bytes_of(setting: Setting, shard_ranges: list[ShardRange]) -> int:
     """Predict the bytes of memory of a process with these parts: documents, document arrays, copies of counts by word."""
     engine, model, options = setting.spec.parts()
     train = opened(setting.train)
-    of_words = train.n_words * padded(model.n_topics) * DOUBLE
-    total = COPIES * of_words
-    for place in places:
-        corpus = train.rows(place.first, place.last)
+    word_bytes = train.n_words * padded(model.n_topics) * DOUBLE
+    total = COPIES * word_bytes
+    for shard_range in shard_ranges:
+        corpus = train.rows(shard_range.first, shard_range.last)
         memory = engine.memory(corpus, model, options)
-        total += corpus.memory_bytes + memory.state + memory.indices - of_words
+        total += corpus.memory_bytes + memory.state + memory.indices - word_bytes
     return total

@@ -57,15 +57,21 @@ def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) 
     with ending_cleanly(control):
         quiet = config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"})
         with _seeing_losses(), quiet:
-            there = client.submit(lambda values: values, _Shared(shared), pure=False)
+            shared_future = client.submit(lambda values: values, _Shared(shared), pure=False)
         try:
             while True:
                 with _seeing_losses():
-                    places = AT_A_TIME * max(sum(client.nthreads().values()), 1)
-                for piece in islice(pieces, max(places - len(tasks), 0)):
+                    capacity = AT_A_TIME * max(sum(client.nthreads().values()), 1)
+                for piece in islice(pieces, max(capacity - len(tasks), 0)):
                     with _seeing_losses():
                         task = client.submit(
-                            _done, work, there, piece, about_process(), pure=False, retries=RETRIES
+                            _apply,
+                            work,
+                            shared_future,
+                            piece,
+                            about_process(),
+                            pure=False,
+                            retries=RETRIES,
                         )
                     tasks.append(task)
                 if not tasks:
@@ -75,24 +81,24 @@ def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) 
         finally:
             if client.status == "running":
                 with contextlib.suppress(OSError):
-                    client.cancel([there, *tasks])
+                    client.cancel([shared_future, *tasks])
 
 
 def _result(client: Client, task: Future, control: Control):
     """Wait for a task and return the result."""
     from distributed import KilledWorker, wait
 
-    within = FETCHED_WITHIN
+    patience = FETCHED_WITHIN
     while task.status != "error":
         control.raise_stop()
         if client.status != "running":
-            raise _gone()
+            raise _gone_error()
         await_worker(client)
         with _seeing_losses(), contextlib.suppress(TimeoutError), client.as_current():
             wait([task], timeout=LOOK_EVERY)
             if task.status != "error":
-                within *= 2  # the result may be large, or be computed again
-                return task.result(within)
+                patience *= 2  # the result may be large, or be computed again
+                return task.result(patience)
     error = task.exception()
     if isinstance(error, KilledWorker):
         raise ClusterError(
@@ -108,10 +114,10 @@ def _seeing_losses() -> Iterator[None]:
     try:
         yield
     except (*losses(), KeyError, TimeoutError) as error:
-        raise _gone() from error
+        raise _gone_error() from error
 
 
-def _gone() -> ClusterError:
+def _gone_error() -> ClusterError:
     return ClusterError(
         "the scheduler is gone, or was restarted, and nothing was kept; start it again with its workers, and ask again"
     )
@@ -124,7 +130,7 @@ class _Shared:
         self.values = values
 
 
-def _done(work: Callable, shared: _Shared, piece, client_has: About):
+def _apply(work: Callable, shared: _Shared, piece, client_has: About):
     """Return work(*shared, piece), computed on this worker; raise ClusterError if a version or kernel is not the client's."""
     from distributed import get_worker
 

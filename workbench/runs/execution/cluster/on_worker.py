@@ -1,23 +1,31 @@
-"""Functions that `fitting.OnWorkers` calls on the workers of a Dask cluster, for the parts of a run that they have."""
+"""Functions that `fitting.WorkerParts` calls on the workers of a Dask cluster, for the parts of a run that they have."""
 
 import numpy as np
 
 from workbench.engines.engine import State, WarmStart, never_interrupted
 from workbench.errors import DataError
 from workbench.runs.execution.cluster.connecting import ClusterError
-from workbench.runs.parts.crew import add_met, changes, once_in, private_copy
-from workbench.runs.parts.part import Call, Met, Part, Place, Returned, Setting, with_state
+from workbench.runs.parts.crew import add_contributions, changes, once_in, private_copy
+from workbench.runs.parts.part import (
+    Call,
+    Contribution,
+    Part,
+    Returned,
+    Setting,
+    ShardRange,
+    with_state,
+)
 
 PARTS: dict[tuple[str, int], Part] = {}
 """The parts on this worker, by (key of the run, number of the part); the key is ``CLIENT/…``, with the id of the client."""
-KEPT: dict[str, tuple[Call, dict]] = {}
+CALLS: dict[str, tuple[Call, dict]] = {}
 """By key of a run: its present call, and the values that are computed once for all its parts on this worker."""
 
 
-def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
+def make_part(key: str, setting: Setting, number: int, shard_range: ShardRange) -> None:
     """Create one part (shard) of a run on this worker, in the dict `PARTS`; raise ClusterError if it cannot be read."""
     try:
-        PARTS[key, number] = Part(setting, place, number)
+        PARTS[key, number] = Part(setting, shard_range, number)
     except DataError as error:
         raise ClusterError(
             f"a worker cannot read the corpus ({error}); keep it where all machines see it"
@@ -26,9 +34,9 @@ def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
 
 def forget(key: str) -> None:
     """Delete all parts of a run from this worker."""
-    KEPT.pop(key, None)
-    for known in [known for known in PARTS if known[0] == key]:
-        del PARTS[known]
+    CALLS.pop(key, None)
+    for part_key in [part_key for part_key in PARTS if part_key[0] == key]:
+        del PARTS[part_key]
 
 
 def clients_there(dask_scheduler) -> list[str]:
@@ -67,23 +75,29 @@ def call(key: str, number: int, method: str, *arguments):
 
 def change_some(
     key: str, numbers: range, call: Call, shared: dict | None, warm_start: WarmStart | None
-) -> Met | Returned:
+) -> Contribution | Returned:
     """Compute one phase of a step on some parts; return the sum of the changes that they make to the shared arrays."""
     parts = [part_of(key, number) for number in numbers]
-    known = KEPT.get(key)
-    if known is None or known[0] != call:  # concurrent threads may each create it once
-        known = KEPT[key] = call, {}
-    return changes(parts, call, shared, never_interrupted, warm_start, known[1])
+    values = CALLS.get(key)
+    if values is None or values[0] != call:  # concurrent threads may each create it once
+        values = CALLS[key] = call, {}
+    return changes(parts, call, shared, never_interrupted, warm_start, values[1])
 
 
-def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met] | Returned:
+def in_turn(
+    key: str, number: int, call: Call, shared: dict
+) -> tuple[dict, Contribution] | Returned:
     """Compute one phase of a step on one part; return the shared arrays with the part's changes, and the part's sums."""
     part = part_of(key, number)
     context = part.context(call.step, never_interrupted, once_in({}))
-    met = part.work(
+    contribution = part.work(
         call, {name: private_copy(value) for name, value in shared.items()}, context, None
     )
-    return met if isinstance(met, Returned) else (met.shared, Met({}, met.sums))
+    return (
+        contribution
+        if isinstance(contribution, Returned)
+        else (contribution.shared, Contribution({}, contribution.sums))
+    )
 
 
 def finish(key: str, shared: dict, sums: dict):
@@ -93,19 +107,21 @@ def finish(key: str, shared: dict, sums: dict):
     """
     part = part_of(key, 0)
 
-    def without(state: State):
+    def drop_unchanged(state: State):
         unchanged = (name for name in shared if np.array_equal(getattr(state, name), shared[name]))
         return state._replace(**dict.fromkeys(unchanged))
 
     value = part.finish({name: private_copy(array) for name, array in shared.items()}, sums)
-    return with_state(value, part.engine.state, without)
+    return with_state(value, part.engine.state, drop_unchanged)
 
 
-def added_up(a: Met, b: Met) -> Met:
+def added_up(a: Contribution, b: Contribution) -> Contribution:
     """Return the sum, in new arrays, of what two groups of parts contribute to a phase of a step."""
-    return add_met(owned(a), b)
+    return add_contributions(writable_copy(a), b)
 
 
-def owned(met: Met) -> Met:
+def writable_copy(contribution: Contribution) -> Contribution:
     """Return a copy of some parts' contribution to a phase, writable, since arrays from the network are read-only."""
-    return Met(*({name: private_copy(value) for name, value in arrays.items()} for arrays in met))
+    return Contribution(
+        *({name: private_copy(value) for name, value in arrays.items()} for arrays in contribution)
+    )

@@ -31,7 +31,7 @@ class Seen(NamedTuple):
 
     machine: str
     token: str  # read from the client's file; "" if the file is not visible
-    wrote: str  # name of the file that the worker wrote; "" if it could not write
+    file_name: str  # name of the file that the worker wrote; "" if it could not write
     is_held: bool  # whether the lock that the client holds is seen as held
     time: float  # seconds, by the clock of the worker
 
@@ -43,24 +43,24 @@ def check_shared(client: Client, store: Path) -> Path:
     holds, and have a clock within two seconds. The test folder is deleted.
     """
     store = Path(store).resolve()
-    was_there = store.is_dir()
+    existed = store.is_dir()
     probe, token = partial_of(store / "probe"), secrets.token_hex(8)
     try:
         probe.mkdir(parents=True)
         (probe / HERE).write_text(token)
         with Lock(probe / LOCK):
-            began = time.time()
+            start = time.time()
             answers = ask_workers(client, look_at_probe, str(probe))
-            ended = time.time()
+            end = time.time()
         for address, view in answers.items():
-            _check_seen(view, f"worker {address} on {view.machine}", probe, token, began, ended)
+            _check_seen(view, f"worker {address} on {view.machine}", probe, token, start, end)
     except OSError as error:
         raise StoreError(
             f"cannot write to the store {store}: {error.strerror or error}; choose another"
         ) from error
     finally:
         shutil.rmtree(probe, ignore_errors=True)
-        if not was_there:
+        if not existed:
             with contextlib.suppress(OSError):  # somebody has put something into it
                 store.rmdir()
     return store
@@ -76,25 +76,23 @@ def look_at_probe(path: str) -> Seen:
     reply = probe / f"{machine()}-{secrets.token_hex(8)}"
     try:
         reply.write_text(token)
-        wrote = reply.name
+        file_name = reply.name
     except OSError:
-        wrote = ""
-    return Seen(machine(), token, wrote, bool(is_held(probe / LOCK)), time.time())
+        file_name = ""
+    return Seen(machine(), token, file_name, bool(is_held(probe / LOCK)), time.time())
 
 
-def _check_seen(
-    view: Seen, worker: str, probe: Path, token: str, began: float, ended: float
-) -> None:
+def _check_seen(view: Seen, worker: str, probe: Path, token: str, start: float, end: float) -> None:
     """Raise ClusterError if a worker does not share the files or locks of the store, or its clock differs from this machine's.
 
-    view : what it saw; began, ended : times by this machine's clock between which it looked
+    view : what it saw; start, end : times by this machine's clock between which it looked
     """
     store = probe.parent
     if view.token != token:
         raise ClusterError(f"{worker} does not see the files of the store {store}; {ADVICE}")
-    if not view.wrote:
+    if not view.file_name:
         raise ClusterError(f"{worker} cannot write to the store {store}; make it writable there")
-    if _read(probe / view.wrote) != token:
+    if _read(probe / view.file_name) != token:
         raise ClusterError(
             f"a file that {worker} writes to the store {store} is not seen here; {ADVICE}"
         )
@@ -103,23 +101,23 @@ def _check_seen(
             f"{worker} does not see a lock that is held here in the store {store}; "
             "its file system needs locks that hold across machines (NFS: not mounted with nolock or local_lock)",
         )
-    ahead = view.time - min(max(view.time, began), ended)
-    if abs(ahead) > APART:
+    lead = view.time - min(max(view.time, start), end)
+    if abs(lead) > APART:
         raise ClusterError(
-            f"the clock of {worker} is {abs(ahead):,.1f} s {'ahead' if ahead > 0 else 'behind'} of that here, and {APART:.0f} "
+            f"the clock of {worker} is {abs(lead):,.1f} s {'ahead' if lead > 0 else 'behind'} of that here, and {APART:.0f} "
             "s are allowed; set both by a time server"
         )
 
 
 def _read(path: Path) -> str:
     """Return the text of a file as soon as it exists; "" if it does not appear in time."""
-    until = time.monotonic() + SEEN_WITHIN
+    deadline = time.monotonic() + SEEN_WITHIN
     while True:
         try:
             if text := path.read_text():
                 return text
         except OSError:
             pass
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             return ""
         time.sleep(0.05)

@@ -124,16 +124,16 @@ def _outcome_of_child(path: Path, lock: Lock, worker: Worker) -> str:
 
 def _lock_of(path: Path) -> Lock | None:
     """Acquire a run's lock, waiting for a holder that is ending; return None if another process computes the run."""
-    began, until = _beat(path), time.monotonic() + SILENT_WITHIN
+    first_beat, deadline = _beat(path), time.monotonic() + SILENT_WITHIN
     while True:
         try:
             return Lock(path / "lock", LOOK_AT_CHILD_EVERY)
         except LockHeld:
             state = read_status(path)["state"]
             # of an interrupted run the lock is free by now
-            if _beat(path) > began + LIVES or (state in ENDED and state != LOST):
+            if _beat(path) > first_beat + LIVES or (state in ENDED and state != LOST):
                 return None
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise ClusterError(
                     f"run '{path.name}' is locked by a machine that has been silent for {SILENT_WITHIN:.0f} s; see to it"
                 ) from None
@@ -172,18 +172,18 @@ def work_through_on(
     ClusterError
         The scheduler is gone; committed results of the runs are kept.
     """
-    left = [run for run in runs if run.state != FINISHED]
-    if left:
+    unfinished = [run for run in runs if run.state != FINISHED]
+    if unfinished:
         with (
-            new_lock(left[0].path.resolve().parent / QUEUES) as lock,
+            new_lock(unfinished[0].path.resolve().parent / QUEUES) as lock,
             ending_cleanly(control := Control()),
         ):
-            queue = _Queue(left, client, lock)
+            queue = _Queue(unfinished, client, lock)
             while queue.left() and not control.stopping():
-                began = time.monotonic()
+                start = time.monotonic()
                 queue.look()
                 on_progress(queue.left())
-                time.sleep(max(LOOK_EVERY, (time.monotonic() - began) / LOOKING_SHARE))
+                time.sleep(max(LOOK_EVERY, (time.monotonic() - start) / LOOKING_SHARE))
             if control.stopping():
                 queue.stop()
         control.raise_stop()
@@ -194,16 +194,16 @@ class _Queue:
     """A queue of unfinished runs: runs with a Dask task, runs computed by other processes, and paused runs."""
 
     def __init__(self, runs: list[Run], client: Client, lock: Lock):
-        self._client, self._lock, self._has = client, lock, about_process()
+        self._client, self._lock, self._software = client, lock, about_process()
         self._tasks: dict[Run, Future] = {}
         self._n_submitted = 0
-        self._paused: set[Run] = set()
-        self._elsewhere = {run for run in runs if run.state not in ENDED}
-        self._beaten = time.monotonic()
-        self._submit([run for run in runs if run not in self._elsewhere])
+        self._paused_runs: set[Run] = set()
+        self._external_runs = {run for run in runs if run.state not in ENDED}
+        self._beat_time = time.monotonic()
+        self._submit([run for run in runs if run not in self._external_runs])
 
     def left(self) -> list[Run]:
-        return [*self._tasks, *self._paused, *self._elsewhere]
+        return [*self._tasks, *self._paused_runs, *self._external_runs]
 
     def look(self) -> None:
         """Drop runs that have ended, and submit unfinished runs that another process no longer computes."""
@@ -212,13 +212,15 @@ class _Queue:
         for run, task in list(self._tasks.items()):
             if task.done():
                 self._take_result(run, task)
-        ended = {
+        ended_runs = {
             run: state
-            for run in self._elsewhere
+            for run in self._external_runs
             if (state := run.state) in ENDED or self._has_no_task(run)
         }
-        self._elsewhere -= ended.keys()
-        self._submit([run for run, state in ended.items() if state not in ENDED or state == LOST])
+        self._external_runs -= ended_runs.keys()
+        self._submit(
+            [run for run, state in ended_runs.items() if state not in ENDED or state == LOST]
+        )
         self._look_at_waiting()
 
     def _has_no_task(self, run: Run) -> bool:
@@ -235,7 +237,7 @@ class _Queue:
             self._tasks[run] = self._client.submit(
                 compute,
                 str(run.path.resolve()),
-                self._has,
+                self._software,
                 str(self._lock.path),
                 key=f"{run.name}-{secrets.token_hex(4)}",
                 retries=RETRIES,
@@ -249,42 +251,42 @@ class _Queue:
         del self._tasks[run]
         outcome, error = _outcome(task)
         if error is not None:
-            ended = (FINISHED, STOPPED, FAILED)
+            end_states = (FINISHED, STOPPED, FAILED)
             with contextlib.suppress(LockHeld, OSError), Lock(run.path / "lock"):
-                if read_json(run.path / "status.json", {}).get("state") not in ended:
+                if read_json(run.path / "status.json", {}).get("state") not in end_states:
                     set_state(run.path, FAILED, queue=None, message=_reason(error))
         elif outcome == ELSEWHERE:
-            self._elsewhere.add(run)
+            self._external_runs.add(run)
         elif outcome == PAUSED:
-            self._paused.add(run)
+            self._paused_runs.add(run)
 
     def _look_at_waiting(self) -> None:
         """Write the heartbeats of waiting runs; cancel the tasks of runs to be stopped, and submit paused runs that resume."""
-        due = time.monotonic() - self._beaten > BEAT_EVERY
-        self._beaten = time.monotonic() if due else self._beaten
-        for run in [*self._tasks, *self._paused]:
+        is_due = time.monotonic() - self._beat_time > BEAT_EVERY
+        self._beat_time = time.monotonic() if is_due else self._beat_time
+        for run in [*self._tasks, *self._paused_runs]:
             request = requested(run.path)
-            if (due or request != RUNNING) and not _waits(run):
-                self._paused.discard(run)
+            if (is_due or request != RUNNING) and not _is_waiting(run):
+                self._paused_runs.discard(run)
                 if run in self._tasks and (request == STOPPED or not is_run(run.path)):
                     self._client.cancel(self._tasks.pop(run))
-        goes_on = [run for run in self._paused if requested(run.path) == RUNNING]
-        self._paused.difference_update(goes_on)
-        self._submit(goes_on)
+        resumed_runs = [run for run in self._paused_runs if requested(run.path) == RUNNING]
+        self._paused_runs.difference_update(resumed_runs)
+        self._submit(resumed_runs)
 
     def stop(self) -> None:
         """Stop the runs of the queue: waiting ones at once, others after the current step."""
-        runs = [*self._tasks, *self._paused]
+        runs = [*self._tasks, *self._paused_runs]
         for run in runs:
             with contextlib.suppress(StoreError):  # removed meanwhile
                 run.stop()
-        never = [task for run, task in self._tasks.items() if not _waits(run)]
+        waiting_tasks = [task for run, task in self._tasks.items() if not _is_waiting(run)]
         if self._client.status == "running":
-            self._client.cancel(never)
-        for run in self._paused:
-            _waits(run)
-        until = time.monotonic() + ENDING
-        while time.monotonic() < until and any(run.state not in ENDED for run in runs):
+            self._client.cancel(waiting_tasks)
+        for run in self._paused_runs:
+            _is_waiting(run)
+        deadline = time.monotonic() + ENDING
+        while time.monotonic() < deadline and any(run.state not in ENDED for run in runs):
             time.sleep(LOOK_EVERY)
 
 
@@ -308,7 +310,7 @@ def _outcome(task: Future) -> tuple[str | None, Exception | None]:
         raise ClusterError(GONE) from error
 
 
-def _waits(run: Run) -> bool:
+def _is_waiting(run: Run) -> bool:
     """Write the heartbeat and the requested state of a run; return whether it is still waiting or being computed.
 
     The lock of the run is held meanwhile, so that the status of a running process is not overwritten.
@@ -360,20 +362,20 @@ def leave(runs: list[Run], client: Client) -> None:
     """
     from distributed import Event, fire_and_forget
 
-    left = [run for run in runs if run.state != FINISHED]
-    warn_of_other_kernels(left)
+    unfinished = [run for run in runs if run.state != FINISHED]
+    warn_of_other_kernels(unfinished)
     paths, name = (
-        [str(run.path.resolve()) for run in left],
+        [str(run.path.resolve()) for run in unfinished],
         f"workbench-begun-{secrets.token_hex(8)}",
     )
     task = client.submit(
         keep, paths, about_process(), name, retries=RETRIES, pure=False, priority=1
     )
-    submitted, until = Event(name, client=client), time.monotonic() + WORKERS_WITHIN
-    while not submitted.wait(LOOK_EVERY):
+    submission, deadline = Event(name, client=client), time.monotonic() + WORKERS_WITHIN
+    while not submission.wait(LOOK_EVERY):
         if task.status == "error":
             raise ClusterError(_reason(task.exception()))
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             client.cancel(task)
             raise ClusterError(
                 f"no worker had a free thread within {WORKERS_WITHIN:.0f} s, and nothing was started; add workers, or try later"
@@ -388,11 +390,11 @@ def keep(paths: list[str], client_has: About, name: str) -> None:
     checked(about_process(), get_worker().address, client_has)
     client = get_client()
     secede()
-    submitted, calls = Event(name, client=client), count()
+    submission, counter = Event(name, client=client), count()
 
-    def on_progress(left: list[Run]) -> None:
-        if next(calls) == 0:
-            submitted.set()
+    def on_progress(unfinished: list[Run]) -> None:
+        if next(counter) == 0:
+            submission.set()
 
     runs = [Run(path) for path in map(Path, paths) if is_run(path)]
     work_through_on(client, runs, on_progress)
