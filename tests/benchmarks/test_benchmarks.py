@@ -70,7 +70,7 @@ def test_a_run_writes_its_tables_and_goes_on_where_it_was_stopped(tmp_path):
 
 
 @of_peers
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_pass_in_batches_is_measured_of_every_contender():
     """Each has topics afterwards that predict better than words that are all alike, of nine."""
     rows = pd.DataFrame(online.measure(TOY, SimpleNamespace(rounds=1)))
@@ -81,7 +81,7 @@ def test_a_pass_in_batches_is_measured_of_every_contender():
     assert "| online-vb |" in online.told(rows)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_estimators_are_measured_in_the_same_pipeline():
     """Each predicts unseen documents better than words that are all alike, of nine."""
     rows = pd.DataFrame(scikit_learn.measure(TOY, SimpleNamespace(rounds=1)))

@@ -51,7 +51,7 @@ def test_times_are_told_as_median_and_longest_beside_what_is_wanted():
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_visit_measures_everything_that_is_told(tmp_path):
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         skip_without("no Chromium is on the path")

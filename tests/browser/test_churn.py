@@ -11,14 +11,8 @@ from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
 from workbench.runs.execution.fit import fit
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PAGES = [
-    "topics",
-    *(
-        pytest.param(page, marks=pytest.mark.long)
-        for page in ("compare", "sweep", "oracle", "ledger")
-    ),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+PAGES = ("topics", "compare", "sweep", "oracle", "ledger")
 
 
 @pytest.fixture(scope="module")

@@ -253,6 +253,14 @@ def test_words_are_looked_up_documents_sorted_and_turned_and_two_groups_compared
     recorded.get_by_label("Group", exact=True).select_option("kind: fruit")
     recorded.get_by_label("Compared with", exact=True).select_option("kind: beast")
     recorded.get_by_text("from that in those of the group 'kind: beast'").wait_for()
+    recorded.get_by_label("Figure", exact=True).select_option("Topics by group")
+    recorded.get_by_role("figure", name="Topics by group").wait_for()
+    cells = recorded.locator(".bk-CartesianFrame")
+    cells.scroll_into_view_if_needed()
+    frame = cells.bounding_box()
+    page.mouse.click(frame["x"] + frame["width"] / 6, frame["y"] + frame["height"] / 6)
+    documents.get_by_text("40 of 120 documents have what is looked for, sorted by topic").wait_for()
+    assert "find=%22kind%22%3D" in page.url and "topic=" in page.url
 
 
 def test_rows_of_a_network_are_found_unfolded_and_choose_a_topic(new_page, topics_url, store):

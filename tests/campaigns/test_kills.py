@@ -202,7 +202,7 @@ def main(engines: list[str], n_kills: int, seed: int, folder: Path):
             yield campaign
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_kill_loses_or_changes_anything():
     command = [sys.executable, __file__, "--kills", "1", "--engines", ",".join(QUICK)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500)

@@ -68,7 +68,8 @@ from workbench.runs.store import counts
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.layout import open_group
 from workbench.runs.store.places import DATA
-from workbench.views.elements import TOPIC, topic_colour
+from workbench.views import every
+from workbench.views.elements import SEARCH, TOPIC, topic_colour
 from workbench.views.live import NONE
 
 
@@ -703,6 +704,62 @@ def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the
         assert "beyond ±0.95" in card.figure[1].object.select_one(Title).text
         page.tick()  # kept while nothing else is chosen
     assert slider.value == 0.95 and b"beyond" in taken(page, card, "SVG")
+
+
+def test_a_tap_in_a_figure_of_groups_and_times_finds_their_documents(store, drawn):
+    times = [f"2024-{1 + at % 5:02}-03" for at in range(40)]
+    table = pd.DataFrame(
+        {
+            "text": [f"{WORDS[at % 8]} {WORDS[8 + at % 3]}" for at in range(40)],
+            "kind": ["a b", "a", "c", "c"] * 10,
+        }
+    )
+    corpus = corpus_of(table.assign(day=times), label="kind", time="day")
+    fit(corpus, "cgs", 2, n_iterations=10, store=store, name="dated", progress=False)
+    page = TopicsPage(store)
+    page.view()
+    card = page.recorded
+    assert card.title.options[:2] == ["Topics over time", "Topics by group"]
+    for title, kinds in (("Topics over time", "time"), ("Topics by group", "label")):
+        card.title.value = title
+        source = next(each for each in card._sources if SEARCH in each.data)
+        for at in (1, len(source.data[SEARCH]) - 1):
+            source.selected.indices = [at]
+            topic = int(source.data[TOPIC][at])
+            _, value = source.data[SEARCH][at].replace('"', "").split("=")
+            weeks = pd.to_datetime(pd.Series(times)).dt.strftime("%G-W%V")
+            of = weeks if kinds == "time" else table["kind"]
+            assert page.map.chosen == page.documents.chosen == topic
+            assert page.find.value == f'"{kinds}"="{value}"'
+            found = {row["document"] for row in listed_of(page)}
+            assert found and found == {d for d in range(40) if of[d] == value}
+
+
+def listed_of(page) -> list[dict]:
+    """The rows of the list of documents."""
+    return page.documents.content["content"]["documents"]
+
+
+def test_the_first_figure_is_drawn_before_the_others(of_texts, store, monkeypatch):
+    drawn = []
+
+    def noted(view):
+        def draw(*given, by=None, group=None, of=None, **options):
+            drawn.append(view.name)
+            return view.draw(*given, **options)
+
+        return view._replace(draw=draw)
+
+    monkeypatch.setattr(every, "VIEWS", [noted(view) for view in every.VIEWS])
+    now = moment(of_texts)
+    assert recorded._drawn(None, now, 0, 0, ()).picture.title == "Topics by group"
+    assert drawn == ["topics-by-group"]
+    assert (
+        recorded._drawn("Effects of a column", now, 0, 0, ()).picture.title == "Effects of a column"
+    )
+    assert drawn == ["topics-by-group", "effects"]
+    assert recorded._titles(now, 0, 0, ())[1] == "Differences between groups"
+    assert drawn[2:] == ["group-differences", "recorded"]
 
 
 def test_a_document_shows_its_text_in_colours_and_its_columns(of_texts, store):

@@ -59,6 +59,8 @@ DATA = {
     "lnm-lds": partial(other_symbols, SOFTMAX),
 }
 """Of each sampler, the function that draws its data anew given a state."""
+COSTLY = ("sb-ctm-lds, own", "sbm-lds", "lnm-lds")
+"""Samplers whose chain takes many seconds."""
 
 
 def in_turns(name: str, n_sweeps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -81,6 +83,8 @@ def in_turns(name: str, n_sweeps: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in COSTLY)) for name in DATA]
+)
 def test_data_and_states_in_turns_have_the_law_of_the_prior(name):
     assert_same_expectations(*in_turns(name, 6_000))

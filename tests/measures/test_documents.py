@@ -21,6 +21,7 @@ from workbench.measures import (
     topic_sizes,
     topics_by_size,
 )
+from workbench.measures.documents import search_for
 
 
 def training() -> wb.Corpus:
@@ -187,6 +188,12 @@ def run():
         ('kind:"insect"', [0, 3]),
         ('"a size":12', [1]),
         ("label:x", [0, 2]),
+        ("kind=INSECT", [0, 3]),
+        ("kind=insec", []),
+        ('"a size":1', [0, 1]),
+        ('"a size"="1"', [0]),
+        ("kin=insect", []),  # no column, so a word
+        (search_for("kind", "both"), [1]),
         ('"12:30"', [3]),
         ("second", [1]),
         ("zebra", []),
@@ -200,6 +207,25 @@ def run():
 )
 def test_find_documents_matches_every_term(run, query, result):
     assert find_documents(run, query, TABLE, CORPUS).tolist() == result
+
+
+@pytest.mark.parametrize(
+    ("value", "result"),
+    [
+        ("2024", [0, 1, 2]),
+        ("2024Q3", [0, 1]),
+        ("2024-07", [0]),
+        ("2024-W31", [0, 1]),
+        ("2024-07-31", [0]),
+        ("2024-08-0", []),
+        ("2023", []),
+    ],
+)
+def test_find_documents_knows_the_periods_of_times(value, result):
+    times = ("2024-07-31", "2024-08-01", "2024-12-29", "")
+    run = wb.fit(replace(CORPUS, times=times), "cvb0", 2, n_iterations=1, progress=False)
+    assert find_documents(run, f"time={value}").tolist() == result
+    assert find_documents(run, search_for("time", value)).tolist() == result
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 from toys import simulated
 
 import workbench as wb
@@ -16,12 +17,16 @@ from workbench.measures import (
     with_columns,
 )
 from workbench.report.drawing import _figure, draw, inline
+from workbench.views.elements import TWO_COLUMNS, option
 from workbench.views.every import draw_view, pictures
 from workbench.views.groups import (
     OTHERS,
+    _by_likeness,
+    _width,
     against_controls,
     by_group_view,
     group_controls,
+    over_time_controls,
     period_controls,
 )
 
@@ -177,6 +182,10 @@ def test_a_group_whose_documents_are_all_empty_is_not_offered():
     )
     run = wb.fit(corpus, "cvb0", 3, n_iterations=3, progress=False)
     assert against_controls(run)[0].choices == ("label: a", "label: b")
+    (picture,) = draw_view("topics-by-group", [run])
+    assert picture.hover["QuadMesh"][0].count("c: 2 documents, without a token") == 3
+    svg = draw(picture.panels, 2, ("svg",), False, picture.height)["svg"].decode()
+    assert inline(svg, "groups", "Groups", picture.hover).count("without a token") == 3
     assert draw_view("group-differences", [run], group="label: c")[0].rows[0][3] == "label: a"
 
 
@@ -198,6 +207,58 @@ def test_controls_offer_the_available_columns_groups_and_periods(run_and_corpus)
     (menu,) = period_controls(run)
     assert menu.choices == ("year", "quarter", "month", "week", "day") and menu.value == "week"
     assert period_controls(fitted(times=(1990, 1991) * 10)[0]) == ()
+
+
+def test_over_time_controls_choose_the_topics_that_are_drawn(run_and_corpus):
+    run, _ = run_and_corpus
+    *_, choice = over_time_controls(run)
+    numbers = dict(choice.choices)
+    assert sorted(numbers.values()) == [0, 1, 2] and choice.value == ()
+    (picture,) = draw_view("topics-over-time", [run], topics=(2, 7))  # there is no topic 7
+    assert [numbers[option(panel, "title")] for panel in picture.panels[1:]] == [2]
+    assert "topics that were chosen" in picture.caption
+
+
+def lifts_of(values, groups="abcdef"):
+    """A table of shares whose binary logarithms of lifts, of topics in groups, are given."""
+    lifts = 2.0 ** np.array(values, float)
+    n = np.full(len(groups), 9)
+    return xr.Dataset(
+        dict.fromkeys(("share", "low", "high", "lift"), (("topic", "group"), lifts))
+        | {"n_documents": ("group", n), "n_tokens": ("group", n)},
+        {"topic": range(len(lifts)), "group": list(groups)},
+    )
+
+
+def test_the_colours_of_lifts_are_seldom_at_the_end_of_their_scale():
+    lifts = np.random.default_rng(0).normal(0, 2, (40, 6))  # a third beyond 4 times
+    lifts[0, 0] = -np.inf
+    shares = lifts_of(lifts)
+    (mesh,) = by_group_view(shares, dict.fromkeys(range(40), "a topic"))
+    drawn, (low, high) = mesh.dimension_values(2), option(mesh, "clim")
+    assert low == -high and np.mean(np.abs(drawn) >= high) <= 0.06
+    (small,) = by_group_view(lifts_of(lifts / 20), dict.fromkeys(range(40), "a topic"))
+    assert option(small, "clim") == (-np.log2(1.21), np.log2(1.21))
+
+
+def test_like_topics_and_groups_are_next_to_each_other_and_numbered_groups_in_order():
+    up, down = [1, -1, 1, -1, 1, -1], [-1, 1, -1, 1, -1, 1]
+    rows = np.array([up, down, up, down, up]) + np.arange(30).reshape(5, 6) / 1000
+    ordered = _by_likeness(lifts_of(rows))
+    topics, groups = (ordered[name].values.tolist() for name in ("topic", "group"))
+    assert {frozenset(topics[:3]), frozenset(topics[2:])} & {frozenset({0, 2, 4})}
+    assert {frozenset(groups[:3]), frozenset(groups[3:])} == {frozenset("ace"), frozenset("bdf")}
+    assert _by_likeness(lifts_of(rows, "213654"))["group"].values.tolist() == list("213654")
+
+
+def test_a_heat_map_is_wider_for_more_groups_and_not_wider_than_the_page():
+    widths = [_width(n, 1) for n in (2, 12, 20, 24, 99)]
+    assert widths == sorted(widths) and widths[0] < widths[2] < widths[-1] == TWO_COLUMNS
+
+
+def test_figures_over_time_on_one_column_are_not_as_high_as_the_page(run_and_corpus):
+    (picture,) = draw_view("topics-over-time", [run_and_corpus[0]], 1)
+    assert _figure(picture.panels, 1, picture.legend, picture.height).get_figheight() < 6
 
 
 def test_draw_topics_over_time_has_a_picture_per_run(run_and_corpus):

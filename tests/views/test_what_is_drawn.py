@@ -37,7 +37,8 @@ from workbench.measures import (
 from workbench.models.networks.network import Network
 from workbench.report.drawing import _figure
 from workbench.runs.afterwards.heldout_by_document import Scored
-from workbench.views.every import VIEWS, draw_view
+from workbench.views.every import VIEWS, draw_view, view_named
+from workbench.views.groups import LIFTS
 from workbench.views.picture import SideBySide
 
 pytest.importorskip("holoviews")
@@ -80,7 +81,8 @@ class Read:
         ]
         self.lines = [line.get_xydata().tolist() for line in axes.lines]
         self.named = dict(beside([line.get_label() for line in axes.lines], self.lines))
-        self.bands = [_band(each) for each in of.get("FillBetweenPolyCollection", [])]
+        self.bands = [_band(each.get_paths()) for each in of.get("FillBetweenPolyCollection", [])]
+        self.layers = [_band([path]) for each in patches for path in each.get_paths()]
         self.texts = [(*map(float, text.get_position()), text.get_text()) for text in axes.texts]
         corners = [mesh.get_coordinates() for mesh in of.get("QuadMesh", [])]
         middles = [(each[:-1, :-1] + each[1:, 1:]).reshape(-1, 2) / 2 for each in corners]
@@ -97,9 +99,9 @@ class Read:
         return self.cells[self.x.get(column, column), self.y[row]]
 
 
-def _band(filled) -> dict:
+def _band(paths) -> dict:
     """Place → (low, high) of a band."""
-    points = [point for path in filled.get_paths() for point in path.vertices.tolist()]
+    points = [point for path in paths for point in path.vertices.tolist()]
     by_place = {x: [b for a, b in points if a == x] for x in sorted({a for a, _ in points})}
     return {x: (min(heights), max(heights)) for x, heights in by_place.items()}
 
@@ -505,7 +507,7 @@ def periods(panels, run, about):
     (stacked, *panels), own = panels, names(run)
     months, below = [time[:7] for time in run["document_time"].values], [0.0] * 4
     shares, table = shares_of(run, months), topics_over_time(run, period="month")
-    for panel, layer, texts in beside(panels, stacked.bands, about.picture.hover["Points"]):
+    for panel, layer, texts in beside(panels, stacked.layers, about.picture.hover["Points"]):
         of = table.sel(topic=own.index(panel.title))
         heights = [shares.get(month, [0] * 3)[own.index(panel.title)] for month in MONTHS]
         sides = {i: (float(of["low"][i]), float(of["high"][i])) for i in (0, 1, 3)}
@@ -522,7 +524,7 @@ def periods(panels, run, about):
 
 
 def lifts(panels, run, about):
-    (panel,), own, labels = panels, names(run), run["document_label"].values.tolist()
+    (panel, bar), own, labels = panels, names(run), run["document_label"].values.tolist()
     shares, table, texts = shares_of(run, labels), topics_by_group(run), []
     whole = shares_of(run, [label and "all" for label in labels])["all"]
     for name in sorted(own, key=panel.y.get):
@@ -541,7 +543,9 @@ def lifts(panels, run, about):
             ]
     drawn = [text.split("\n") for text in about.picture.hover["QuadMesh"][0]]
     yield [line for text in drawn for line in text[::2]], texts
-    yield [panel.x, panel.scales], [{"a (5)": 0, "b (10)": 1}, [(-2, 2)]]
+    most = log2(min(end for end in LIFTS if log2(end) >= max(map(abs, panel.values))))
+    yield [panel.x, panel.scales], [{"a (5)": 0, "b (10)": 1}, [(-most, most)]]
+    yield bar.y, {f"{2**end:.2g}": end for end in (-most, -most / 2, 0, most / 2, most)}
 
 
 def column_effects(panels, run, about):
@@ -967,3 +971,15 @@ def test_a_view_draws_its_numbers(view):
     pairs = list(check(panels, about.runs[0], about))
     wrong = [pair for pair in pairs if not same(*pair)]
     assert pairs and not wrong, f"drawn, and computed: {wrong[:3]}"
+
+
+@pytest.mark.parametrize(
+    "name", ["topics-over-time", "topics-by-group", "group-differences", "effects"]
+)
+def test_a_view_draws_without_options_what_its_controls_begin_with(name):
+    """So that a page need not draw again once it has the controls."""
+    view, about = view_named(name), grouped()
+    shown = SideBySide(about.runs, 2, about.corpora)
+    initial = {control.option: control.value for control in view.controls(about.runs[0])}
+    drawn, begun = view.pictures(shown), view.pictures(shown, **initial)
+    assert repr(drawn[0].rows) == repr(begun[0].rows) and drawn[0].hover == begun[0].hover

@@ -139,7 +139,10 @@ def topic_of_words(run: xr.Dataset, words: str) -> int:
 
 
 def clustered_order(correlation: np.ndarray) -> np.ndarray:
-    """Return an order (topic,) that puts correlated topics next to each other, by average-linkage clustering."""
+    """Return an order (topic,) that puts correlated topics next to each other, by average-linkage clustering.
+
+    Any other likeness, (item, item), will do, as the negative of a distance.
+    """
     if len(correlation) < 3:
         return np.arange(len(correlation))
     distance = 1.0 - (correlation + correlation.T) / 2

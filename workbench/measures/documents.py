@@ -3,6 +3,7 @@
 import numbers
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -26,7 +27,7 @@ from workbench.corpus.texts.words import (
 )
 from workbench.data.blocks import as_slice, blocks, rows_at_once
 from workbench.errors import nearest_or_all, shown
-from workbench.measures.groups import known_columns
+from workbench.measures.groups import known_columns, periods_of
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.selection import MeasureError, attributes
 from workbench.measures.topics import place_of, used_topics
@@ -292,7 +293,17 @@ def largest_topics(
     return largest, np.where(tokens == 0, np.nan, share), tokens
 
 
-TERM = re.compile(r'(?:(?P<column>[^\s":]+|"[^"]+"):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))')
+TERM = re.compile(
+    r'(?:(?P<column>[^\s":=]+|"[^"]+")(?P<sign>[:=]))?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))'
+)
+FORMS = {
+    "year": r"\d{4}",
+    "quarter": r"\d{4}q\d",
+    "month": r"\d{4}-\d\d",
+    "week": r"\d{4}-w\d\d",
+    "day": r"\d{4}-\d\d-\d\d",
+}
+"""Period → how its names are written, in lower case."""
 BETWEEN = "\x1f"
 """Separator of a document's joined columns, so that no phrase matches across columns."""
 
@@ -308,7 +319,8 @@ def find_documents(
         With the coordinate ``document``, and ``document_label`` and ``document_time`` if there are any.
     query : str
         Terms separated by blanks; case is ignored. A term is a word or "a phrase" that the title, the text or a column
-        contains, or ``column:value``, ``"a column":"a value"``, where that column contains the value.
+        contains, or ``column:value``, ``"a column":"a value"``, where that column contains the value. With ``=`` instead of the
+        colon the column equals the value; a time also equals the year, quarter, month, week or day that it is in.
     table : DocumentTable, optional
         ``Run.table``.
     corpus : Corpus, optional
@@ -328,6 +340,8 @@ def find_documents(
     for term in terms:
         column = (term["column"] or "").strip('"')
         value = (term["phrase"] if term["word"] is None else term["word"]).lower()
+        if term["sign"] == "=" and column not in columns:
+            column, value = "", term[0].lower()
         if column and column not in columns:
             hint = f"; {nearest_or_all(column, [*columns])}" if columns else "; there are none"
             raise MeasureError(
@@ -336,7 +350,11 @@ def find_documents(
         candidates = np.flatnonzero(matches)
         if column:
             entries = columns[column]
-            hits = [value in str(entries[row]).lower() for row in candidates]
+            if term["sign"] == "=":
+                names = _periods_as(run, value) if column == "time" else {}
+                hits = [value in (str(entries[row]).lower(), names.get(row)) for row in candidates]
+            else:
+                hits = [value in str(entries[row]).lower() for row in candidates]
         else:
             texts = _all_columns(table) if table is not None else [""] * len(titles)
             hits = [value in texts[row] or value in str(titles[row]).lower() for row in candidates]
@@ -344,6 +362,20 @@ def find_documents(
                 hits = np.array(hits, bool) | _has_word(corpus, value)[candidates]
         matches[candidates] = np.asarray(hits, bool)
     return np.flatnonzero(matches)
+
+
+def search_for(column: str, value: str) -> str:
+    """Return the query that finds the documents whose column equals a value; "" where quotes in it cannot be written."""
+    return "" if '"' in column + value else f'"{column}"="{value}"'
+
+
+def _periods_as(run: xr.Dataset, value: str) -> dict[int, str]:
+    """Return document → name of the period of its time, in lower case, for periods whose names are written as ``value`` is."""
+    period = next((period for period, form in FORMS.items() if re.fullmatch(form, value)), None)
+    with suppress(MeasureError):  # times that are no dates
+        names = periods_of(run, "time", period) if period else []
+        return {row: name.lower() for row, name in enumerate(names) if name}
+    return {}
 
 
 @lru_cache(maxsize=2)

@@ -15,13 +15,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.errors import shown
 from workbench.measures.curves import LEVEL, variance_over_documents
-from workbench.measures.matching import check_training_corpus, responsibilities
+from workbench.measures.matching import check_training_corpus
 from workbench.measures.selection import MeasureError, attributes, one_run
 from workbench.measures.topics import used_topics
 
@@ -191,10 +192,10 @@ def words_by_group(
     for group in range(len(names)):
         expected = np.zeros((n_topics, corpus.n_words))
         for first, shard in corpus.parts_in_order():
-            rows = slice(first, first + shard.n_documents)
-            pairs = np.flatnonzero(group_of_document[rows][shard.documents] == group)
-            if len(pairs):
-                _add_expected(expected, shard, pairs, used["theta"][rows].values, phi)
+            numbers = group_of_document[first : first + shard.n_documents]
+            rows = np.flatnonzero(numbers == group)
+            if len(rows):
+                _add_expected(expected, shard, rows, used["theta"][first + rows].values, phi)
         best = np.argsort(-expected, axis=1, kind="stable")[:, :n]
         best_counts = np.take_along_axis(expected, best, axis=1)
         width = best.shape[1]
@@ -214,17 +215,17 @@ def words_by_group(
 
 
 def _add_expected(
-    expected: np.ndarray, corpus: Corpus, pairs: np.ndarray, theta: np.ndarray, phi: np.ndarray
+    expected: np.ndarray, corpus: Corpus, rows: np.ndarray, theta: np.ndarray, phi: np.ndarray
 ) -> None:
-    """Add the expected tokens of document-word pairs (indices ``pairs``) to ``expected`` (topic, word), in place."""
+    """Add the expected tokens of documents ``rows``, whose rows of theta are given, to ``expected`` (topic, word), in place."""
+    indptr, pairs = corpus.pairs_of(rows)
+    documents, words = np.repeat(np.arange(len(rows)), np.diff(indptr)), corpus.words[pairs]
+    shares = corpus.counts[pairs].astype(float)
     for first in range(0, len(pairs), PAIRS_AT_A_TIME):
-        block = pairs[first : first + PAIRS_AT_A_TIME]
-        tokens = (
-            responsibilities(theta, phi, corpus.documents[block], corpus.words[block])
-            * corpus.counts[block, None]
-        )
-        for topic in range(len(expected)):
-            expected[topic] += np.bincount(corpus.words[block], tokens[:, topic], corpus.n_words)
+        block = slice(first, first + PAIRS_AT_A_TIME)
+        shares[block] /= np.einsum("pk,pk->p", theta[documents[block]], phi[words[block]])
+    tokens = csr_array((shares, words, indptr), (len(rows), corpus.n_words))
+    expected += ((tokens.T @ theta) * phi).T
 
 
 def periods_of(
@@ -255,7 +256,7 @@ def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
         },
     )
     for name, values in (table.metadata if table is not None else {}).items():
-        entries = ["" if _is_missing(value) else str(value) for value in values]
+        entries = ["" if entry is None else str(entry) for entry in _known_or_none(values)]
         if (
             2 <= len(set(entries) - {""}) <= min(MOST_GROUPS, len(entries) // 2)
             and tuple(entries) not in existing_columns
@@ -375,16 +376,16 @@ def _entries(run: xr.Dataset, entries: Sequence | str, n_documents: int, argumen
         raise MeasureError(
             f"{argument} must have one entry for each of {n_documents} documents; got {got}"
         )
-    return [None if _is_missing(entry) else entry for entry in values]
+    return _known_or_none(values)
 
 
-def _is_missing(entry: object) -> bool:
-    """Return whether an entry is None, NaN or blank."""
-    return (
-        entry is None
-        or (np.ndim(entry) == 0 and bool(pd.isna(entry)))
-        or (isinstance(entry, str) and not entry.strip())
-    )
+def _known_or_none(entries: Sequence) -> list:
+    """Return the entries with None for each that is None, NaN or blank."""
+    is_missing = pd.Series(list(entries), dtype=object).isna()
+    return [
+        None if missing or (isinstance(entry, str) and not entry.strip()) else entry
+        for entry, missing in zip(entries, is_missing, strict=True)
+    ]
 
 
 def _numbered_groups(groups: list) -> tuple[np.ndarray, np.ndarray]:

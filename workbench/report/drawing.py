@@ -43,6 +43,7 @@ def draw(
     height: float | None = None,
     title: str = "",
     caption: str = "",
+    width: float | None = None,
 ) -> dict[str, bytes]:
     """Draw one figure of several panels that share a legend.
 
@@ -53,6 +54,8 @@ def draw(
         of curves would not fit on the page. No figure on one column is higher than the page.
     height : float, optional
         Height of each panel in inches; by default that of panels of curves.
+    width : float, optional
+        Width of each panel in inches, if ``height`` is given; by default panels share that of the page.
     title, caption : str
         Stored inside the files if not empty: ``<title>`` and ``<desc>`` of SVG, Title and Subject of PDF, Title and Description
         in the text of PNG.
@@ -67,7 +70,7 @@ def draw(
 
     with _drawing, matplotlib.rc_context():
         matplotlib.rcParams.update(RC)
-        figure = _figure(panels, columns, legend, height)
+        figure = _figure(panels, columns, legend, height, width)
         drawn = {}
         for extension in formats:
             texts = {
@@ -87,13 +90,15 @@ def draw(
         return drawn
 
 
-def _figure(panels: list, columns: int, legend: bool, height: float | None):
+def _figure(
+    panels: list, columns: int, legend: bool, height: float | None, width: float | None = None
+):
     hv = holoviews()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    n_columns, width, height = arrangement(len(panels), columns, height)
+    n_columns, width, height = arrangement(len(panels), columns, height, width)
     n_rows = math.ceil(len(panels) / n_columns)
     width *= n_columns
     figure = Figure((width, n_rows * height + 0.25), layout="constrained")

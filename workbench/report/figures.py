@@ -85,7 +85,14 @@ def draw_picture(
 ) -> dict[str, bytes]:
     """Draw a figure with its title and caption (``text``); return format → bytes."""
     return draw(
-        picture.panels, columns, formats, picture.legend, picture.height, picture.title, text
+        picture.panels,
+        columns,
+        formats,
+        picture.legend,
+        picture.height,
+        picture.title,
+        text,
+        picture.width,
     )
 
 

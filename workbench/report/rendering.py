@@ -46,5 +46,6 @@ def drawn_figures(pictures: Iterable[Picture], progress: bool = False) -> list[d
 
 def _svg_of(picture: Picture) -> str:
     """Return a picture as SVG for a page, two columns of a journal wide."""
-    drawn = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"]
-    return inline(drawn.decode(), picture.name, picture.title, picture.hover)
+    look = picture.legend, picture.height
+    drawn = draw(picture.panels, 2, ("svg",), *look, width=picture.width)["svg"].decode()
+    return inline(drawn, picture.name, picture.title, picture.hover)

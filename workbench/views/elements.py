@@ -216,6 +216,8 @@ PAGE = 8.5
 """Maximum height of a figure on paper, inches."""
 TOPIC = "number_of_topic"
 """Dimension of elements that stand for a topic; a tap on such an element on a page chooses the topic."""
+SEARCH = "search_of_documents"
+"""Dimension of elements that stand for some documents, with the search that finds these; a tap on a page does that."""
 WIDTHS = {1: ONE_COLUMN, 2: TWO_COLUMNS}
 MOST_ACROSS = 3
 SHAPES = {1: 0.62, 2: 0.72, 3: 0.78}
@@ -341,16 +343,35 @@ def no_minor_ticks(plot, drawn) -> None:
         side.set_minor_locator(NullLocator())
 
 
+def colour_bar(label: str, ticks: list[tuple[float, str]]) -> partial:
+    """Return a HoloViews hook for an element of coloured cells: a bar of its colours, with ticks (value, text)."""
+    return partial(_colour_bar, bar_label=label, bar_ticks=ticks)
+
+
+def _colour_bar(plot, drawn, bar_label: str, bar_ticks: list[tuple[float, str]]) -> None:
+    # that of HoloViews has a place of its own, which a figure of several panels does not know
+    artist, axes = plot.handles["artist"], plot.handles["axis"]
+    bar = axes.figure.colorbar(artist, ax=axes, label=bar_label, aspect=30, fraction=0.05, pad=0.02)
+    bar.set_ticks([value for value, _ in bar_ticks], labels=[text for _, text in bar_ticks])
+    bar.outline.set_visible(False)
+
+
 def option(panel, name: str) -> object:
     """Return the value of a panel's option, such as ``fig_inches``."""
     return holoviews().Store.lookup_options("matplotlib", panel, "plot").kwargs.get(name)
 
 
-def arrangement(n_panels: int, columns: int, height: float | None) -> tuple[int, float, float]:
+def arrangement(
+    n_panels: int, columns: int, height: float | None, width: float | None = None
+) -> tuple[int, float, float]:
     """Return the number of panels per row of a figure, and a panel's width and height in inches.
 
-    ``height`` of a panel is None for panels of curves, which have the shape of their width.
+    ``height`` of a panel is None for panels of curves, which have the shape of their width. Without ``width`` the panels of a
+    row share that of the page.
     """
+    if width and height:
+        width = min(width, WIDTHS[columns])
+        return min(n_panels, int(WIDTHS[columns] / width)), width, height
     is_high = not height and n_panels * SHAPES[1] * WIDTHS[1] > HIGHEST
     across = min(n_panels, MOST_ACROSS if columns == 2 else 2 if is_high else 1)
     full_width = columns == 1 or n_panels > 1 or height

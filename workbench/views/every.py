@@ -174,7 +174,7 @@ VIEWS = [
         ("phi n_dk document_time",),
         groups.draw_topics_over_time,
         on_page=True,
-        controls=groups.period_controls,
+        controls=groups.over_time_controls,
     ),
     View(
         "topics-by-group",

@@ -5,10 +5,12 @@ are stacked by period, with one panel with intervals per topic.
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
+from scipy.spatial.distance import cdist
 
 from workbench.corpus import Corpus
 from workbench.measures import (
@@ -18,14 +20,21 @@ from workbench.measures import (
     topics_over_time,
     words_by_group,
 )
+from workbench.measures.correlations import clustered_order
+from workbench.measures.documents import search_for
 from workbench.measures.groups import COLUMN, PERIODS, columns_of, fitting_period, periods_of
 from workbench.views.elements import (
     COLOURS,
     GREY,
+    INK,
     RC,
     ROW,
+    SEARCH,
+    TOPIC,
     axis,
     band,
+    colour_bar,
+    coloured,
     element,
     fitting,
     panel,
@@ -35,7 +44,10 @@ from workbench.views.elements import (
 )
 from workbench.views.over_time import rising, spaced
 from workbench.views.picture import (
+    MOST_PANELS,
     WHOSE,
+    Choice,
+    Control,
     Menu,
     OneOfEach,
     Picture,
@@ -54,28 +66,49 @@ MOST_GROUPS, MOST_TOPICS, MOST_COMPARED, FEWEST = 24, 60, 24, 9
 page. The table has all."""
 ABOVE_MAP, ABOVE_COMPARISON = 1.7, 0.9
 """Inches of a heat map, and of a comparison, in addition to its rows."""
+WIDTH, PER_GROUP = {1: (4.5, 7.0), 2: (3.4, 7.0)}, (2.3, 0.19)
+"""Least and largest width of a heat map, alone and beside others, and its width without groups and per group, inches."""
+MOST_IN_ONE_COLUMN = 8
+"""Maximum of groups of a heat map on one column of a page."""
 MOST_CHOICES = 200
 OTHERS = "all other documents"
-LIFT = 2.0
-"""Binary logarithm of the lift at the end of the colour scale."""
+LIFTS = (1.21, 1.44, 2.25, 4.0, 9.0, 16.0, 25.0, 64.0)
+"""Lifts at which the scale of colours can end; their roots are round, too."""
+WITHIN = 0.95
+"""Share of the cells with a token whose lifts are within the scale of colours."""
 
 
-def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = ""):
+def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = "", column: str = ""):
     """Draw the lift of each topic (row) in each group (column) as a `holoviews.Overlay` of a `QuadMesh`.
 
     shares : result of `workbench.measures.topics_by_group`. Groups without a token are blank.
+    column : metadata column of the groups; with it a tap on a cell finds the documents of the group.
     """
     groups, numbers = shares["group"].values.tolist(), shares["topic"].values.tolist()
-    with np.errstate(divide="ignore"):
-        lifts = np.clip(np.log2(shares["lift"].transpose("topic", "group").values), -LIFT, LIFT)
+    lifts = _log_lifts(shares)
+    most = _end_of_scale(lifts)
     x, y = axis("group", "group (documents)"), axis("topic", " ")
+    searches = [search_for(column, str(group)) if column else "" for group in groups]
+    topics = np.broadcast_to(np.array(numbers)[:, None], lifts.shape)
+    found = np.broadcast_to(np.array(searches, object), lifts.shape)
     mesh = element(
         "QuadMesh",
-        (np.arange(len(groups)), -np.arange(len(numbers)), lifts),
+        (
+            np.arange(len(groups)),
+            -np.arange(len(numbers)),
+            np.clip(lifts, -most, most),
+            topics,
+            found,
+        ),
         [x, y],
-        vdims=axis("lift", "lift"),
+        vdims=[axis("lift", "lift"), axis(TOPIC, "topic"), SEARCH],
         cmap="RdBu_r",
-        clim=(-LIFT, LIFT),
+        clim=(-most, most),
+        hooks=[
+            colour_bar(
+                "lift", [(at * most, f"{2 ** (at * most):.2g}") for at in (-1, -0.5, 0, 0.5, 1)]
+            )
+        ],
     )
     ticks = [
         f"{fitting(str(group), 18)} ({n:,})"
@@ -83,10 +116,10 @@ def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = ""):
     ]
     return panel(
         [mesh],
-        title=f"{title}, full colour: {2**LIFT:g} times".removeprefix(", "),
+        title=title,
         aspect="auto",
         show_grid=False,
-        fig_inches=(3.4, ABOVE_MAP + max(ROW * len(numbers), 0.8)),
+        fig_inches=(_width(len(groups), 1), ABOVE_MAP + max(ROW * len(numbers), 0.8)),
         xrotation=90,
         xticks=list(enumerate(ticks)),
         yticks=[(-place, names[number]) for place, number in enumerate(numbers)],
@@ -126,6 +159,33 @@ def group_differences_view(differences: xr.Dataset, names: dict[int, str], title
     )
 
 
+def _log_lifts(shares: xr.Dataset) -> np.ndarray:
+    """Return the binary logarithm of each lift (topic, group); NaN for groups without a token."""
+    with np.errstate(divide="ignore"):
+        return np.log2(shares["lift"].transpose("topic", "group").values)
+
+
+def _end_of_scale(lifts: np.ndarray) -> float:
+    """Return the binary logarithm of the lift at the end of the scale of colours, which nearly all cells are within."""
+    sizes = np.abs(lifts[np.isfinite(lifts)])
+    least = 2 ** float(np.quantile(sizes, WITHIN)) if len(sizes) else 1.0
+    return float(np.log2(next((lift for lift in LIFTS if lift >= least), LIFTS[-1])))
+
+
+def _by_likeness(shares: xr.Dataset) -> xr.Dataset:
+    """Return the table with topics and groups of like lifts next to each other; groups that are numbers keep their order."""
+    lifts = np.nan_to_num(_log_lifts(shares), neginf=-np.log2(LIFTS[-1]))
+    groups = np.arange(shares.sizes["group"])
+    if not all(str(group).lstrip("-").isdecimal() for group in shares["group"].values):
+        groups = clustered_order(-cdist(lifts.T, lifts.T))
+    return shares.isel(topic=clustered_order(-cdist(lifts, lifts)), group=groups)
+
+
+def _width(n_groups: int, n_panels: int) -> float:
+    """Return the width of a heat map, alone or beside others, in inches."""
+    return float(np.clip(PER_GROUP[0] + PER_GROUP[1] * n_groups, *WIDTH[min(n_panels, 2)]))
+
+
 group_controls = menu_of("by", "Group by", columns_of)
 
 
@@ -134,26 +194,31 @@ def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Itera
     first = shown.first("n_dk", "phi")
     parts = OneOfEach({label: run for label, run in first.items() if columns_of(run)})
     most = rows_below(parts.drawn, shown.columns, ABOVE_MAP, MOST_TOPICS, FEWEST)
-    fewer = ""
+    fewer, n_groups = "", 0
     for label, run in parts.runs.items():
         columns = columns_of(run)
         column = by if by in columns else columns[0]
         shares = topics_by_group(run, column)
-        largest = _largest(shares, most)
+        largest = _by_likeness(
+            _largest(shares, most, MOST_GROUPS if shown.columns == 2 else MOST_IN_ONE_COLUMN)
+        )
+        n_groups = max(n_groups, largest.sizes["group"])
         if label in parts.drawn and largest.sizes != shares.sizes:
             fewer = " The largest groups and topics are drawn; the table has all."
         title = f"{label}, by {column}".removeprefix(", ")
-        panel = by_group_view(largest, names_of_topics(run, 3, 28), title)
+        panel = by_group_view(largest, names_of_topics(run, 3, 28), title, column)
         texts = _cell_texts(largest, names_of_topics(run, 6, 80))
         rows = shares.to_dataframe().reset_index()[list(SHARES)]
         parts.add(label, rows, [panel], {"QuadMesh": [texts]})
-    yield from parts.pictures(
+    for picture in parts.pictures(
         view,
         "Lift of each topic in each group: its share of the group's tokens divided by its share of the tokens of all "
-        "documents with a group; red is more, blue less common. The number of documents of a group is in brackets. "
+        "documents with a group; red is more, blue less common. Like topics, and like groups, are next to each other. The "
+        "number of documents of a group is in brackets. "
         f"Intervals of 95 % over documents are in the table.{fewer} One run of each label.",
         SHARES,
-    )
+    ):
+        yield replace(picture, width=_width(n_groups, len(picture.panels)))
 
 
 def against_controls(run: xr.Dataset) -> tuple[Menu, ...]:
@@ -261,9 +326,9 @@ def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
     return dict(itertools.islice(groups.items(), MOST_CHOICES))
 
 
-def _largest(shares: xr.Dataset, most: int) -> xr.Dataset:
+def _largest(shares: xr.Dataset, most: int, most_groups: int) -> xr.Dataset:
     """Return the table reduced to the groups with the most documents and the topics with the most tokens."""
-    groups = np.sort(np.argsort(-shares["n_documents"].values, kind="stable")[:MOST_GROUPS])
+    groups = np.sort(np.argsort(-shares["n_documents"].values, kind="stable")[:most_groups])
     sizes = (shares["share"].fillna(0) * shares["n_tokens"]).sum("group").values
     return shares.isel(group=groups, topic=np.argsort(-sizes, kind="stable")[:most])
 
@@ -282,7 +347,10 @@ def _cell_texts(shares_table: xr.Dataset, names: dict[int, str]) -> list[str]:
     ]
     texts, topics = [], shares_table["topic"].values.tolist()
     for row in range(len(topics) - 1, -1, -1):
-        for column in np.flatnonzero(np.isfinite(shares[row])):
+        for column in range(len(groups)):
+            if not np.isfinite(shares[row, column]):
+                texts.append(f"{groups[column]}, without a token")
+                continue
             share = f"{shares[row, column]:.2%}{interval(lows[row, column], highs[row, column])} of its tokens"
             texts.append(
                 f"{groups[column]}\n{names[topics[row]]}\n{share}, {lifts[row, column]:.2f} times that of all"
@@ -316,13 +384,14 @@ def interval(low: float, high: float, sign: str = "") -> str:
 PERIODS_HEADER = ("period", "topic", "share", "low", "high", "n_documents", "n_tokens")
 MOST_MOVING = len(COLOURS)
 """Maximum of panels of topics of one run, besides the stacked one."""
+MOST_IN_COLUMN, LOW = 3, 1.35
+"""The same on one column of a page, and the height of a panel there, inches."""
 MOST_ON_PAGE = 400
 """Maximum of periods on a page."""
 MOST_WITH_WORDS = 60
 """Maximum of periods for which words are computed."""
 PANEL = (3.4, 1.9)
-ACROSS = 30
-"""Letters of tick labels that fit below a panel."""
+NO_TOPIC = -1
 STACKED = 0.55
 """Opacity of a layer."""
 
@@ -334,27 +403,33 @@ def stacked_view(
     title: str = "",
     colours: Callable[[int], str] = topic_colour,
 ):
-    """Draw stacked shares by period of some topics, and of all others on top, as a `holoviews.Overlay` of `Area`."""
+    """Draw stacked shares by period of some topics, and of all others on top, as a `holoviews.Overlay` of `Polygons`."""
     n_periods = shares_table.sizes["time"]
     places, below = np.arange(float(n_periods)), np.zeros(n_periods)
-    parts, shares = [], shares_table["share"].transpose("topic", "time")
-    layers = [(names[topic], shares.sel(topic=topic).values, colours(topic)) for topic in topics]
+    drawn, shares = [], shares_table["share"].transpose("topic", "time")
+    layers = [
+        (topic, names[topic], shares.sel(topic=topic).values, colours(topic)) for topic in topics
+    ]
     rest = shares.drop_sel(topic=topics)
     if rest.size:
-        layers.append(("all others", rest.sum("topic", skipna=False).values, GREY))
+        layers.append((NO_TOPIC, "all others", rest.sum("topic", skipna=False).values, GREY))
     x, y = axis("time", " "), axis("stacked", "shares, stacked")
-    for name, share, colour in layers:
+    for topic, name, share, colour in layers:
         above = below + np.nan_to_num(share)
-        parts.append(band((places, below, above), x, y, colour, STACKED, name, linewidth=0.4))
+        about = {TOPIC: topic, "name": name, "colour": colour}
+        sides = {"time": [*places, *places[::-1]], "stacked": [*above, *below[::-1]]}
+        drawn.append(sides | about)
         below = above
+    dims = [axis(TOPIC, "topic"), axis("name", "name")]
+    layered = coloured("Polygons", drawn, [x, y], dims, alpha=STACKED, edgecolor=INK, linewidth=0.4)
     return panel(
-        parts,
+        [layered],
         title=title,
         aspect="auto",
         fig_inches=PANEL,
         ylim=(0.0, 1.0),
-        xticks=_ticks(shares_table),
         fig_rcparams=RC,
+        **_time_axis(shares_table),
     )
 
 
@@ -373,6 +448,7 @@ def topic_over_time_view(
     share, low, high = (topic_shares[name].values for name in ("share", "low", "high"))
     x, y = axis("time", " "), axis("share", "share of tokens")
     parts, has_interval, has_share = [], np.isfinite(low), np.isfinite(share)
+    searches = [search_for("time", str(name)) for name in shares_table["period"].values[has_share]]
     if has_interval.any():
         edges = (
             places,
@@ -382,7 +458,14 @@ def topic_over_time_view(
         parts.append(band(edges, x, y, colour))
     parts += [
         element("Curve", (places, share), x, y, color=colour, linewidth=1.2),
-        element("Points", (places[has_share], share[has_share]), [x, y], color=colour, s=8),
+        element(
+            "Points",
+            (places[has_share], share[has_share], np.full(len(searches), topic), searches),
+            [x, y],
+            vdims=[axis(TOPIC, "topic"), SEARCH],
+            color=colour,
+            s=14,
+        ),
     ]
     top = top or 1.08 * float(np.nanmax(np.where(has_interval, high, share)))
     return panel(
@@ -391,8 +474,8 @@ def topic_over_time_view(
         aspect="auto",
         fig_inches=PANEL,
         ylim=(0.0, top),
-        xticks=_ticks(shares_table),
         fig_rcparams=RC,
+        **_time_axis(shares_table),
     )
 
 
@@ -405,10 +488,20 @@ def period_controls(run: xr.Dataset) -> tuple[Menu, ...]:
     return (menu,) if len(choices) > 1 else ()
 
 
+def over_time_controls(run: xr.Dataset) -> tuple[Control, ...]:
+    """Return the controls that choose the length of periods, if not only years are possible, and topics."""
+    topics = tuple((name, topic) for topic, name in names_of_topics(run, 3, 34).items())
+    return *period_controls(run), Choice("topics", "Topics", topics, "those that change most")
+
+
 def draw_topics_over_time(
-    view: View, shown: SideBySide, period: str | None = None
+    view: View, shown: SideBySide, period: str | None = None, topics: Sequence[int] = ()
 ) -> Iterator[Picture]:
-    """Draw topic shares by period for one run per label whose documents span at least two periods."""
+    """Draw topic shares by period for one run per label whose documents span at least two periods.
+
+    topics : numbers of topics to draw; by default those whose shares change most.
+    """
+    most, height = (MOST_MOVING, PANEL[1]) if shown.columns == 2 else (MOST_IN_COLUMN, LOW)
     runs = shown.first("n_dk", "phi", f"{COLUMN}time")
     for number, (label, run) in enumerate(runs.items(), start=1):
         times = _times(run)
@@ -418,37 +511,39 @@ def draw_topics_over_time(
         shares_table = topics_over_time(run, "time", length)
         if np.isfinite(shares_table["share"].isel(topic=0)).sum() < 2:
             continue
-        topics, colours = _moving(shares_table), topic_colours(run)
+        chosen = [topic for topic in topics if topic in shares_table["topic"]][: MOST_PANELS - 1]
+        drawn, colours = chosen or _moving(shares_table, most), topic_colours(run)
         names, long_names = names_of_topics(run, 3, 34), names_of_topics(run, 6, 80)
         words = _words(run, shown.corpora.get(spec_of(run).train), length, shares_table)
-        top = 1.08 * float(np.nanmax(shares_table[["share", "high"]].sel(topic=topics).to_array()))
+        top = 1.08 * float(np.nanmax(shares_table[["share", "high"]].sel(topic=drawn).to_array()))
         panels = [
-            stacked_view(shares_table, topics, names, label, colours),
+            stacked_view(shares_table, drawn, names, label, colours),
             *(
                 topic_over_time_view(shares_table, topic, names[topic], colours(topic), top)
-                for topic in topics
+                for topic in drawn
             ),
         ]
+        which = (
+            "topics that were chosen" if chosen else f"{len(drawn)} topics whose share changes most"
+        )
         rows = (
             shares_table.to_dataframe()
             .reset_index()
             .sort_values(["topic", "time"])[list(PERIODS_HEADER)]
         )
-        more = shares_table.sizes["topic"] - len(topics)
+        more = shares_table.sizes["topic"] - len(drawn)
         picture = view.picture(
             f"Share of each topic in the tokens of a {length}, with 95 % intervals over documents: the "
-            f"{len(topics)} topics whose share changes most, stacked in the first panel in the same colours"
+            f"{which}, stacked in the first panel in the same colours"
             f"{f'; {more} more are in the table' if more else ''}. Periods without a token are left out.",
             panels,
             [*WHOSE, *PERIODS_HEADER],
             rows_of(label, run, rows),
             legend=False,
-            height=PANEL[1],
+            height=height,
             runs=[run],
             hover={
-                "Points": [
-                    _texts(shares_table, topic, long_names[topic], words) for topic in topics
-                ]
+                "Points": [_texts(shares_table, topic, long_names[topic], words) for topic in drawn]
             },
         )
         yield numbered(picture, number, label) if len(runs) > 1 else picture
@@ -459,19 +554,22 @@ def _times(run: xr.Dataset) -> list:
     return [None if time == "" else time for time in run[f"{COLUMN}time"].values.tolist()]
 
 
-def _moving(shares_table: xr.Dataset) -> list[int]:
-    """Return the topics whose shares change most over the periods, sorted by mean period."""
+def _moving(shares_table: xr.Dataset, most: int) -> list[int]:
+    """Return the topics whose shares change most over the periods, at most ``most``, sorted by mean period."""
     shares = shares_table["share"].transpose("topic", "time").values
     spans = np.nanmax(shares, axis=1) - np.nanmin(shares, axis=1)
-    chosen = np.sort(np.argsort(-spans, kind="stable")[:MOST_MOVING])
+    chosen = np.sort(np.argsort(-spans, kind="stable")[:most])
     return shares_table["topic"].values[chosen[rising(shares[chosen])]].tolist()
 
 
-def _ticks(shares_table: xr.Dataset) -> list[tuple[float, str]]:
-    """Return the places and names of up to five periods; three or four where their names would overlap."""
-    names = list(map(str, shares_table["period"].values))
-    most = min(max(ACROSS // max(map(len, names)), 3), 5)
-    return [(float(place), names[place]) for place in spaced(np.arange(len(names)), most)]
+def _time_axis(shares_table: xr.Dataset) -> dict[str, object]:
+    """Return the options of a panel over the periods: ticks with as many names as fit, and room at both ends."""
+    names = shares_table["period"].values.tolist()
+    letters, n = len(str(names[0])), len(names)
+    most = 5 if letters <= 4 else 4 if letters <= 7 else 3
+    ticks = [(float(place), str(names[place])) for place in spaced(np.arange(n), most)]
+    room = max(0.03 * (n - 1), 0.05)
+    return {"xticks": ticks, "xlim": (-room, n - 1 + room)}
 
 
 def _words(

@@ -7,18 +7,20 @@ from threading import Lock
 import panel as pn
 import param
 from bokeh.document import Document
-from bokeh.models import AllIndices, ColumnDataSource, GlyphRenderer, UnionRenderers
+from bokeh.models import AllIndices, ColumnDataSource, GlyphRenderer, TapTool, UnionRenderers
 from bokeh.plotting import figure
 
 from workbench.corpus import Corpus
 from workbench.measures import MeasureError, each_run
 from workbench.measures.selection import Runs
-from workbench.views.elements import TOPIC, arrangement, holoviews
+from workbench.views.elements import SEARCH, TOPIC, arrangement, holoviews
 from workbench.views.every import VIEWS, view_named
-from workbench.views.look import in_bokeh
-from workbench.views.picture import Control, Picture, SideBySide, Slider
+from workbench.views.look import INCH, in_bokeh
+from workbench.views.picture import Choice, Control, Picture, SideBySide, Slider
 
 WRAPPED = {"flex-wrap": "wrap", "overflow-x": "auto", "gap": "4px 24px"}
+LEAST_OF_WIDTH = 0.75
+"""Share of its width that a picture whose names need it keeps on a narrow page."""
 NONE = -1
 """Stands for no topic."""
 DRAWING = Lock()
@@ -27,7 +29,7 @@ DRAWING = Lock()
 
 def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     """Return the panels of a picture as figures of Bokeh for one session; can be called in any thread."""
-    across, width, height = arrangement(len(picture.panels), columns, picture.height)
+    across, width, height = arrangement(len(picture.panels), columns, picture.height, picture.width)
     hover = {kind: iter(texts) for kind, texts in picture.hover.items()}
     with DRAWING:
         panels = [in_bokeh(panel, (width, height), hover) for panel in picture.panels]
@@ -37,12 +39,17 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     for number, drawn in enumerate(plots):
         every, union = AllIndices(), UnionRenderers()
         drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
-        drawn.min_width = min(drawn.max_width or 280, 280)
+        least = round(LEAST_OF_WIDTH * INCH * picture.width) if picture.width else 280
+        drawn.min_width = min(drawn.max_width or least, least)
         drawn.css_classes = ["fixed"] if drawn.frame_width else []
         for part in drawn.select(GlyphRenderer):  # what is never selected needs no other looks
             if TOPIC not in part.data_source.data:
                 part.update(selection_glyph=None, nonselection_glyph=None, hover_glyph=None)
                 part.update(muted_glyph=part.muted_glyph if drawn.legend else None)
+            if (
+                SEARCH in part.data_source.data
+            ):  # several elements of a chosen topic are tapped in turn
+                drawn.select(TapTool).mode = "replace"
             # these two hold nothing, so that one of each does for all
             part.view.filter, part.data_source.selection_policy = every, union
         drawn.name = f"{picture.name}-{number}"
@@ -62,11 +69,13 @@ class PictureCard(pn.viewable.Viewer):
     ``card = PictureCard(changed)`` is made once; a page lays out ``card``, or ``card.bar``, ``card.figure`` and
     ``card.caption`` separately. ``card.draw(picture, view.controls(run))`` shows a picture, and does nothing for the present
     one. ``changed()`` is called when a control was set: draw again, with ``**card.options``. A tap on an element with the
-    dimension `TOPIC` sets ``card.chosen``, and elements of the chosen topic are emphasised. `figures_of` can make the figures
+    dimension `TOPIC` sets ``card.chosen``, and elements of the chosen topic are emphasised; one with the dimension `SEARCH` too
+    sets ``card.search``, also to what it was. `figures_of` can make the figures
     in a thread, to be passed to `draw`. ``styled`` gives widgets the style of a page.
     """
 
     chosen = param.Integer(default=NONE, doc="Number of the topic that is chosen; -1: none.")
+    search = param.String(doc="The search for documents whose element was tapped last.")
 
     def __init__(
         self,
@@ -91,7 +100,10 @@ class PictureCard(pn.viewable.Viewer):
     @property
     def options(self) -> dict[str, object]:
         """Return option → value that is chosen in the view's controls."""
-        return {each.option: widget.value for each, widget in self._widgets.items()}
+        return {
+            each.option: tuple(widget.value) if isinstance(each, Choice) else widget.value
+            for each, widget in self._widgets.items()
+        }
 
     def draw(
         self,
@@ -154,6 +166,13 @@ class PictureCard(pn.viewable.Viewer):
                 format="0" if whole else "0[.]00",
                 width=240,
             )
+        elif isinstance(control, Choice):
+            widget = pn.widgets.MultiChoice(
+                label=control.label,
+                options=dict(control.choices),
+                placeholder=control.nothing,
+                width=330,
+            )
         else:
             widget = pn.widgets.Select(
                 label=control.label, options=list(control.choices), value=control.value, width=200
@@ -169,6 +188,8 @@ class PictureCard(pn.viewable.Viewer):
                 new or not any(each.selected.indices for each in self._sources)
             ):
                 self.chosen = int(source.data[TOPIC][new[0]]) if new else NONE
+                if new and SEARCH in source.data:
+                    self.search = str(source.data[SEARCH][new[0]])
 
         source.selected.on_change("indices", selected)
 

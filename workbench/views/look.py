@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from workbench.views.elements import INK, RC, TOPIC, holoviews
+from workbench.views.elements import INK, RC, SEARCH, TOPIC, fitting, holoviews
 
 INCH = 105
 """Pixels per inch on a page."""
@@ -49,14 +49,18 @@ LETTER = 6.5
 """Width of a letter of an axis label, pixels."""
 LONG_LABEL = 36
 """Letters of a line of the label of the horizontal axis."""
-LONG_NAME = 24
-"""Letters of the name of a row from which it is written in two lines, so that a narrow page has room for the row."""
+LONG_NAME, TWO_LINES = 24, 26
+"""Letters of the name of a row from which it is written in two lines, so that a narrow page has room for the row, and the
+height of a row in pixels that has room for these lines; in lower rows the name is cut."""
 AXES = 45
 """Height of the title and the legend of a panel with axes, pixels."""
 PALE = 0.35
 """Opacity of elements that are not chosen while another is."""
 MARKED = {"nonselection_alpha": 1, "selection_line_color": INK, "selection_line_width": 3}
 """The look of points where one is chosen."""
+BAR = {"background_fill_alpha": 0, "width": 10, "title_text_font_style": "normal"}
+"""Look of a bar of colours."""
+MANY_MARKED = {"selection_line_width": 1.5}
 N_MARKERS = 6
 """Number of markers along a curve."""
 TOLD = "told"
@@ -73,10 +77,11 @@ def in_bokeh(
     from holoviews.plotting import bokeh  # noqa: F401
 
     parts = []
-    for part in panel:
+    texts = [next((hover or {}).get(type(part).__name__, iter(())), None) for part in panel]
+    are_told = any(texts)
+    for part, told in zip(panel, texts, strict=True):
         kind = type(part).__name__
-        texts = next((hover or {}).get(kind, iter(())), None)
-        parts.append(_element(part, kind, texts))
+        parts.append(_element(part, kind, told, quiet=are_told and not told))
         parts += _markers(part, kind)
     plot = _options(panel, "plot")
     fonts = RC | plot.get("fig_rcparams", {})
@@ -113,8 +118,7 @@ def in_bokeh(
 
 def _markers(part, kind: str) -> list:
     """Return the markers of a curve: at all points, or at a few if the matplotlib figure has a few."""
-    style, hooks = _options(part, "style"), _options(part, "plot").get("hooks", [])
-    few = [hook.keywords["marker"] for hook in hooks if "marker" in getattr(hook, "keywords", {})]
+    style, few = _options(part, "style"), _keywords(part, "marker")
     marker = next(iter(few), style.get("marker"))
     if kind != "Curve" or not marker:
         return []
@@ -124,6 +128,12 @@ def _markers(part, kind: str) -> list:
     )
     look = {"color": style["color"], "marker": MARKERS[marker], "size": 6, "line_width": 0}
     return [made.opts(**look, backend="bokeh")]
+
+
+def _keywords(part, name: str) -> list:
+    """Return the values that the hooks of an element for matplotlib have for the keyword ``name``."""
+    keywords = [getattr(hook, "keywords", {}) for hook in _options(part, "plot").get("hooks", [])]
+    return [each[name] for each in keywords if name in each]
 
 
 def _plain(plot, panel) -> None:
@@ -139,9 +149,13 @@ def _plain(plot, panel) -> None:
     for side in made.yaxis:
         letters = max(int((made.height or 300) / LETTER) - 12, 10)
         side.axis_label = textwrap.fill(side.axis_label or "", letters) or side.axis_label
+        names = side.major_label_overrides
+        is_high = len(names) * TWO_LINES <= (made.height or 300)
         side.major_label_overrides = {
             place: textwrap.fill(name, max(LONG_NAME, 2 * len(name) // 3))
-            for place, name in side.major_label_overrides.items()
+            if is_high
+            else fitting(name, LONG_NAME)
+            for place, name in names.items()
         }
 
 
@@ -152,16 +166,24 @@ def _options(part, group: str) -> dict:
     return {name: value for name, value in found.items() if not isinstance(value, hv.Cycle)}
 
 
-def _element(part, kind: str, texts: list[str] | None):
-    """Return a copy of an element with Bokeh options that correspond to its matplotlib options, and with tooltips."""
+def _element(part, kind: str, texts: list[str] | None, quiet: bool = False):
+    """Return a copy of an element with Bokeh options that correspond to its matplotlib options, and with tooltips.
+
+    ``quiet``: without tooltips of its values, as another element of the panel has texts.
+    """
     plot = {name: value for name, value in _options(part, "plot").items() if name in KEPT}
     style = _style(kind, _options(part, "style"))
+    bars = _keywords(part, "bar_ticks")
+    for label, ticks in zip(_keywords(part, "bar_label"), bars, strict=True):
+        plot |= {"colorbar": True, "clabel": label, "cticks": ticks, "colorbar_opts": BAR}
     if kind != "Labels":
         part, tooltips = _told(part, kind, texts)
-        plot |= {"tools": ["hover"], "hover_tooltips": tooltips} if tooltips else {}
+        plot |= {"tools": ["hover"], "hover_tooltips": tooltips} if tooltips and not quiet else {}
         if TOPIC in part.vdims:
             plot["tools"] = [*plot.get("tools", ()), "tap"]
             style |= MARKED if kind == "Points" else {"nonselection_alpha": PALE}
+            if SEARCH in part.vdims:  # many elements of one topic
+                style |= MANY_MARKED if kind == "Points" else {"nonselection_line_alpha": 0}
     return part.opts(**style, **plot, clone=True, backend="bokeh")
 
 
@@ -175,9 +197,9 @@ def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
         elif kind == "QuadMesh":
             coords = part.interface.coords  # ascending, as the values and the texts
             x, y = (coords(part, name, ordered=True, edges=True) for name in part.kdims)
-            values = part.dimension_values(2, flat=False)
-            told = np.array(texts, dtype=object).reshape(values.shape)
-            part = part.clone((x, y, values, told), vdims=[*part.vdims, TOLD])
+            values = [part.dimension_values(dim, flat=False) for dim in part.vdims]
+            told = np.array(texts, dtype=object).reshape(values[0].shape)
+            part = part.clone((x, y, *values, told), vdims=[*part.vdims, TOLD])
         else:
             part = part.add_dimension(TOLD, 0, texts, vdim=True)
         return part, [("", f"@{TOLD}")]

@@ -36,6 +36,9 @@ class Picture:
     rows: list[list] = field(repr=False, default_factory=list)
     legend: bool = True
     height: float | None = None  # height of a panel in inches
+    width: float | None = (
+        None  # width of a panel in inches, if the height is given; None: a share of the page
+    )
     # the runs in the picture; empty: all runs
     runs: list[xr.Dataset] = field(repr=False, default_factory=list)
     hover: Mapping[str, list[list[str]]] = field(repr=False, default_factory=dict)
@@ -64,7 +67,17 @@ class Menu(NamedTuple):
     value: str  # initial value
 
 
-Control = Slider | Menu
+class Choice(NamedTuple):
+    """A control of a view: a list of which several entries can be chosen, by default none."""
+
+    option: str  # keyword of `View.draw`, which gets a tuple of values
+    label: str
+    choices: tuple[tuple[str, int], ...]  # text and value
+    nothing: str  # what is drawn if nothing is chosen
+    value: tuple[int, ...] = ()  # initial value
+
+
+Control = Slider | Menu | Choice
 
 
 def menu_of(option: str, label: str, choices_of: Callable[[xr.Dataset], Iterable[str]]) -> Callable:

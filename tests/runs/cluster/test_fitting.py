@@ -151,6 +151,7 @@ def test_workers_and_a_nanny_that_are_killed_also_while_arrays_are_sent_cost_no_
     assert differing(straight, shared) == []
 
 
+@pytest.mark.long
 def test_where_the_scheduler_is_gone_the_run_says_so_and_goes_on_under_another(
     in_shards, cluster, client_to, tmp_path, frequent_checkpoints
 ):
@@ -189,6 +190,7 @@ wb.fit(ShardedCorpus.open(train), "svb", 4, test=ShardedCorpus.open(test), n_ite
 """
 
 
+@pytest.mark.long
 def test_a_client_that_is_killed_leaves_a_run_that_goes_on_and_workers_that_forget(
     in_shards, cluster, client_to, tmp_path
 ):

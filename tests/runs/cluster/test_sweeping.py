@@ -86,6 +86,7 @@ def test_a_run_goes_on_elsewhere_when_its_worker_or_nanny_is_killed(
     ended_whole(runs, whole)
 
 
+@pytest.mark.long
 def test_a_run_goes_on_elsewhere_when_its_worker_retires(cluster, client_to, make, whole):
     cluster.add_worker()
     cluster.add_worker()
@@ -124,6 +125,7 @@ def test_a_run_whose_process_is_killed_is_tried_again_and_given_up_at_the_third_
     assert run.status()["message"] == told
 
 
+@pytest.mark.long
 def test_without_its_scheduler_a_sweep_says_so_and_goes_on_with_another(
     cluster, client_to, make, whole
 ):
@@ -194,6 +196,7 @@ def test_a_result_that_was_cancelled_is_of_a_run_that_another_takes_on():
     )
 
 
+@pytest.mark.long
 def test_a_client_that_is_killed_loses_nothing(one_worker, store, whole):
     with in_command(store, "--scheduler", one_worker.address) as command:
         runs = made_by(command, store)
@@ -220,6 +223,7 @@ def test_ctrl_c_stops_the_runs_cleanly(one_worker, store):
     assert [run.state for run in runs] == [STOPPED] * 2
 
 
+@pytest.mark.long
 def test_a_client_may_go_and_find_its_runs_again(cluster, client_to, store, whole):
     cluster.add_worker()
     cluster.add_worker()
@@ -248,6 +252,7 @@ def test_a_client_cannot_go_while_no_worker_has_a_thread_for_its_task(
     client.cancel(busy)
 
 
+@pytest.mark.long
 def test_tasks_that_somebody_cancels_are_submitted_again(cluster, client_to, make, whole):
     cluster.add_worker()
     runs, restarted = make(2), []

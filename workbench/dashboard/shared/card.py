@@ -108,6 +108,7 @@ class Card(PictureCard):
         def say() -> None:
             if self.pending:
                 self.said.object = message(waiting)
+                self._see()
 
         def first() -> None:
             self.pending = True
@@ -125,11 +126,15 @@ class Card(PictureCard):
         self.results.visible = bool(self.shown.picture or self.shown.table or self.shown.beside)
         if self.results.visible and not self.results.objects:  # what is hidden needs no models
             self.results.objects = self._content
+        self._see()
+        self.draw(self.shown.picture, self.shown.controls, figures)
+
+    def _see(self) -> None:
+        """Show a card that hides, if it has something to show, else hide it."""
         if self._hides:
             self.view.visible = bool(self.said.object) or self.results.visible
         if self.view.visible and not self.view.objects:
             self.view.objects = self._parts
-        self.draw(self.shown.picture, self.shown.controls, figures)
 
     def clear(self, said: str = "") -> None:
         """Show nothing but a sentence."""

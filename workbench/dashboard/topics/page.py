@@ -158,11 +158,10 @@ class TopicsPage:
             self.matching,
             self.unseen,
         )
-        self._choosers = tuple(card for card in self._cards if card is not self.recorded)
         words, sizes = self.words.offer(word_controls()), self.sizes.offer(CONTROLS)
         self._parts = {
             "run": self._run_part(self.run),
-            "topic": self._number_part(self.map, "chosen", self._choosers),
+            "topic": self._number_part(self.map, "chosen", self._cards),
             "words": widget_part(words["n_words"]),
             "relevance": widget_part(words["relevance"]),
             "sizes": widget_part(sizes["kind"]),
@@ -180,8 +179,9 @@ class TopicsPage:
         self._show()
         for menu in self._asked:
             menu.param.watch(self._run_chosen, "value")
-        for view in self._choosers:
+        for view in self._cards:
             view.param.watch(lambda event: self._choose(event.new), "chosen")
+        self.recorded.param.watch(self._found, "search", onlychanged=False)
         self.documents.param.watch(self._changed, ["document", "sort", "page"])
         self.map.param.watch(lambda event: self._again(), "word")
         for sorted_card in (self.topics, self.matching):
@@ -248,7 +248,7 @@ class TopicsPage:
         """Let each card compute its content for a snapshot."""
         topics, written, chosen = self._topics, self._written, self.map.chosen
         if topics.numbers and chosen not in (NONE, *topics.numbers):
-            self._leave_out(self._choosers, f"topic {chosen} with tokens", chosen=NONE)
+            self._leave_out(self._cards, f"topic {chosen} with tokens", chosen=NONE)
             return
         path, names = moment.path, topics.names
         n_rows = int(np.nan_to_num(self._runs[path.name].latest[0]))
@@ -366,10 +366,17 @@ class TopicsPage:
 
     def _choose(self, topic: int) -> None:
         """Choose a topic in all cards."""
-        if not self._moving and any(view.chosen != topic for view in self._choosers):
-            self._set(self._choosers, chosen=topic)
+        if not self._moving and any(view.chosen != topic for view in self._cards):
+            self._set(self._cards, chosen=topic)
             self._set([self.documents], document=NONE)
             self._changed()
+
+    def _found(self, event) -> None:
+        """List the documents of the period or group that was tapped in a figure, those with most of the topic first."""
+        if event.new:
+            self._set([self.find], value=event.new, value_input=event.new)
+            self._set([self.documents], document=NONE, page=1, sort="")
+            self._again()
 
     def _labelled(self, event) -> None:
         """Store the label that the visitor has typed."""
