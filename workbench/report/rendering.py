@@ -1,5 +1,6 @@
 """Pages of reports: one frame for all, without scripts, for light and dark screens and paper; and figures in them."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,6 +10,10 @@ from workbench.report.drawing import draw, inline
 from workbench.report.findings import once
 from workbench.runs.progress import bar
 from workbench.views import Picture
+from workbench.views.elements import TWO_COLUMNS
+
+POINTS = 72
+"""Points of an inch."""
 
 
 def render(template: str, **values: object) -> str:
@@ -45,7 +50,9 @@ def drawn_figures(pictures: Iterable[Picture], progress: bool = False) -> list[d
 
 
 def _svg_of(picture: Picture) -> str:
-    """Return a picture as SVG for a page, two columns of a journal wide."""
+    """Return a picture as SVG for a page, as wide as its share of two columns of a journal."""
     look = picture.legend, picture.height
     drawn = draw(picture.panels, 2, ("svg",), *look, width=picture.width)["svg"].decode()
-    return inline(drawn, picture.name, picture.title, picture.hover)
+    svg = inline(drawn, picture.name, picture.title, picture.hover)
+    share = float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1]) / POINTS / TWO_COLUMNS
+    return svg.replace("<svg", f'<svg style="width: max({share:.0%}, min(100%, 24rem))"', 1)
