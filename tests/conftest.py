@@ -49,7 +49,7 @@ def held_out(halves):
 @pytest.fixture
 def undrawn(monkeypatch):
     """For tests of words alone: every figure of a report is an empty picture."""
-    from workbench.report import page
+    from workbench.report import rendering
     from workbench.report.drawing import inline
 
     empty = b'<?xml version="1.0"?><svg width="1pt" height="1pt" viewBox="0 0 1 1"></svg>'
@@ -57,9 +57,11 @@ def undrawn(monkeypatch):
     def draw(panels, columns, formats, *rest, **more):
         return dict.fromkeys(formats, empty)
 
-    for module in ("workbench.report.page", "workbench.report.figures"):
+    for module in ("workbench.report.rendering", "workbench.report.figures"):
         monkeypatch.setattr(f"{module}.draw", draw)
-    monkeypatch.setattr(page, "inline", lambda svg, name, title, hover: inline(svg, name, title))
+    monkeypatch.setattr(
+        rendering, "inline", lambda svg, name, title, hover: inline(svg, name, title)
+    )
 
 
 @pytest.fixture(scope="session")

@@ -206,6 +206,7 @@ class FitSettings(Options, total=False):
     tokenizer: Callable[[str], Iterable[str]] | None
     more_stop_words: str | Iterable[str] | None
     segmenter: str | None
+    phrases: str | Iterable[str] | None
     keep_text: bool
 
 class StartSettings(Options, total=False):
@@ -247,6 +248,7 @@ class StartSettings(Options, total=False):
     tokenizer: Callable[[str], Iterable[str]] | None
     more_stop_words: str | Iterable[str] | None
     segmenter: str | None
+    phrases: str | Iterable[str] | None
     keep_text: bool
 
 class CompareSettings(Options, total=False):
@@ -289,6 +291,7 @@ class CompareSettings(Options, total=False):
     tokenizer: Callable[[str], Iterable[str]] | None
     more_stop_words: str | Iterable[str] | None
     segmenter: str | None
+    phrases: str | Iterable[str] | None
     keep_text: bool
     split: Literal["gap", "random", "counts"]
 
@@ -335,6 +338,7 @@ class SweepSettings(Options, total=False):
     tokenizer: Callable[[str], Iterable[str]] | None
     more_stop_words: str | Iterable[str] | None
     segmenter: str | None
+    phrases: str | Iterable[str] | None
     keep_text: bool
     split: Literal["gap", "random", "counts"]
 
@@ -387,6 +391,7 @@ class CorpusSettings(TypedDict, total=False):
     tokenizer: Callable[[str], Iterable[str]] | None
     more_stop_words: str | Iterable[str] | None
     segmenter: str | None
+    phrases: str | Iterable[str] | None
 
 class RecordSettings(TypedDict, total=False):
     party: str

@@ -161,6 +161,8 @@ def test_downloads_arrive_and_are_what_they_say(url, new_page, store, finished):
     assert name == "comparison.svg" and b"Paired differences" in content
     name, content = download(page, "Report")
     assert name == f"report-{corpus}-2-runs.html" and b"</html>" in content
+    name, content = download(page, "Report for readers")
+    assert name == f"readers-{corpus}-2-runs.html" and b"found in a further run" in content
     for engine in ("svb", "cgs"):
         page.get_by_label(f"choose done-{engine}").check()
     page.get_by_label("Format").select_option("NumPy (npz)")

@@ -137,6 +137,10 @@ def test_figures_and_report_are_written(command, six_documents, tmp_path):
     assert list((tmp_path / "figures").glob("*.svg")) and list((tmp_path / "figures").glob("*.png"))
     assert command("report", "a", "--out", "report.html")[0] == 0
     assert "<svg" in (tmp_path / "report.html").read_text()
+    assert command("report", "a", "b", "--for", "readers", "--out", "readers.html")[0] == 0
+    assert "found in a further run" in (tmp_path / "readers.html").read_text()
+    status, _, said = command("report", "a", "--for", "children")
+    assert status == 2 and "one of researchers, readers; got" in said
 
 
 @pytest.mark.slow

@@ -448,8 +448,8 @@ def test_a_phrase_in_a_text_that_is_shown_has_one_colour():
 
 
 def test_a_text_that_is_shown_has_its_words_in_colour():
-    from workbench.dashboard.topics.documents import text_coloured
     from workbench.measures import token_topics
+    from workbench.views.coloured_words import text_coloured
 
     skip_without_budoux()
     corpus = Corpus.from_texts(CHINESE * 3, segmenter="chinese")

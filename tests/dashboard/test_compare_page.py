@@ -297,6 +297,7 @@ def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(page):
         (page.figure.files, "SVG", "Nothing is drawn; click"),
         (page.figure.files, "CSV", "Nothing is drawn; click"),
         (page.figure.files, "Report", "Nothing is drawn; click"),
+        (page.figure.files, "Report for readers", "Nothing is drawn; click"),
         (page.run_files, "Download as", "No run is ticked; tick"),
     ):
         downloads.buttons[name].clicks += 1

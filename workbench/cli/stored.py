@@ -436,13 +436,23 @@ def report(
             "--tables", help="Also write its tables beside it, as md or tex, separated by commas."
         ),
     ] = "",
+    audience: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="researchers|readers",
+            help="researchers: compare engines. readers: the topics of the first run, with passages of documents, for people "
+            "who know no topic models; further runs say which topics are found again.",
+        ),
+    ] = "researchers",
     store: Store = None,
     json: Json = False,
 ) -> None:
     """Write a self-contained HTML report about runs."""
     runs = [find(name, store) for name in run]
     files = wb.write_tables(runs, out.parent, tables) if tables else []
-    print_files([wb.write_report(runs, out), *files], json)
+    report = wb.write_report(runs, out, audience=audience, progress=True)
+    print_files([report, *files], json)
 
 
 def export(

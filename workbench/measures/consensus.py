@@ -8,13 +8,15 @@ from scipy.optimize import linear_sum_assignment
 
 from workbench.measures.matching import match_topics, topic_distances
 from workbench.measures.selection import MeasureError, Runs, attributes, each_run
-from workbench.measures.topics import used_topics
+from workbench.measures.topics import top_words, topic_sizes, used_topics
 
 NEAR = 0.3
 """Largest distance of two matched topics (see `topic_distances`) at which they count as one topic.
 
 Of 50 simulated corpora with 8 topics, fitted with K = 12, planted topics then have a mean support of 0.99, others of 0.06.
 """
+N_COMMON = 10
+"""Most probable words of two topics that are compared to find a topic again."""
 
 
 def consensus(runs: Runs, near: float = NEAR) -> xr.Dataset:
@@ -75,6 +77,36 @@ def consensus(runs: Runs, near: float = NEAR) -> xr.Dataset:
         if name in nearest:
             made = made.assign(_ranges(name, found, n_found))
     return made
+
+
+def found_again(run: xr.Dataset, others: list[xr.Dataset]) -> xr.Dataset:
+    """Return in how many other runs each topic of a run is found, and the range of its shares in all these runs.
+
+    A topic is found in a run if at least half of its `N_COMMON` most probable words are among as many of the topic that is
+    matched with it (`match_topics`): looser than `consensus`, as two states of one chain differ too.
+
+    Returns ``n_found`` (topic), which leaves the run itself out, and ``low`` and ``high`` (topic), which do not.
+    """
+    run = used_topics(run)
+    words, n_found = top_words(run, N_COMMON)["word"].values, np.zeros(run.sizes["topic"], int)
+    shares = [topic_sizes(run)["share"].values]
+    for other in others:
+        of_other = top_words(other, N_COMMON)["word"]
+        shares.append(np.full(len(n_found), np.nan))
+        for at, matched in enumerate(match_topics(run, other)["matched"].values.tolist()):
+            common = {*words[at]} & {*of_other.sel(topic=matched).values} if matched >= 0 else ()
+            if 2 * len(common) >= words.shape[1]:
+                n_found[at] += 1
+                shares[-1][at] = topic_sizes(other)["share"].sel(topic=matched)
+    columns = {
+        "n_found": n_found,
+        "low": np.nanmin(shares, axis=0),
+        "high": np.nanmax(shares, axis=0),
+    }
+    return xr.Dataset(
+        {name: ("topic", values) for name, values in columns.items()},
+        {"topic": run["topic"].values},
+    )
 
 
 def _ranges(name: str, found: list[tuple[xr.Dataset, xr.DataArray]], n_found: xr.DataArray) -> dict:

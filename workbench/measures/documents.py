@@ -242,6 +242,36 @@ def document_columns(run: xr.Dataset, table: DocumentTable | None = None) -> dic
     return columns
 
 
+def distinct_columns(run: xr.Dataset, table: DocumentTable | None = None) -> dict[str, Sequence]:
+    """Return the columns of `document_columns` without those that repeat another one, as texts."""
+    columns = document_columns(run, table)
+    further = [name for name in columns if name != "title"]
+    texts = {
+        name: [text_of(value) for value in columns[name]]
+        for name in (("title", *further) if further else ())
+    }
+    doubles = [name for name in further if texts[name] == texts["title"]]
+    if table is not None:
+        doubles += [
+            name
+            for name in ("label", "time")
+            if name in further
+            and any(texts[name] == texts[other] for other in further if other != name)
+        ]
+    return {name: values for name, values in columns.items() if name not in doubles}
+
+
+def text_of(value: object) -> str:
+    """Return a value of a column as text: "" if it is missing, and "3" for 3.0."""
+    if value is None or value is pd.NA or value != value:
+        return ""
+    return (
+        str(int(value))
+        if isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+        else str(value)
+    )
+
+
 def largest_topics(
     used: xr.Dataset, documents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,9 +8,13 @@ from scipy.sparse import csr_array
 from scipy.special import rel_entr
 
 from workbench.corpus.corpus import AnyCorpus
+from workbench.engines.engine import SAMPLER
 from workbench.errors import Got
 from workbench.measures.selection import NO_DATASET, MeasureError, attributes, spec_of
 from workbench.models import topic_numbers
+
+FEWEST_DRAWS = 20
+"""Smallest number of draws that have an interval."""
 
 
 def top_words(
@@ -83,6 +87,26 @@ def topic_sizes(run: xr.Dataset) -> xr.Dataset:
         },
         {"topic": run["topic"].values},
     )
+
+
+def share_intervals(run: xr.Dataset) -> xr.Dataset | None:
+    """Return ``low`` and ``high`` (topic) of 95 % of the shares that a sampler drew; None if the run has too few draws.
+
+    The draws are the recorded iterations after burn-in in the second half of the run, ``attrs["n_draws"]``. None also for
+    engines that do not sample every token, or that renumber topics.
+    """
+    spec = spec_of(run)
+    engine = spec.parts()[0]
+    if engine.kind != SAMPLER or engine.grows or "n_k" not in run:
+        return None
+    iteration = run["iteration"].values
+    drawn = iteration > max(spec.end_of_burn_in, iteration[-1] // 2)
+    if np.count_nonzero(drawn) < FEWEST_DRAWS:
+        return None
+    sizes = run["n_k"].values[drawn]
+    low, high = np.quantile(sizes / sizes.sum(axis=1, keepdims=True), [0.025, 0.975], axis=0)
+    ends = {"low": ("topic", low), "high": ("topic", high)}
+    return xr.Dataset(ends, {"topic": run["topic"].values}, {"n_draws": len(sizes)})
 
 
 def topic_labels(run: xr.Dataset) -> dict[int, str]:

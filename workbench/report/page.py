@@ -9,18 +9,20 @@ from workbench.measures import in_papers_order
 from workbench.numbers import join_words
 from workbench.report.captions import data_rows, definitions, remarks, rows_of, settings, statistics
 from workbench.report.commands import commands, wrapped
-from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
-from workbench.report.findings import findings, once
+from workbench.report.findings import findings
 from workbench.report.gathering import (
     AnyRun,
     ReportedRun,
     corpora_of,
+    gather,
     gather_started,
     pooled,
     scores_of_sequences,
     stores_of,
 )
+from workbench.report.readers import readers_page
+from workbench.report.rendering import drawn_figures, render
 from workbench.report.tables import (
     hierarchy_tables,
     label_rows,
@@ -33,6 +35,8 @@ from workbench.report.tables import (
 )
 from workbench.views import SideBySide, pictures
 
+AUDIENCES = RESEARCHERS, READERS = "researchers", "readers"
+"""For whom a report is written: a comparison of engines, or the topics of one run."""
 TEMPLATE = "report.html.jinja"
 AS_TEXT = "topic-words-"
 """Figures that the page shows as text instead, so that words can be searched and copied."""
@@ -46,6 +50,8 @@ def write_report(
     reference: str | None = None,
     title: str | None = None,
     store: str | os.PathLike | None = None,
+    audience: str = RESEARCHERS,
+    progress: bool = False,
 ) -> Path:
     """Write one HTML file about runs: numbers, figures, topics, settings, and the command that reproduces them.
 
@@ -57,11 +63,17 @@ def write_report(
         An existing file is replaced.
     reference : str, optional
         The reference of paired differences; see `workbench.measures.summary`.
+    audience : "researchers" or "readers", default "researchers"
+        A comparison of engines, or the topics of the first run for people who know no topic models, with passages of
+        documents; further runs on the same training corpus then say which topics are found again.
+    progress : bool, default False
+        Whether bars on stderr show how many figures are made.
 
     Raises
     ------
     MeasureError, StoreError, ReportError
-        No run, an unknown run, none with a committed iteration; an unknown reference; a path that cannot be written.
+        No run, an unknown run, none with a committed iteration; an unknown reference or audience; a path that cannot be
+        written; for readers, a first run without topics of documents, or further runs on another corpus.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise ReportError(f"wanted a path to write to; got {type(path).__name__}")
@@ -70,64 +82,44 @@ def write_report(
         raise ReportError(
             f"{path} is a folder; give the name of a file, such as {path / 'report.html'}"
         )
+    if ReportError.one_of("the audience", audience, AUDIENCES) == READERS:
+        return put_file(path, readers_page(gather(runs, store), title, progress).encode())
     reported, left_out = gather_started(runs, store)
     order = [id(run) for run in in_papers_order([entry.dataset for entry in reported])]
     reported.sort(key=lambda entry: order.index(id(entry.dataset)))
-    return put_file(path, _page(reported, left_out, reference, title).encode())
+    return put_file(path, _page(reported, left_out, reference, title, progress).encode())
 
 
 def _page(
-    reported: list[ReportedRun], left_out: list[str], reference: str | None, title: str | None
+    reported: list[ReportedRun],
+    left_out: list[str],
+    reference: str | None,
+    title: str | None,
+    progress: bool,
 ) -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
     datasets = [entry.dataset for entry in reported]
     shown = SideBySide(datasets)
     counted = shown.first("phi", "n_kw")
     rows, against, target = label_rows(reported, reference)
-    figures = [
-        {
-            "svg": Markup(
-                inline(
-                    draw(
-                        picture.panels,
-                        2,
-                        ("svg",),
-                        picture.legend,
-                        picture.height,
-                        width=picture.width,
-                    )["svg"].decode(),
-                    picture.name,
-                    picture.title,
-                    picture.hover,
-                )
-            ),
-            "title": picture.title,
-            "caption": picture.caption,
-            "first": picture.name.startswith(FIRST),
-        }
-        for picture in pictures(
-            datasets, 2, corpora_of(reported), scores_of_sequences(reported), pooled(reported)
-        )
-        if not picture.name.startswith(AS_TEXT)
-    ]
-    for figure, text in zip(figures, once([figure["caption"] for figure in figures]), strict=True):
-        figure["caption"] = text
+    made = pictures(
+        datasets,
+        2,
+        corpora_of(reported),
+        scores_of_sequences(reported),
+        pooled(reported),
+        progress,
+    )
+    figures = drawn_figures(
+        (picture for picture in made if not picture.name.startswith(AS_TEXT)), progress
+    )
     scored, by_documents = (
         any(entry.spec.test is not None for entry in reported),
         any(row["documents"] for row in rows),
     )
     engines = list(dict.fromkeys(entry.spec.engine for entry in reported))
     corpora = list(dict.fromkeys(entry.spec.corpus for entry in reported))
-    template = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    ).get_template(TEMPLATE)
-    return template.render(
+    return render(
+        TEMPLATE,
         title=title or f"{join_words(engines)} on {join_words(corpora)}",
         findings=findings(reported),
         lead=f"{len(reported)} {'run' if len(reported) == 1 else 'runs'}: {'; '.join(dict.fromkeys(shown.labels))}",
@@ -150,7 +142,7 @@ def _page(
         growing=any("n_active_topics" in run for run in datasets),
         priors=prior_rows(reported),
         moves=move_tables(reported),
-        figures=figures,
+        figures=[figure | {"first": figure["name"].startswith(FIRST)} for figure in figures],
         topics=topic_tables(counted),
         hierarchies=hierarchy_tables(counted),
         runs=run_rows(reported),

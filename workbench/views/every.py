@@ -9,6 +9,7 @@ from workbench.corpus import Corpus
 from workbench.measures import data_of, each_run, in_papers_order
 from workbench.measures.selection import Runs, grouped
 from workbench.runs.afterwards.heldout_by_document import Pooled, Scored
+from workbench.runs.progress import bar
 from workbench.views import (
     bayes_nets,
     comparison,
@@ -302,12 +303,13 @@ def pictures(
     corpora: Mapping[str, Corpus] | None = None,
     scored: Mapping[str, Scored] | None = None,
     pooled: Sequence[Pooled] = (),
+    progress: bool = False,
 ) -> list[Picture]:
     """Return all pictures that the runs' variables allow, separately for each data set.
 
     Perplexities on different data cannot share a picture. Pictures of all data together come first. ``columns`` is the number
     of columns of a page. ``corpora`` are corpora by hash, for coherence, flows, maps and texts; ``scored`` are held-out scores
-    by the hash of a run's spec, for gains; ``pooled`` are pooled long chains, for the frontier.
+    by the hash of a run's spec, for gains; ``pooled`` are pooled long chains, for the frontier. ``progress`` shows a bar.
     """
     runs, pictures_by_data = each_run(runs), {}
     by_data = grouped(data_of(runs), runs)
@@ -315,7 +317,7 @@ def pictures(
         shown = SideBySide(in_papers_order(members), columns, corpora or {}, scored or {}, pooled)
         pictures_by_data[data] = [
             picture
-            for view in VIEWS
+            for view in bar("views computed", len(VIEWS), progress, unit="view", iterable=VIEWS)
             if not (view.across and len(by_data) > 1)
             for picture in view.pictures(shown)
         ]

@@ -36,6 +36,7 @@ from workbench.dashboard.shared.shell import (
     text,
 )
 from workbench.measures.selection import data_of_specs
+from workbench.report.page import READERS
 
 LOG = {"Log x": "x", "Log y": "y"}
 
@@ -87,7 +88,10 @@ class FigureCard:
         self.files = picture_downloads(
             handover,
             lambda: partial(curve_picture, self.curve.seen()),
-            {"Report": lambda: partial(report_file, self.compared())},
+            {
+                "Report": lambda: partial(report_file, self.compared()),
+                "Report for readers": lambda: partial(report_file, self.compared(), READERS),
+            },
         )
         self.picked: list[str] | None = None  # chosen by the visitor; None: draw the newest eight
         self._data_of: dict[str, str] = {}  # the data of each run in words, see `data_of_specs`

@@ -28,6 +28,7 @@ from workbench.models import VARIABLES
 from workbench.numbers import format_size
 from workbench.report import export_run, write_report
 from workbench.report.export import FORMATS
+from workbench.report.page import RESEARCHERS
 from workbench.runs.execution.run import Run
 from workbench.views import Picture
 from workbench.views.elements import (
@@ -167,17 +168,17 @@ def _lines(
         yield label, colour, runs, numbers, errors
 
 
-def report_file(drawn: Drawn) -> File:
-    """Return the report on the drawn runs."""
+def report_file(drawn: Drawn, audience: str = RESEARCHERS) -> File:
+    """Return the report on the drawn runs, for readers on the first of them."""
     _require_runs(drawn)
     with tempfile.TemporaryDirectory() as folder:
-        content = write_report(
-            [path for path, *_ in drawn.runs], Path(folder) / "report.html"
-        ).read_text()
+        runs, file = [path for path, *_ in drawn.runs], Path(folder) / "report.html"
+        content = write_report(runs, file, audience=audience).read_text()
     if policy().others:  # who are not told where files lie
         for home in (*(path.resolve().parent for path, *_ in drawn.runs), *data_folders()):
             content = content.replace(str(home), home.name)
-    return File(f"report-{_corpora(drawn)}-{_counted(drawn.runs)}.html", content.encode())
+    name = "report" if audience == RESEARCHERS else "readers"
+    return File(f"{name}-{_corpora(drawn)}-{_counted(drawn.runs)}.html", content.encode())
 
 
 def runs_file(paths: list[Path], form: str) -> File:

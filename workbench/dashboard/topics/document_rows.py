@@ -10,7 +10,12 @@ import xarray as xr
 from workbench.corpus.document_table import DocumentTable
 from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents, train_of
 from workbench.measures import used_topics
-from workbench.measures.documents import document_columns, largest_topics, ranked_documents
+from workbench.measures.documents import (
+    distinct_columns,
+    largest_topics,
+    ranked_documents,
+    text_of,
+)
 from workbench.tables import Column
 from workbench.views.elements import fitting
 from workbench.views.live import NONE
@@ -30,23 +35,9 @@ OF_TOPIC = "topic {}"
 def columns_of(moment: Moment, table: DocumentTable | None) -> dict[str, list]:
     """Return a dict name -> values, for the titles of the documents and their further columns, without duplicates.
 
-    A column of `document_columns` that equals another one is left out.
+    See `distinct_columns`.
     """
-    columns = of_documents(lambda run: document_columns(run, table), moment)
-    further = [name for name in columns if name != "title"]
-    texts = {
-        name: [_text(value) for value in columns[name]]
-        for name in (("title", *further) if further else ())
-    }
-    doubles = [name for name in further if texts[name] == texts["title"]]
-    if table is not None:
-        doubles += [
-            name
-            for name in ("label", "time")
-            if name in further
-            and any(texts[name] == texts[other] for other in further if other != name)
-        ]
-    return {name: values for name, values in columns.items() if name not in doubles}
+    return of_documents(lambda run: distinct_columns(run, table), moment)
 
 
 def columns_beside(columns: dict[str, list]) -> list[str]:
@@ -81,7 +72,7 @@ def ranks_of(values: list) -> np.ndarray:
 
     Numbers, and texts that are all numbers, are ranked by size; other texts in natural order: item 2 before item 10.
     """
-    given = pd.Series(values, dtype=object)[[_text(value) != "" for value in values]]
+    given = pd.Series(values, dtype=object)[[text_of(value) != "" for value in values]]
     keys = pd.to_numeric(given, errors="coerce").astype(float)
     if not keys.notna().all():
         natural = [_natural(str(value)) for value in given]
@@ -176,21 +167,10 @@ def rows_of(
             "title": fitting(str(columns["title"][document]), MOST_LETTERS),
             "share": None if share != share else share,
             "tokens": n,
-            "cells": [fitting(_text(columns[name][document]), MOST_VALUE) for name in beside],
+            "cells": [fitting(text_of(columns[name][document]), MOST_VALUE) for name in beside],
             **({"topic": number if n else None} if topic == NONE else {}),
         }
         for document, share, number, n in zip(
             documents.tolist(), shares.tolist(), numbers, tokens.tolist(), strict=True
         )
     ]
-
-
-def _text(value) -> str:
-    """Return a value of a column as text: "" if it is missing, and "3" for 3.0."""
-    if value is None or value is pd.NA or value != value:
-        return ""
-    return (
-        str(int(value))
-        if isinstance(value, float) and value.is_integer() and abs(value) < 1e15
-        else str(value)
-    )

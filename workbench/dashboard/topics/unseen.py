@@ -27,20 +27,14 @@ from workbench.dashboard.shared.shell import button, column, message, styled
 from workbench.dashboard.shared.snapshots import Moment, counts_of, made_of, run_of
 from workbench.dashboard.shared.uploads import Upload
 from workbench.dashboard.topics.cells import TopicCard, whole
-from workbench.dashboard.topics.documents import (
-    MOST_TEXT,
-    MOST_TYPES,
-    shelf,
-    text_coloured,
-    topics_of,
-    words_coloured,
-)
+from workbench.dashboard.topics.documents import MOST_TEXT, shelf, topics_of
 from workbench.measures import token_topics, used_topics
 from workbench.numbers import MIB, format_size
 from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.store.edition import with_edition
 from workbench.tables import Column, numbers
+from workbench.views.coloured_words import MOST_TYPES, text_coloured, words_coloured
 from workbench.views.elements import fitting
 from workbench.views.live import NONE
 
