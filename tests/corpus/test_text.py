@@ -151,11 +151,14 @@ def test_phrases_are_one_word_wherever_their_words_follow_each_other():
             {"york": 1, "new": 1},
             {},
         ]
+    left_out = Corpus.from_texts(texts[:1], phrases=phrases, more_stop_words="new_york")
+    assert counts(left_out) == [{"new_york_times": 1}]
     with_pairs = Corpus.from_texts(texts[:2], phrases="new york", ngrams=2, stop_words=None)
     assert {"new_york_times", "of_new_york", "the_new_york"} < set(with_pairs.vocabulary)
     no_phrase = Corpus.from_texts(FRUIT, phrases="")
     assert no_phrase.content_hash == Corpus.from_texts(FRUIT).content_hash
     for wrong, sentence in (
+        (["new, york"], "a phrase must have no comma; got 'new, york'"),
         ("new york, york", "each of the phrases must have two words or more; 'york' has 1"),
         (3, "phrases must be phrases separated by commas, a list of phrases or None; got 3"),
     ):

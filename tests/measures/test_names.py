@@ -8,6 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.measures import MeasureError, suggested_names, top_words
+from workbench.runs.store.notes import LONGEST_LABEL
 
 GAS = ("gas", "pipeline", "turbine", "grid", "meter")
 BREAD = ("bread", "flour", "oven", "yeast", "salt")
@@ -78,3 +79,24 @@ def test_suggested_names_refuse_an_unknown_topic():
     run = fitted(corpus_of(("natural gas",)))
     with pytest.raises(MeasureError, match="no topic 7"):
         suggested_names(run, topic=7)
+
+
+def test_words_in_random_order_are_no_phrases_however_rare_they_are():
+    numbers = np.random.default_rng(5)
+    words = np.array(["".join(map(chr, 97 + row)) for row in numbers.integers(0, 26, (3000, 6))])
+    shares = numbers.dirichlet(np.full(len(words), 0.3))
+    texts = [" ".join(numbers.choice(words, 2000, p=shares)) for _ in range(30)]
+    corpus = wb.corpus_of(pd.Series(texts, [f"on\x01 {words[at]}\nof 1" for at in range(30)]))
+    found = suggested_names(fitted(corpus), corpus.table)
+    assert set(found["source"].values.ravel()) == {"words", "title", ""}
+    for name in found["name"].values.ravel():
+        assert name.isprintable() and len(name) <= LONGEST_LABEL
+
+
+def test_a_topic_without_tokens_has_its_words_as_name():
+    corpus = corpus_of(("natural gas",))
+    run = wb.fit(corpus, "cgs", n_topics=60, n_iterations=30, seed=1, progress=False)
+    empty = int(run["n_kw"].isel(snapshot=-1).sum("word").argmin("topic"))
+    assert not run["n_kw"].isel(snapshot=-1, topic=empty).any()
+    found = suggested_names(run, corpus.table, topic=empty)
+    assert [source for _, source in names_of(found, empty)] == ["words"]

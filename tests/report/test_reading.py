@@ -148,6 +148,8 @@ def test_runs_of_other_stop_words_or_pruning_are_told_apart_by_them(talks):
         "cgs, no stop words, min_documents=2",
     ]
     assert data_of(runs)[:2] == ["talks", "talks, min_documents=2, +2 stop words"]
+    phrases = [fitted(phrases="und rot"), fitted(more_stop_words="rot")]
+    assert labels_of(phrases) == ["cgs, 1 phrase", "cgs, +1 stop word"]
     # what changes nothing in the corpus tells no runs apart
     assert set(labels_of([runs[0], fitted(2, min_letters=2)])) == {
         "cgs, 1 thread",

@@ -117,6 +117,7 @@ def test_an_edition_goes_to_another_run_as_a_file(run, train, test, store):
 
 
 LIKE = "an edit is like merge 3 7, hide 5 or order 4 2, each topic once; got"
+OTHERS = "; colour and describe are the other kinds"
 HEXADECIMAL = "a colour has six hexadecimal digits"
 ONE_TOPIC = "colour and describe take one topic, as colour 3 #1f77b4 or describe 3 'the news'"
 
@@ -124,10 +125,10 @@ ONE_TOPIC = "colour and describe take one topic, as colour 3 #1f77b4 or describe
 @pytest.mark.parametrize(
     ("edit", "sentence"),
     [
-        ("", f"{LIKE} ''"),
+        ("", f"{LIKE} ''{OTHERS}"),
         ("merge 3", f"{LIKE} 'merge 3'"),
         ("merge 3 3", f"{LIKE} 'merge 3 3'"),
-        ("split 3", f"{LIKE} 'split 3'"),
+        ("split 3", f"{LIKE} 'split 3'{OTHERS}"),
         ("hide x", f"{LIKE} 'hide x'"),
         ("colour 3 blue", f"{HEXADECIMAL}, as colour 3 #1f77b4; got 'colour 3 blue'"),
         ("colour x #1f77b4", f"{ONE_TOPIC}; got 'colour x #1f77b4'"),

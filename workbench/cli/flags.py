@@ -321,4 +321,6 @@ def unreadable(error: typer.BadParameter) -> str:
     expected = {"int": "a whole number", "float": "a number"}.get(
         kind.partition("_")[0], "what its help says"
     )
-    return f"{parameter.opts[0] if parameter.opts[0].startswith('--') else parameter.metavar} must be {expected}; got {value!r}"
+    flag = parameter.opts[0]
+    name = flag if flag.startswith("--") else parameter.metavar.strip("[]…")
+    return f"{name} must be {expected}; got {value!r}"

@@ -167,7 +167,8 @@ def counted_words(
     A text without blanks between words gets some of zero width. ``counted``: how the words of the text were found, see
     `workbench.corpus.document_table.DocumentTable`. None instead of the words if a pattern that the user chose takes too long.
     """
-    text = segmenter_of(counted.get("segmenter"), SEEN)(text)
+    segment = segmenter_of(counted.get("segmenter"), SEEN)
+    text = segment(text)
     pattern = counted.get("token_pattern", WORD_PATTERN)
     if pattern == WORD_PATTERN:
         spans = [match.span() for match in compiled_pattern(pattern).finditer(text)]
@@ -175,12 +176,13 @@ def counted_words(
         return text, None
     spelt = spelling(counted.get("lowercase", True), counted.get("accents", "keep"))
     words = [spelt(text[start:end]) for start, end in spans]
-    phrases = known_phrases(
-        counted.get("phrases"), lambda phrase: compiled_pattern(pattern).findall(spelt(phrase))
+    known = known_phrases(
+        () if counted.get("tokenizer") else counted.get("phrases"),
+        lambda phrase: compiled_pattern(pattern).findall(spelt(segment(phrase))),
     )
     return text, [
         (spans[first][0], spans[end - 1][1], JOINT.join(words[first:end]))
-        for first, end in units(words, phrases)
+        for first, end in units(words, known)
     ]
 
 

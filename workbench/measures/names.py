@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from scipy.special import pdtrc
 
 from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.texts.words import SEEN
@@ -25,8 +26,8 @@ MOST_TEXT = 50_000
 """Number of letters of a text that are read."""
 LONGEST_PHRASE, FEWEST_DOCUMENTS = 4, 2
 """Largest number of words of a phrase, and smallest number of documents that have it."""
-DEVIATIONS = 3.0
-"""Two words are a phrase if they are adjacent more often than by chance, by more than this many standard deviations."""
+CHANCE = 0.01
+"""Two words are a phrase if fewer pairs than this are expected to be adjacent as often by chance, a Poisson number of times."""
 N_WORDS, RELEVANCE = 3, 0.6
 """Number of words that make a name, and the weight by which they are ranked, see `top_words`."""
 ADJACENT = re.compile(rf"[ \t\r\n{SEEN}-]+")
@@ -89,7 +90,7 @@ def suggested_names(
         names = [(name, "phrase") for name in phrases[:n_phrases]] + [(of_words, "words")]
         names += [(title, "title")] if title else []
         for rank, name in enumerate(names[:n]):
-            made[:, row, rank] = name[0][:LONGEST_LABEL].strip(), name[1]
+            made[:, row, rank] = _as_label(name[0]), name[1]
     dims = "topic", "rank"
     return xr.Dataset(
         {
@@ -97,6 +98,16 @@ def suggested_names(
             "source": (dims, made[1], attributes("what the name is made of")),
         },
         {"topic": topics, "rank": np.arange(1, n + 1)},
+    )
+
+
+def _as_label(name: str) -> str:
+    """Return a name as a label may be: in one line, without control characters, cut at a blank if it is too long."""
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
+    return (
+        line
+        if len(line) <= LONGEST_LABEL
+        else line[: LONGEST_LABEL + 1].rsplit(" ", 1)[0][:LONGEST_LABEL]
     )
 
 
@@ -110,6 +121,8 @@ def _of_documents(
     titles = [str(title) for title in run["document"].values[documents]]
     counted = table.counted if table is not None else {}
     used = used_topics(run)
+    if topic not in used["topic"]:
+        return [], ""
     likelihoods = used["theta"][documents].values, used["phi"].values.T
     place = used["topic"].values.tolist().index(topic)
     index = {str(word): at for at, word in enumerate(used["word"].values)}
@@ -183,7 +196,7 @@ def _phrases(parts: list[tuple[str, list[Word]]], lifts: np.ndarray) -> list[str
     joined = set()
     for pair, n_pair in n_pairs.items():
         expected = chance * n_words[pair[0]] * n_words[pair[1]]
-        if n_pair > expected + DEVIATIONS * math.sqrt(expected):
+        if pdtrc(n_pair - 1, expected) * len(n_pairs) < CHANCE:
             joined.add(pair)
     n_documents = {
         phrase: len(where)

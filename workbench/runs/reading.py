@@ -59,8 +59,8 @@ def option_texts(reading: dict | None) -> dict[str, str | None]:
 def _text(name: str, value) -> str:
     """Return an option and its value as a short text."""
     if name in LISTS and isinstance(value, list):
-        n = len(value) or "no"
-        return f"{'+' * (name != 'stop_words')}{n} stop word{'s' * (n != 1)}"
+        n, noun = len(value) or "no", "phrase" if name == "phrases" else "stop word"
+        return f"{'+' * (name == 'more_stop_words')}{n} {noun}{'s' * (n != 1)}"
     if name == "tokenizer" or value == GIVEN:
         return f"a {name} of its own"
     if name == "vocabulary":

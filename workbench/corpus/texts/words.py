@@ -144,9 +144,13 @@ def analyser(
 
     known = known_phrases(phrases, words_in)
     stop_words = chain(stop_list(stop_words), further_words(more_stop_words))
-    left_out = frozenset(
-        token for word in stop_words for token in pattern.findall(plain_spelling(word.lower()))
-    )
+    joined = {JOINT.join(phrase) for same_start in known.values() for phrase in same_start}
+
+    def tokens_of(stop_word: str) -> list[str]:
+        word = plain_spelling(stop_word.lower())
+        return [word] if word in joined else pattern.findall(word)
+
+    left_out = frozenset(token for word in stop_words for token in tokens_of(word))
 
     def words_of(text: str) -> list[str]:
         words = words_in(text)
@@ -260,10 +264,14 @@ def known_phrases(phrases, words_in: Callable[[str], list[str]]) -> dict[str, li
     Raises
     ------
     DataError
-        Phrases that are no texts, or a phrase of less than two words.
+        Phrases that are no texts, or a phrase of less than two words, or with a comma.
     """
     known: dict[str, list[list[str]]] = {}
     for phrase in further_words(phrases, "phrases"):
+        if "," in phrase:  # which separates phrases in links and commands
+            raise DataError(
+                f"a phrase must have no comma; got {shown(repr(phrase))}", field="phrases"
+            )
         words = words_in(phrase)
         if len(words) < 2:
             raise DataError(

@@ -34,8 +34,8 @@ def corpora(files: Iterable[str] = ()) -> dict[str, str]:
         for name, one in named_sets().items()
     }
     own = {FILE: FILE} if policy().takes_paths or policy().takes_uploads else {}
-    last = Counter(Path(file).name for file in files)
-    used = {name if last[name := Path(file).name] == 1 else file: file for file in files}
+    taken = Counter([*named_sets(), *(Path(file).name for file in files)])
+    used = {name if taken[name := Path(file).name] == 1 else file: file for file in files}
     return own | used | marked
 
 
@@ -47,7 +47,7 @@ def files_of(specs: Iterable[RunSpec]) -> dict[str, RunSpec]:
     return {
         origin: spec
         for origin, spec in origins.items()
-        if named_set(origin) is None and Path(origin).exists()
+        if named_set(origin) is None and policy().find(origin) is not None
     }
 
 

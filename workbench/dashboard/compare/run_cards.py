@@ -19,8 +19,9 @@ from workbench.measures.convergence import ESS_OF_CHAIN, R_HAT_LIMIT, agreement
 from workbench.measures.matching import edges_of
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import RunSpec
+from workbench.runs.store.edition import FILE as EDITION
 from workbench.runs.store.places import is_run
-from workbench.runs.store.status import ALIVE
+from workbench.runs.store.status import ALIVE, stamp
 from workbench.tables import Column, Table, numbers, texts
 from workbench.views.convergence import draws_by_label
 from workbench.views.elements import dimension
@@ -128,10 +129,15 @@ def named(quantity: str) -> str:
     return "sizes of the topics" if quantity == "sorted_share" else dimension(quantity).label
 
 
-@lru_cache(maxsize=8)
 def consensus_of(runs: Looked) -> Shown:
     """Return the picture of the topics on which the finished runs of one label agree; empty if no label has several."""
-    datasets = [run.dataset() for run, iteration, _ in begun(runs) if iteration >= 0]
+    finished = tuple((path, iteration) for path, iteration in runs if iteration >= 0)
+    return _consensus_of(finished, tuple(stamp(path / EDITION) for path, _ in finished))
+
+
+@lru_cache(maxsize=8)
+def _consensus_of(runs: Looked, editions: tuple[tuple[int, int], ...]) -> Shown:
+    datasets = [run.edited() for run, *_ in begun(runs)]
     pictures = draw_view("consensus", datasets, 1) if datasets else []
     if not pictures:
         return Shown()

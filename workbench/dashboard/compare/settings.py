@@ -31,7 +31,7 @@ from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.dashboard.shared.uploads import Received, Upload
-from workbench.runs.reading import origin_of
+from workbench.runs.reading import changed_options, origin_of
 from workbench.runs.request import (
     DATA,
     FILE,
@@ -173,10 +173,16 @@ class Settings:
 
     def _use_file(self, file: str) -> None:
         """Set the form to a file that runs were read from, and to how the newest of them read it."""
-        texts = self._usual | query_of(self._files[file]) | {"path": file, "corpus": FILE}
+        spec = self._files[file]
+        texts = self._usual | query_of(spec) | {"path": file, "corpus": FILE}
         read = [name for name, one in self._known.items() if one.part == "read"]
-        self._set({name: texts[name] for name in (*read, "path", "corpus")})
+        missing = self._set({name: texts[name] for name in (*read, "path", "corpus")})
+        missing += [
+            name for name in changed_options(spec.reading) if name in missing_in_request(spec)
+        ]
         self._kept = self._file
+        without = f", but not {', '.join(missing)}" if missing else ""
+        self.say(f"The file is read as by {spec.name}{without}.")
 
     def offer_columns(
         self,

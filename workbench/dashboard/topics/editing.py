@@ -27,6 +27,8 @@ from workbench.runs.store.edition import Edition, arranges
 
 WAYS = ("merge", "drop", "split")
 """Edits of the chosen topics, each with a button."""
+BETWEEN = re.compile("""[;\n](?=(?:[^']*'[^']*')*[^']*$)""")
+"""What separates typed edits: a semicolon or line break that is not inside quotes."""
 MOST_WORDS = 40
 """Maximum number of words that are offered to be left out."""
 
@@ -124,7 +126,7 @@ class Editing:
 
     def _typed(self) -> list[str]:
         """Return the edits in the text field."""
-        return [edit.strip() for edit in re.split("[;\n]", self.edits.value_input) if edit.strip()]
+        return [edit.strip() for edit in re.split(BETWEEN, self.edits.value_input) if edit.strip()]
 
     def written(self) -> list[str]:
         """Return all edits as texts: those in the text field, and those that leave out the chosen words and documents."""

@@ -24,9 +24,10 @@ from workbench.runs.store.edition import (
     EditionError,
     arranges,
     edit_topics,
-    import_edition,
+    edition_in,
     read_edition,
     redo_edit,
+    replace_edition,
     takes_editions,
     undo_edit,
     with_edition,
@@ -139,7 +140,9 @@ class Run(RunReader):
 
         Raises EditionError if the file is damaged, or names a topic that this run has not.
         """
-        return import_edition(self.path, self._topics(), Path(file))
+        edition = edition_in(Path(file))
+        topics = self._topics(any(map(arranges, edition.texts)))
+        return replace_edition(self.path, topics, edition)
 
     def edited(self) -> xr.Dataset:
         """Return the run's Dataset with topics as edited by `edit`; measures and views accept it."""

@@ -113,14 +113,16 @@ def redo_edit(path: Path) -> Edition:
     return _change(path, redone)
 
 
-def import_edition(path: Path, topics: Sequence[int], file: Path) -> Edition:
-    """Replace the edits of a run's topics by those of a file, such as another run's ``edition.json``; return the new edits.
-
-    Raises EditionError if the file is damaged, or names a topic that the run has not.
-    """
-    edition = _read(Path(file))
+def edition_in(file: Path) -> Edition:
+    """Return the edits of a file, such as a run's ``edition.json``; raise EditionError if it is damaged or has none."""
+    edition = _read(file)
     if not edition.edits:
         raise EditionError(f"there is no edit in {file}; `workbench edit RUN --json` writes one")
+    return edition
+
+
+def replace_edition(path: Path, topics: Sequence[int], edition: Edition) -> Edition:
+    """Replace the edits of a run's topics, and return the new ones; raise EditionError for a topic that the run has not."""
     groups_of(topics, edition.texts)
     return _change(path, lambda before: edition)
 
@@ -140,6 +142,7 @@ def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int
         ):
             raise EditionError(
                 f"an edit is like merge 3 7, hide 5 or order 4 2, each topic once; got '{shown(edit)}'"
+                f"{'' if what in LEAST else '; colour and describe are the other kinds'}"
             )
         if gone := [topic for topic in named if topic not in groups]:
             raise EditionError(
@@ -181,7 +184,7 @@ def _look_of(edit: str) -> tuple[str, int, str]:
         value = value[1:-1]
     if what == DESCRIPTION:
         value = plain_text("a description", value, LONGEST_DESCRIPTION, EditionError)
-    elif not HEX.fullmatch(value):
+    elif value and not HEX.fullmatch(value):
         raise EditionError(
             f"a colour has six hexadecimal digits, as colour {topic} #1f77b4; got '{shown(edit)}'"
         )
@@ -213,8 +216,8 @@ def with_edition(run: xr.Dataset, edits: Sequence[str]) -> xr.Dataset:
     for what, topic, value in (_look_of(edit) for edit in edits if not arranges(edit)):
         looks[what][topic] = value
     for name, what in (("topic_colour", COLOUR), ("topic_description", DESCRIPTION)):
-        if any(looks[what].values()):
-            values = np.array([looks[what].get(topic, "") for topic in groups], dtype=object)
+        values = np.array([looks[what].get(topic, "") for topic in groups], dtype=object)
+        if values.any():
             made = made.assign_coords({name: ("topic", values)})
     return made.assign_attrs(edition="; ".join(edits))
 
