@@ -5,7 +5,7 @@ are), starts one run more, and photographs Compare and Topics while that one is 
 opened once; then Choose K and Frontier, on stores of their own with a sweep over the number of topics, and one over r; Oracle;
 and Ledger, with the results that come with the package. Then a server with a password on which nothing can be changed: what it
 asks first, and Compare with a damaged run. Last a film, on a store of its own: a CSV file is uploaded, its columns are chosen,
-it is looked at and started, until its topics are seen over time. And a film of runs that are turned while they run: r, alpha,
+it is looked at and started, until its topics are seen over time, merged, named. And a film of runs that are turned: r, alpha,
 two topics merged, and what continues from there beside the run that it came from.
 ``python docs/screenshots/take.py --film`` takes the films alone; ``--imported STORE`` photographs Compare with the models of
 other programs that ``python benchmarks/imported.py STORE`` has made.
@@ -285,7 +285,8 @@ def film_of_turning(folder: Path, widths=WIDTHS) -> None:
                         page.wait_for_timeout(SETTLED)
                     frame(name)
                 page.get_by_role("link", name=runs[0].name, exact=True).click()
-                page.get_by_label("Topics", exact=True).select_option(index=[0, 1])
+                topics = page.locator(".editing").get_by_label("Topics", exact=True)
+                topics.select_option(index=[0, 1])
                 page.get_by_role("button", name="Merge", exact=True).click()
                 frame("merge", page.get_by_role("heading", name="Edit the topics"))
                 page.get_by_role("button", name="Continue with these").click()
@@ -353,6 +354,35 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
             page.get_by_label("Figure", exact=True).select_option("Topics over time")
             page.locator(".recorded [role=figure]").first.wait_for()
             frame("over-time", page.get_by_role("heading", name="Figures of this run"))
+            film_of_editing(page, frame, Path(scratch) / "report.html")
+
+
+def film_of_editing(page: Page, frame: Callable, report: Path) -> None:
+    """Six words are left out of a run that continues, two of its topics are merged and get a name, and readers a report."""
+    editing = page.get_by_role("heading", name="Edit the topics")
+    words = page.get_by_role("group", name="words to leave out", exact=True)
+    for name in [words.get_by_role("button").nth(place).inner_text() for place in range(6)]:
+        words.get_by_role("button", name=name, exact=True).click()
+    frame("left-out", editing)
+    page.get_by_role("button", name="Continue with these").click()
+    page.get_by_role("link", name="match their topics").click()
+    page.get_by_text(", finished").first.wait_for()
+    page.locator(".editing").get_by_label("Topics", exact=True).select_option(index=[0, 1])
+    page.get_by_role("button", name="Merge", exact=True).click()
+    page.get_by_role("button", name="Show as edited").click()
+    page.get_by_text("as edited by hand").first.wait_for()
+    page.locator(".topics tbody tr").first.click()
+    page.get_by_role("group", name="Suggested").get_by_role("button").first.click()
+    frame("named")
+    page.get_by_label("Figure", exact=True).select_option("Effects of a column")
+    page.locator(".recorded [role=figure]").first.wait_for()
+    frame("effects", page.get_by_role("heading", name="Figures of this run"))
+    page.get_by_role("link", name="Compare", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Report for readers").click()
+    download.value.save_as(report)
+    page.goto(report.as_uri())
+    frame("report")
 
 
 def photograph_guarded(store: Path, damaged: str, folder: Path, widths=WIDTHS) -> None:
