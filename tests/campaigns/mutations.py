@@ -479,8 +479,8 @@ MUTATIONS = [
         "words of pairs",
         "The words of a group are counted by pairs.",
         "measures/groups.py",
-        "            * corpus.counts[block, None]\n",
-        "",
+        "corpus.counts[pairs].astype(float)",
+        "np.ones(len(pairs))",
         "measures/test_groups.py",
     ),
     Mutation(
@@ -927,8 +927,8 @@ MUTATIONS += [
             "scale of a lift",
             "The colour scale is not symmetric.",
             "views/groups.py",
-            "clim=(-LIFT, LIFT)",
-            "clim=(-LIFT, 2 * LIFT)",
+            "clim=(-most, most)",
+            "clim=(-most, 2 * most)",
             "topics-by-group",
         ),
         (
@@ -1271,8 +1271,8 @@ MUTATIONS += [
             "heading's share",
             "A heading has the share as percent.",
             "views/topics.py",
-            "topic {topic} · {100 * float(",
-            "topic {topic} · {float(",
+            'f"{100 * float(sizes',
+            'f"{float(sizes',
             "topic-words",
         ),
         (
