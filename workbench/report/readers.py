@@ -15,7 +15,7 @@ from workbench.measures import (
     top_words,
     topic_descriptions,
 )
-from workbench.measures.consensus import found_again
+from workbench.measures.consensus import matches_in_others
 from workbench.measures.documents import distinct_columns, text_of
 from workbench.measures.groups import columns_of, run_with_counts
 from workbench.measures.tables import topic_entries
@@ -66,7 +66,7 @@ def readers_page(reported: list[ReportedRun], title: str | None, progress: bool)
             f"further runs tell which topics of {run.attrs['name']} are found again, so they are on its training corpus; "
             f"{apart[0].dataset.attrs['name']} is on another; leave it out"
         )
-    again = found_again(run, [other.dataset for other in others]) if others else None
+    again = matches_in_others(run, [other.dataset for other in others]) if others else None
     drawn, names = share_intervals(run), names_of_topics(run, 3, 60)
     entries, stores = topic_entries(run, N_LISTED, RELEVANCE), stores_of(reported)
     quoted = [one for one in entries if one["share"] >= LEAST_SHARE]

@@ -9,7 +9,7 @@ import xarray as xr
 
 from workbench.measures import MeasureError, frontier, overtaking
 from workbench.measures.frontier import COSTS, is_plain_gibbs
-from workbench.measures.selection import counterparts, grouped, spec_of
+from workbench.measures.selection import comparison_keys, grouped, spec_of
 from workbench.views.elements import (
     GREY,
     INK,
@@ -291,7 +291,7 @@ def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
     fitting_runs = [run for run in shown.runs if view.fits(run)]
     tables = []
     for runs in grouped(
-        [repr(key) for key in counterparts(fitting_runs)] if fitting_runs else [], fitting_runs
+        [repr(key) for key in comparison_keys(fitting_runs)] if fitting_runs else [], fitting_runs
     ).values():
         with suppress(MeasureError):
             tables.append((frontier(runs, pooled=shown.pooled), runs))
@@ -327,7 +327,7 @@ def _short_names(descriptions: list[str]) -> list[str]:
 
 
 def _model_text(table_and_runs: tuple[xr.Dataset, list[xr.Dataset]]) -> str:
-    (_, model), *_ = counterparts(table_and_runs[1])
+    (_, model), *_ = comparison_keys(table_and_runs[1])
     return " ".join(f"{name}={value}" for name, value in model.items())
 
 
