@@ -21,7 +21,7 @@ from workbench.views.elements import TWO_COLUMNS, option
 from workbench.views.every import draw_view, pictures
 from workbench.views.groups import (
     OTHERS,
-    _by_likeness,
+    _table_by_likeness,
     _width,
     against_controls,
     by_group_view,
@@ -244,11 +244,11 @@ def test_the_colours_of_lifts_are_seldom_at_the_end_of_their_scale():
 def test_like_topics_and_groups_are_next_to_each_other_and_numbered_groups_in_order():
     up, down = [1, -1, 1, -1, 1, -1], [-1, 1, -1, 1, -1, 1]
     rows = np.array([up, down, up, down, up]) + np.arange(30).reshape(5, 6) / 1000
-    ordered = _by_likeness(lifts_of(rows))
+    ordered = _table_by_likeness(lifts_of(rows))
     topics, groups = (ordered[name].values.tolist() for name in ("topic", "group"))
     assert {frozenset(topics[:3]), frozenset(topics[2:])} & {frozenset({0, 2, 4})}
     assert {frozenset(groups[:3]), frozenset(groups[3:])} == {frozenset("ace"), frozenset("bdf")}
-    assert _by_likeness(lifts_of(rows, "213654"))["group"].values.tolist() == list("213654")
+    assert _table_by_likeness(lifts_of(rows, "213654"))["group"].values.tolist() == list("213654")
 
 
 def test_a_heat_map_is_wider_for_more_groups_and_not_wider_than_the_page():

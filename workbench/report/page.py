@@ -33,7 +33,7 @@ from workbench.report.tables import (
     topic_tables,
     version_rows,
 )
-from workbench.views import SideBySide, pictures
+from workbench.views import RunsToDraw, pictures
 
 AUDIENCES = RESEARCHERS, READERS = "researchers", "readers"
 """For whom a report is written: a comparison of engines, or the topics of one run."""
@@ -98,7 +98,7 @@ def _page(
     progress: bool,
 ) -> str:
     datasets = [entry.dataset for entry in reported]
-    shown = SideBySide(datasets)
+    shown = RunsToDraw(datasets)
     counted = shown.first("phi", "n_kw")
     rows, against, target = label_rows(reported, reference)
     made = pictures(

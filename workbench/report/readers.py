@@ -27,10 +27,10 @@ from workbench.report.gathering import ReportedRun, corpora_of, stores_of, table
 from workbench.report.method import about_corpus, cautions, commands_of_edits, method
 from workbench.report.rendering import drawn_figures, render
 from workbench.tables import Column, Table, numbers
-from workbench.views import Picture, SideBySide
-from workbench.views.coloured_words import text_coloured
+from workbench.views import Picture, RunsToDraw
+from workbench.views.coloured_words import segments_of_text
 from workbench.views.effects import ALL
-from workbench.views.elements import fitting, topic_colours
+from workbench.views.elements import short_text, topic_colours
 from workbench.views.every import view_named
 from workbench.views.topics import names_of_topics
 
@@ -206,13 +206,17 @@ def _passages(
         pieces = []
         if texts is not None and texts[document] and len(texts[document]) <= MOST_TEXT:
             tokens = token_topics(run, corpus, document)
-            pieces = text_coloured(texts[document], tokens, table.counted) or []
+            pieces = segments_of_text(texts[document], tokens, table.counted) or []
         made = {
             "pieces": passage(pieces, topic, listed) if pieces else [],
-            "title": fitting(title[1], MOST_TITLE),
+            "title": short_text(title[1], MOST_TITLE),
             "about": [
                 f"{share:.0%} of its words",
-                *(fitting(" ".join(pair), MOST_VALUE) for pair in values[:MOST_COLUMNS] if pair[1]),
+                *(
+                    short_text(" ".join(pair), MOST_VALUE)
+                    for pair in values[:MOST_COLUMNS]
+                    if pair[1]
+                ),
             ],
         }
         passages.setdefault("".join(text for text, _ in made["pieces"]) or title[1], made)
@@ -227,7 +231,7 @@ def passage(
     """Return the stretch of a text that has most different words of a topic, as (text, kind).
 
     The kind is "listed" for a word of the topic that is in ``listed``, "own" for its other words, and "" for other text.
-    ``pieces`` are of `text_coloured`. It begins with a sentence and ends with a word; dots stand for what is left out.
+    ``pieces`` are of `segments_of_text`. It begins with a sentence and ends with a word; dots stand for what is left out.
     """
     text = "".join(piece["word"] for piece in pieces)
     words, at = [], 0  # (first letter, word) of each word of the topic
@@ -260,7 +264,7 @@ def passage(
 def _pictures(entry: ReportedRun) -> list[Picture]:
     """Return the pictures of topics over time and by group, and of effects, as far as the documents have such columns."""
     run = entry.dataset
-    shown = SideBySide([run], 2, corpora_of([entry]))
+    shown = RunsToDraw([run], 2, corpora_of([entry]))
     by_group, effects = view_named("topics-by-group"), view_named("effects")
     found = view_named("topics-over-time").pictures(shown)
     for number, column in enumerate(columns_of(run)[:MOST_GROUPINGS]):

@@ -42,7 +42,7 @@ from workbench.report.gathering import AnyRun, ReportedRun, gather, scores, stor
 from workbench.runs.progress import decimals
 from workbench.runs.store.provenance import versions
 from workbench.tables import Column, Table, numbers
-from workbench.views import SideBySide
+from workbench.views import RunsToDraw
 from workbench.views.elements import SHORT
 
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
@@ -432,7 +432,7 @@ def write_tables(
     forms = checked_formats(forms, FORMS, "tables are written")
     reported = gather(runs, store)
     labels, against, target = label_rows(reported, reference)
-    first = SideBySide([entry.dataset for entry in reported]).first("phi", "n_kw")
+    first = RunsToDraw([entry.dataset for entry in reported]).first("phi", "n_kw")
     topic_rows = [
         topic | {"label": run["label"], "words": " ".join(word["word"] for word in topic["words"])}
         for run in topic_tables(first)

@@ -14,7 +14,7 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import column, message, read_style
 from workbench.records import Records
 from workbench.tables import Table, numbers, texts
-from workbench.views.elements import fitting
+from workbench.views.elements import short_text
 
 MOST_DOCUMENTS, MOST_WORDS = 10, 40
 MOST_LETTERS, MOST_NAME = 240, 60
@@ -71,7 +71,7 @@ def described(
         if dropped is not None and quality is not None and len(quality.repeated):
             parts.append(KEY.format(f"repeated {DROP}", "", "Leave repeated texts out"))
         if data.table is not None:
-            names = ", ".join(fitting(name, MOST_NAME) for name in data.table.metadata) or "none"
+            names = ", ".join(short_text(name, MOST_NAME) for name in data.table.metadata) or "none"
             kept = (
                 "The texts are kept; further columns: "
                 if data.table.texts is not None
@@ -122,11 +122,11 @@ def _documents(corpus: AnyCorpus) -> str:
     rows = []
     for at, title in enumerate(corpus.titles[:MOST_DOCUMENTS]):
         cells = ("" if values[at] is None else values[at] for values in known.values())
-        row = [fitting(str(cell), MOST_NAME) for cell in (title, *cells)]
+        row = [short_text(str(cell), MOST_NAME) for cell in (title, *cells)]
         row.append(int(corpus.document_tokens[at]))
         if documents is not None:
             start = " ".join(documents[at][: 4 * MOST_LETTERS].split())
-            row.append(fitting(start, MOST_LETTERS) or Markup("<em>empty</em>"))
+            row.append(short_text(start, MOST_LETTERS) or Markup("<em>empty</em>"))
         rows.append(row)
     return f'<div class="scroll">{Table(columns, rows, "first documents").html()}</div>'
 
@@ -135,7 +135,9 @@ def _words(corpus: AnyCorpus, is_counted: bool) -> str:
     """Return HTML with the most frequent words and their tokens; if texts were counted, a click leaves a word out."""
 
     def shown(word: str) -> str:
-        key = KEY.format(f"more_stop_words {word}", f"leave out {word}", fitting(word, MOST_NAME))
+        key = KEY.format(
+            f"more_stop_words {word}", f"leave out {word}", short_text(word, MOST_NAME)
+        )
         return key if is_counted else _short(word)
 
     totals = corpus.word_tokens
@@ -149,4 +151,4 @@ def _words(corpus: AnyCorpus, is_counted: bool) -> str:
 
 
 def _short(value) -> str:
-    return escape(fitting(str(value), MOST_NAME))
+    return escape(short_text(str(value), MOST_NAME))

@@ -17,7 +17,7 @@ from workbench.measures.documents import (
     text_of,
 )
 from workbench.tables import Column
-from workbench.views.elements import fitting
+from workbench.views.elements import short_text
 from workbench.views.live import NONE
 
 PER_PAGE = 50
@@ -146,7 +146,7 @@ def headings(columns: dict[str, list], topic: int) -> list[Column]:
         "n_tokens", OWN["n_tokens"], "number", meaning="training tokens of the document"
     )
     further = [
-        Column(one, fitting(one, MOST_VALUE), meaning="column of the corpus")
+        Column(one, short_text(one, MOST_VALUE), meaning="column of the corpus")
         for one in columns_beside(columns)
     ]
     return [Column("title", OWN["title"]), *shown, tokens, *further]
@@ -164,10 +164,10 @@ def rows_of(
     return [
         {
             "document": document,
-            "title": fitting(str(columns["title"][document]), MOST_LETTERS),
+            "title": short_text(str(columns["title"][document]), MOST_LETTERS),
             "share": None if share != share else share,
             "tokens": n,
-            "cells": [fitting(text_of(columns[name][document]), MOST_VALUE) for name in beside],
+            "cells": [short_text(text_of(columns[name][document]), MOST_VALUE) for name in beside],
             **({"topic": number if n else None} if topic == NONE else {}),
         }
         for document, share, number, n in zip(

@@ -35,8 +35,8 @@ from workbench.measures import MeasureError, find_documents, token_topics
 from workbench.runs.execution.topic_edits import takes_edits
 from workbench.runs.spec import SpecError
 from workbench.tables import Table, texts
-from workbench.views.coloured_words import MOST_TYPES, text_coloured, words_coloured
-from workbench.views.elements import fitting
+from workbench.views.coloured_words import MOST_TYPES, segments_of_text, segments_of_words
+from workbench.views.elements import short_text
 from workbench.views.live import NONE
 
 LEAST = 0.01
@@ -315,7 +315,7 @@ def document_content(
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
     text = None if table is None or table.texts is None else table.texts[document]
     short = text is not None and len(text) <= MOST_TEXT
-    pieces = text_coloured(text, tokens, table.counted) if short else None
+    pieces = segments_of_text(text, tokens, table.counted) if short else None
     note = f"{n_tokens:,} training tokens of {n_types:,} words"
     if not n_tokens:
         note = "This document has no training token."
@@ -331,17 +331,17 @@ def document_content(
         note += f"{most}. {why}: words stand by count, coloured by their likeliest topic."
     return {
         "document": document,
-        "title": fitting(str(run["document"].values[document]), MOST_LETTERS),
+        "title": short_text(str(run["document"].values[document]), MOST_LETTERS),
         "topic": topic,
         "note": note,
         "takes_edits": takes_edits(run_of(moment).spec) and not policy().read_only,
         "raw": pieces is not None,
         "columns": [
-            [fitting(name, MOST_VALUE), fitting(str(values[document]), MOST_VALUE)]
+            [short_text(name, MOST_VALUE), short_text(str(values[document]), MOST_VALUE)]
             for name, values in (table.metadata.items() if table is not None else ())
             if values[document] not in (None, "")
         ],
-        "words": words_coloured(tokens) if pieces is None else pieces,
+        "words": segments_of_words(tokens) if pieces is None else pieces,
         "topics": topics_of(run["topic"].values, run["theta"][document].values, labels),
     }
 

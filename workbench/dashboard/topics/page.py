@@ -63,7 +63,7 @@ from workbench.runs.spec import RunSpec
 from workbench.runs.store.notes import FILE as NOTES
 from workbench.runs.store.notes import label_topic
 from workbench.runs.store.status import stamp
-from workbench.views.elements import fitting
+from workbench.views.elements import short_text
 from workbench.views.live import NONE
 from workbench.views.topics import word_controls
 
@@ -307,7 +307,7 @@ class TopicsPage:
 
     def _suggest(self, names: list[str] | None = None, error: Exception | None = None) -> None:
         """Offer these labels for the chosen topic; none while they are computed, or after an error."""
-        options = {fitting(name, MOST_LETTERS): name for name in names or ()}
+        options = {short_text(name, MOST_LETTERS): name for name in names or ()}
         self._set([self.suggested], options=options, value=None)
         self._see()
 

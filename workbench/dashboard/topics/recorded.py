@@ -31,7 +31,7 @@ from workbench.runs.afterwards.heldout_by_document import Scored, score_document
 from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import ALIVE
-from workbench.views import VIEWS, Picture, SideBySide
+from workbench.views import VIEWS, Picture, RunsToDraw
 from workbench.views.elements import SEARCH
 from workbench.views.every import view_named
 from workbench.views.picture import Control
@@ -164,7 +164,7 @@ def _of_rows(
 ) -> list[Figure]:
     """Return the figures of a view that needs no snapshot; ``written`` and ``n_changes`` are keys of the cache."""
     run, view = progress_of(moment), view_named(name)
-    pictures = view.pictures(SideBySide([run], 1), **dict(chosen))
+    pictures = view.pictures(RunsToDraw([run], 1), **dict(chosen))
     return [(_named(picture, moment), view.controls(run)) for picture in pictures]
 
 
@@ -200,7 +200,7 @@ def _of_snapshot(moment: Moment, written: int, name: str, chosen: Choices) -> li
         some, said = _sample(run) if reads_documents else (run, "")
         controls = view.controls(some)
         scored = _scored(moment) if view.draw is draw_gains else {}
-        shown = SideBySide(
+        shown = RunsToDraw(
             [some], 2, {} if said else stored_corpora(moment.path.parent, spec_of(run)), scored
         )
         pictures = view.pictures(shown, **dict(chosen))

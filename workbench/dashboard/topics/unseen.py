@@ -34,8 +34,8 @@ from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.store.edition import with_edition
 from workbench.tables import Column, numbers
-from workbench.views.coloured_words import MOST_TYPES, text_coloured, words_coloured
-from workbench.views.elements import fitting
+from workbench.views.coloured_words import MOST_TYPES, segments_of_text, segments_of_words
+from workbench.views.elements import short_text
 from workbench.views.live import NONE
 
 MOST_TOKENS = 5 * 10**6
@@ -267,7 +267,7 @@ def listing_of(found: Folded) -> dict:
     documents = [
         {
             "document": at,
-            "title": fitting(str(title), MOST_LETTERS),
+            "title": short_text(str(title), MOST_LETTERS),
             "share": share if n else None,
             "tokens": n,
         }
@@ -299,10 +299,10 @@ def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, 
     used = used_topics(run)["topic"].values
     return {
         "document": document,
-        "title": fitting(found.corpus.titles[document], MOST_LETTERS),
+        "title": short_text(found.corpus.titles[document], MOST_LETTERS),
         "topic": topic,
         "note": note,
-        "words": words_coloured(tokens) if bag else text_coloured(found.raw, tokens, counted),
+        "words": segments_of_words(tokens) if bag else segments_of_text(found.raw, tokens, counted),
         "raw": not bag,
         "topics": topics_of(used, theta[np.isin(run["topic"].values, used)], labels),
     }
