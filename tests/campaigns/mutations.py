@@ -1415,8 +1415,8 @@ MUTATIONS += [
             "one target for all",
             "Times to the target are those of all labels.",
             "report/tables.py",
-            'spent.values[spent["label"].values == label_row["label"]]',
-            "spent.values",
+            'spent_times.values[spent_times["label"].values == label_row["label"]]',
+            "spent_times.values",
             NUMBERS,
         ),
         (

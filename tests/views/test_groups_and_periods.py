@@ -16,7 +16,7 @@ from workbench.measures import (
     topics_over_time,
     with_columns,
 )
-from workbench.report.drawing import _figure, draw, inline
+from workbench.report.drawing import _figure, draw, inline_svg
 from workbench.views.elements import TWO_COLUMNS, option
 from workbench.views.every import draw_view, pictures
 from workbench.views.groups import (
@@ -185,7 +185,7 @@ def test_a_group_whose_documents_are_all_empty_is_not_offered():
     (picture,) = draw_view("topics-by-group", [run])
     assert picture.hover["QuadMesh"][0].count("c: 2 documents, without a token") == 3
     svg = draw(picture.panels, 2, ("svg",), False, picture.height)["svg"].decode()
-    assert inline(svg, "groups", "Groups", picture.hover).count("without a token") == 3
+    assert inline_svg(svg, "groups", "Groups", picture.hover).count("without a token") == 3
     assert draw_view("group-differences", [run], group="label: c")[0].rows[0][3] == "label: a"
 
 
@@ -278,7 +278,7 @@ def test_pictures_of_groups_and_periods_can_be_drawn(run_and_corpus, name):
     run, corpus = run_and_corpus
     for picture in draw_view(name, [run], corpora={spec_of(run).train: corpus}):
         svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
-        actual = inline(svg, picture.name, picture.title, picture.hover)
+        actual = inline_svg(svg, picture.name, picture.title, picture.hover)
         assert actual.count("<title>") == sum(
             len(texts) for own in picture.hover.values() for texts in own
         )

@@ -62,45 +62,47 @@ def about_corpus(entry: ReportedRun, columns: list[str]) -> list[tuple[str, str]
     """Return (what, text) about the corpus: documents, words, vocabulary, dates and columns, and how words were chosen."""
     sizes = dict(statistics([entry]))
     ((_, rows),) = data_rows([entry])
-    about = {what: re.sub(", 0 .*(words|without)$", "", text) for what, text in rows}
+    texts = {heading: re.sub(", 0 .*(words|without)$", "", text) for heading, text in rows}
     held_out = sizes.get("tokens (held out)")
-    checked = f" to find the topics from, and {held_out} held out to check them" if held_out else ""
+    holdout_note = (
+        f" to find the topics from, and {held_out} held out to check them" if held_out else ""
+    )
     rows = [
-        ("documents", about.get("documents") or sizes.get("documents", "")),
-        ("words", f"{sizes.get('tokens (training)', 'unknown')} counted words{checked}"),
+        ("documents", texts.get("documents") or sizes.get("documents", "")),
+        ("words", f"{sizes.get('tokens (training)', 'unknown')} counted words{holdout_note}"),
         ("vocabulary", f"{sizes.get('word types', 'unknown')} different words"),
-        ("dates", about.get("dates", "")),
+        ("dates", texts.get("dates", "")),
         ("columns", join_words(columns[:MOST_NAMED]) if columns else ""),
-        ("words chosen", words_chosen(entry)),
+        ("words chosen", rules_of_words(entry)),
     ]
-    return [(what, text) for what, text in rows if text]
+    return [(heading, text) for heading, text in rows if text]
 
 
-def words_chosen(entry: ReportedRun) -> str:
+def rules_of_words(entry: ReportedRun) -> str:
     """Return in words which words of the texts were counted; "" if nothing was recorded."""
-    options, chosen = (entry.spec.reading or {}).get("options", {}), []
+    options, rules_text = (entry.spec.reading or {}).get("options", {}), []
     for name, text in CHOSEN.items() if "stop_words" in options else ():
         value = options.get(name)
         if name in LISTS and isinstance(value, list):
-            chosen += [f"without {len(value):,} given words"] * bool(value)
+            rules_text += [f"without {len(value):,} given words"] * bool(value)
         elif value and value != UNCHOSEN.get(name):
-            chosen.append(text.format(capital(value) if isinstance(value, str) else value))
+            rules_text.append(text.format(capital(value) if isinstance(value, str) else value))
     of_split = dict(settings([entry]))
-    chosen += [
+    rules_text += [
         of_split[name] for name in ("vocabulary", "counts", "singletons") if name in of_split
     ]
-    return "; ".join(chosen)
+    return "; ".join(rules_text)
 
 
 def method(entry: ReportedRun) -> str:
     """Return a paragraph on the method, to be pasted into a text: model, priors, inference, words, software."""
-    spec, sizes, used = entry.spec, dict(statistics([entry])), dict(settings([entry]))
+    spec, sizes, used_settings = entry.spec, dict(statistics([entry])), dict(settings([entry]))
     engine, edits = get_engine(spec.engine), _arrangement(entry)
     model = re.split("[.:,]", engine.model.__doc__ or engine.model.__name__)[0].strip()
-    priors = [f"{name} {value}" for name, value in used.items() if name not in NO_PRIORS]
+    priors = [f"{name} {value}" for name, value in used_settings.items() if name not in NO_PRIORS]
     course = [
-        f"{used['iterations']} iterations" if "iterations" in used else "",
-        f"burn-in {used['burn-in']}" if "burn-in" in used else "",
+        f"{used_settings['iterations']} iterations" if "iterations" in used_settings else "",
+        f"burn-in {used_settings['burn-in']}" if "burn-in" in used_settings else "",
         f"seed {spec.seed}",
         f"settings {spec.label()}" if spec.label() != spec.engine else "",
     ]
@@ -113,8 +115,10 @@ def method(entry: ReportedRun) -> str:
         f"training tokens of {sizes.get('word types', 'its')} word types",
         f"Priors: {'; '.join(priors)}" if priors else "",
         f"Inference: {engine.title}, {engine.source}; {', '.join(filter(None, course))}",
-        f"Words counted: {chosen}" if (chosen := words_chosen(entry)) else "",
-        f"Held out: {used['held-out tokens']}{_perplexity(entry.dataset)}" if spec.test else "",
+        f"Words counted: {word_rules}" if (word_rules := rules_of_words(entry)) else "",
+        f"Held out: {used_settings['held-out tokens']}{_perplexity(entry.dataset)}"
+        if spec.test
+        else "",
         f"Topics were edited by hand afterwards: {edits}" if edits else "",
         "Words of a topic are ranked by relevance (Sievert & Shirley 2014), lambda = 0.6; passages are from the documents "
         "with the highest lower 95 % limit (Wilson 1927) of the topic's share",
@@ -144,9 +148,9 @@ def _arrangement(entry: ReportedRun) -> str:
     return "; ".join(edit for edit in edits if edit.split(" ")[0] in LEAST)
 
 
-def commands_of_edits(reported: list[ReportedRun]) -> list[str]:
+def commands_of_edits(entries: list[ReportedRun]) -> list[str]:
     """Return the commands that edit and label the topics of the first run again, if it is stored, and that write the report."""
-    entry, names = reported[0], [each.dataset.attrs["name"] for each in reported]
+    entry, names = entries[0], [each.dataset.attrs["name"] for each in entries]
     if entry.path is None:
         return []
     run, lines = entry.dataset, []
@@ -159,11 +163,11 @@ def commands_of_edits(reported: list[ReportedRun]) -> list[str]:
 
 
 def cautions(
-    reported: list[ReportedRun], again: xr.Dataset | None, names: Mapping[int, str]
+    entries: list[ReportedRun], again: xr.Dataset | None, names: Mapping[int, str]
 ) -> list[tuple[str, str]]:
     """Return (heading, sentences) of what to be careful about, with the numbers of the first run where it has them."""
-    entry, run = reported[0], reported[0].dataset
-    made = [
+    entry, run = entries[0], entries[0].dataset
+    rows = [
         (
             "What a topic is not",
             "A topic is a list of words that tend to occur in the same documents. It is no subject that anybody chose, and "
@@ -175,12 +179,12 @@ def cautions(
             )
             + "; read the passages before you use it.",
         ),
-        ("Documents mix topics", _mixing(run)),
-        ("Chance between computations", _chance(reported, again, names)),
+        ("Documents mix topics", _mixing_text(run)),
+        ("Chance between computations", _chance_text(entries, again, names)),
         ("The number of topics", _number_of_topics(entry, len(names))),
-        ("Short documents", _short(run)),
-        ("What was left out", _left_out(entry)),
-        ("How well words are predicted", _predicted(run)),
+        ("Short documents", _length_text(run)),
+        ("What was left out", _omissions_text(entry)),
+        ("How well words are predicted", _prediction_text(run)),
         (
             "What the intervals leave out",
             "Intervals over documents say how much a share would vary among other documents of the same kind. None of the "
@@ -189,17 +193,17 @@ def cautions(
         ),
     ]
     if last_iteration(run) < entry.spec.n_iterations:
-        made.append(
+        rows.append(
             (
                 "Not finished",
                 f"The run has {last_iteration(run):,.0f} of its {entry.spec.n_iterations:,} iterations; its topics may "
                 "still change.",
             )
         )
-    return [(heading, text) for heading, text in made if text]
+    return [(heading, text) for heading, text in rows if text]
 
 
-def _mixing(run: xr.Dataset) -> str:
+def _mixing_text(run: xr.Dataset) -> str:
     """Return a sentence on how large the largest topic of a document is."""
     _, share, _ = largest_topics(used_topics(run), np.arange(run.sizes["document"]))
     return (
@@ -208,14 +212,16 @@ def _mixing(run: xr.Dataset) -> str:
     )
 
 
-def _chance(reported: list[ReportedRun], again: xr.Dataset | None, names: Mapping[int, str]) -> str:
+def _chance_text(
+    entries: list[ReportedRun], again: xr.Dataset | None, names: Mapping[int, str]
+) -> str:
     """Return sentences on topics that other runs do not find, and on R-hat of chains; what to do without other runs."""
     if again is None:
         return (
             "Topics are computed from a random start, and another start gives somewhat other topics. There is one run here, so "
             "which of them are chance is unknown; a report with further runs, with other seeds, says which are found again."
         )
-    n_others = len(reported) - 1
+    n_others = len(entries) - 1
     each = f"each of {n_others} further runs" if n_others > 1 else "a further run"
     alone = again["topic"].values[again["n_found"].values < n_others].tolist()
     text = (
@@ -223,12 +229,12 @@ def _chance(reported: list[ReportedRun], again: xr.Dataset | None, names: Mappin
         "are among those of one topic there."
     )
     if alone:
-        named = join_words([f"“{names[topic]}”" for topic in alone[:MOST_NAMED]])
-        text += f" Not so {named}; build nothing on these alone."
+        topic_names = join_words([f"“{names[topic]}”" for topic in alone[:MOST_NAMED]])
+        text += f" Not so {topic_names}; build nothing on these alone."
     with suppress(MeasureError):
-        found = convergence([each.dataset for each in reported])
-        if len(found["label"]) == 1 and "log_joint" in found["quantity"]:
-            r_hat = float(found["r_hat"].sel(quantity="log_joint").item())
+        agreement = convergence([each.dataset for each in entries])
+        if len(agreement["label"]) == 1 and "log_joint" in agreement["quantity"]:
+            r_hat = float(agreement["r_hat"].sel(quantity="log_joint").item())
             verdict = (
                 "agree"
                 if r_hat <= R_HAT
@@ -248,7 +254,7 @@ def _number_of_topics(entry: ReportedRun, n_topics: int) -> str:
     )
 
 
-def _short(run: xr.Dataset) -> str:
+def _length_text(run: xr.Dataset) -> str:
     """Return sentences on documents with few counted words."""
     tokens = np.rint(run["n_dk"].isel(snapshot=-1).sum("topic").values)
     n_short = int((tokens < FEW_WORDS).sum())
@@ -259,19 +265,19 @@ def _short(run: xr.Dataset) -> str:
     )
 
 
-def _left_out(entry: ReportedRun) -> str:
+def _omissions_text(entry: ReportedRun) -> str:
     """Return sentences on words, rows and topics that the report does not show."""
     left_out = dict(rows_about(entry.spec.reading)).get("left out", "nothing")
-    parts = [f"{capital(left_out)}." if left_out != "nothing" else ""]
+    sentences = [f"{capital(left_out)}." if left_out != "nothing" else ""]
     if edits := _arrangement(entry):
-        parts.append(f"Topics were merged, hidden or ordered by hand: {edits}.")
+        sentences.append(f"Topics were merged, hidden or ordered by hand: {edits}.")
         if "hide" in edits:
-            parts.append("Shares are of the words of the topics that are shown.")
-    parts.append("Word order plays no part, nor do words that were not counted.")
-    return " ".join(filter(None, parts))
+            sentences.append("Shares are of the words of the topics that are shown.")
+    sentences.append("Word order plays no part, nor do words that were not counted.")
+    return " ".join(filter(None, sentences))
 
 
-def _predicted(run: xr.Dataset) -> str:
+def _prediction_text(run: xr.Dataset) -> str:
     """Return sentences on the held-out perplexity; that there is none without held-out tokens."""
     if not (clause := _perplexity(run)):
         return "No words were held out, so how well the topics predict words is unknown."

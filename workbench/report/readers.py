@@ -52,47 +52,50 @@ SENTENCE = re.compile(r"(?<=[^\sA-Z][.!?])\s+|\s*\n\s*\n\s*|(?<=[。！？])")
 """What stands between two sentences; a point after a capital letter ends an abbreviation."""
 
 
-def readers_page(reported: list[ReportedRun], title: str | None, progress: bool) -> str:
+def readers_page(reported_runs: list[ReportedRun], title: str | None, progress: bool) -> str:
     """Return the page about the first run; the others, on the same training corpus, say which topics are found again.
 
     Raises MeasureError for a run without topics of documents, and ReportError for runs on another training corpus.
     """
-    first, *others = reported
+    first, *others = reported_runs
     run, table = run_with_counts(first.dataset), table_of(first)
     columns = distinct_columns(run, table)
     entry = first._replace(dataset=_with_name_of_label(run, columns))
-    if apart := [other for other in others if other.spec.train != first.spec.train]:
+    if runs_of_other_data := [other for other in others if other.spec.train != first.spec.train]:
         raise ReportError(
             f"further runs tell which topics of {run.attrs['name']} are found again, so they are on its training corpus; "
-            f"{apart[0].dataset.attrs['name']} is on another; leave it out"
+            f"{runs_of_other_data[0].dataset.attrs['name']} is on another; leave it out"
         )
     again = matches_in_others(run, [other.dataset for other in others]) if others else None
-    drawn, names = share_intervals(run), names_of_topics(run, 3, 60)
-    entries, stores = topic_entries(run, N_LISTED, RELEVANCE), stores_of(reported)
-    quoted = [one for one in entries if one["share"] >= LEAST_SHARE]
+    share_ends, names = share_intervals(run), names_of_topics(run, 3, 60)
+    entries, stores = topic_entries(run, N_LISTED, RELEVANCE), stores_of(reported_runs)
+    quoted_topics = [topic_entry for topic_entry in entries if topic_entry["share"] >= LEAST_SHARE]
     return render(
         TEMPLATE,
         title=title or f"Topics of {entry.spec.corpus}",
         n_topics=len(entries),
         name=run.attrs["name"],
         corpus=about_corpus(entry, [*columns][1:]),
-        table=Markup(_topic_table(entries, drawn, again, names).html()),
-        intervals=_about_intervals(drawn, again, len(others)),
-        topics=[_topic(entry, one, names, table, columns) for one in quoted],
-        n_unquoted=len(entries) - len(quoted),
+        table=Markup(_topic_table(entries, share_ends, again, names).html()),
+        intervals=_about_intervals(share_ends, again, len(others)),
+        topics=[_topic(entry, topic_entry, names, table, columns) for topic_entry in quoted_topics],
+        n_unquoted=len(entries) - len(quoted_topics),
         least_share=f"{LEAST_SHARE:.1%}",
         has_texts=table is not None and table.texts is not None,
         figures=drawn_figures(_pictures(entry), progress),
         method=method(entry),
-        cautions=cautions(reported, again, names),
+        cautions=cautions(reported_runs, again, names),
         commands="\n".join(
             [
-                *(wrapped(line) for line in commands([each.spec for each in reported], stores)),
-                *commands_of_edits(reported),
+                *(
+                    wrapped(line)
+                    for line in commands([each.spec for each in reported_runs], stores)
+                ),
+                *commands_of_edits(reported_runs),
             ]
         ),
         notes=[
-            *missing_in_commands([each.spec for each in reported], stores),
+            *missing_in_commands([each.spec for each in reported_runs], stores),
             *[NAMES] * bool(stores),
         ],
     )
@@ -109,7 +112,7 @@ def _with_name_of_label(run: xr.Dataset, columns: Mapping[str, Sequence]) -> xr.
 
 def _topic_table(
     entries: list[dict],
-    drawn: xr.Dataset | None,
+    share_ends: xr.Dataset | None,
     again: xr.Dataset | None,
     names: Mapping[int, str],
 ) -> Table:
@@ -124,16 +127,18 @@ def _topic_table(
     ]
     rows = [
         {
-            "name": LINK.format(one["topic"], names[one["topic"]])
-            if one["share"] >= LEAST_SHARE
-            else names[one["topic"]],
-            "share": one["share"],
-            "interval": _interval(drawn, one["topic"]),
-            "again": None if again is None else int(again["n_found"].sel(topic=one["topic"])),
-            "range": _interval(again, one["topic"]),
-            "words": ", ".join(one["words"]),
+            "name": LINK.format(topic_entry["topic"], names[topic_entry["topic"]])
+            if topic_entry["share"] >= LEAST_SHARE
+            else names[topic_entry["topic"]],
+            "share": topic_entry["share"],
+            "interval": _interval(share_ends, topic_entry["topic"]),
+            "again": None
+            if again is None
+            else int(again["n_found"].sel(topic=topic_entry["topic"])),
+            "range": _interval(again, topic_entry["topic"]),
+            "words": ", ".join(topic_entry["words"]),
         }
-        for one in entries
+        for topic_entry in entries
     ]
     return Table(columns, rows, "topics").without_empty_columns()
 
@@ -146,12 +151,12 @@ def _interval(ends: xr.Dataset | None, topic: int) -> str:
     return format_interval(low, high)
 
 
-def _about_intervals(drawn: xr.Dataset | None, again: xr.Dataset | None, n_others: int) -> str:
+def _about_intervals(share_ends: xr.Dataset | None, again: xr.Dataset | None, n_others: int) -> str:
     """Return sentences about the intervals of the shares in the table, or that there is none and why."""
     sentences = []
-    if drawn is not None:
+    if share_ends is not None:
         sentences.append(
-            f"95 % of draws: the share lies between these per cent in 95 % of {drawn.attrs['n_draws']:,} states that the "
+            f"95 % of draws: the share lies between these per cent in 95 % of {share_ends.attrs['n_draws']:,} states that the "
             "computation went through after it had settled."
         )
     if again is not None:
@@ -167,20 +172,20 @@ def _about_intervals(drawn: xr.Dataset | None, again: xr.Dataset | None, n_other
 
 def _topic(
     entry: ReportedRun,
-    one: dict,
+    topic_entry: dict,
     names: Mapping[int, str],
     table: DocumentTable | None,
     columns: Mapping[str, Sequence],
 ) -> dict:
     """Return name, description, colour, share, words and passages of a topic for the page."""
-    run, topic = entry.dataset, one["topic"]
+    run, topic = entry.dataset, topic_entry["topic"]
     words = top_words(run, N_WORDS, RELEVANCE, topic)["word"].values
     return {
         "number": topic,
         "name": names[topic],
         "description": topic_descriptions(run).get(topic, ""),
         "colour": topic_colours(run)(topic),
-        "share": f"{100 * one['share']:.1f} %",
+        "share": f"{100 * topic_entry['share']:.1f} %",
         "words": ", ".join(map(str, words)),
         "passages": _passages(entry, topic, {str(word).lower() for word in words}, table, columns),
     }
@@ -189,7 +194,7 @@ def _topic(
 def _passages(
     entry: ReportedRun,
     topic: int,
-    listed: set[str],
+    listed_words: set[str],
     table: DocumentTable | None,
     columns: Mapping[str, Sequence],
 ) -> list[dict]:
@@ -200,15 +205,15 @@ def _passages(
     candidates = list(zip(best["document"].values.tolist(), best["theta"].values, strict=True))
     titles = [str(title) for title in best["title"].values]
     # other titles first: copies of a story have the same
-    order = sorted(range(len(titles)), key=lambda place: titles[:place].count(titles[place]))
-    for document, share in (candidates[place] for place in order):
+    order = sorted(range(len(titles)), key=lambda index: titles[:index].count(titles[index]))
+    for document, share in (candidates[index] for index in order):
         title, *values = ((name, text_of(column[document])) for name, column in columns.items())
-        pieces = []
+        segments = []
         if texts is not None and texts[document] and len(texts[document]) <= MOST_TEXT:
             tokens = token_topics(run, corpus, document)
-            pieces = segments_of_text(texts[document], tokens, table.counted) or []
-        made = {
-            "pieces": passage(pieces, topic, listed) if pieces else [],
+            segments = segments_of_text(texts[document], tokens, table.counted) or []
+        passage_entry = {
+            "pieces": passage(segments, topic, listed_words) if segments else [],
             "title": short_text(title[1], MOST_TITLE),
             "about": [
                 f"{share:.0%} of its words",
@@ -219,57 +224,59 @@ def _passages(
                 ),
             ],
         }
-        passages.setdefault("".join(text for text, _ in made["pieces"]) or title[1], made)
+        passages.setdefault(
+            "".join(text for text, _ in passage_entry["pieces"]) or title[1], passage_entry
+        )
         if len(passages) == N_PASSAGES:
             break
     return list(passages.values())
 
 
 def passage(
-    pieces: list[dict], topic: int, listed: Collection[str] = (), letters: int = LETTERS
+    segments: list[dict], topic: int, listed_words: Collection[str] = (), letters: int = LETTERS
 ) -> list[tuple[str, str]]:
     """Return the stretch of a text that has most different words of a topic, as (text, kind).
 
-    The kind is "listed" for a word of the topic that is in ``listed``, "own" for its other words, and "" for other text.
-    ``pieces`` are of `segments_of_text`. It begins with a sentence and ends with a word; dots stand for what is left out.
+    The kind is "listed" for a word of the topic that is in ``listed_words``, "own" for its other words, and "" for other text.
+    ``segments`` are of `segments_of_text`. It begins with a sentence and ends with a word; dots stand for what is left out.
     """
-    text = "".join(piece["word"] for piece in pieces)
-    words, at = [], 0  # (first letter, word) of each word of the topic
-    for piece in pieces:
-        if piece["topic"] == topic:
-            words.append((at, piece["word"]))
-        at += len(piece["word"])
-    places = [place for place, _ in words]
-    starts = [0, *(between.end() for between in SENTENCE.finditer(text))]
+    text = "".join(segment["word"] for segment in segments)
+    words, offset = [], 0  # (first letter, word) of each word of the topic
+    for segment in segments:
+        if segment["topic"] == topic:
+            words.append((offset, segment["word"]))
+        offset += len(segment["word"])
+    positions = [position for position, _ in words]
+    starts = [0, *(match.end() for match in SENTENCE.finditer(text))]
 
     def n_different(start: int) -> int:
-        window = words[bisect_left(places, start) : bisect_left(places, start + letters)]
+        window = words[bisect_left(positions, start) : bisect_left(positions, start + letters)]
         return len({word.lower() for _, word in window})
 
-    if max(map(n_different, starts)) < n_different(places[0] if places else 0):
-        starts += places  # of a text that has hardly a sentence
+    if max(map(n_different, starts)) < n_different(positions[0] if positions else 0):
+        starts += positions  # of a text that has hardly a sentence
     start = max(starts, key=n_different)
     end = len(text)
     if end > start + letters:
         end = max(text.rfind(" ", start, start + letters), start + letters // 2)
-    shown, done = [("… ", "")] if start else [], start
-    for place, word in words[bisect_left(places, start) : bisect_left(places, end)]:
-        kind = "listed" if word.lower() in listed else "own"
-        shown += [(text[done:place], ""), (word, kind)]
-        done = place + len(word)
-    shown += [(text[done:end], ""), (" …" if end < len(text) else "", "")]
-    return [(part, kind) for part, kind in shown if part]
+    parts, end_of_parts = [("… ", "")] if start else [], start
+    for position, word in words[bisect_left(positions, start) : bisect_left(positions, end)]:
+        kind = "listed" if word.lower() in listed_words else "own"
+        parts += [(text[end_of_parts:position], ""), (word, kind)]
+        end_of_parts = position + len(word)
+    parts += [(text[end_of_parts:end], ""), (" …" if end < len(text) else "", "")]
+    return [(text_part, kind) for text_part, kind in parts if text_part]
 
 
 def _pictures(entry: ReportedRun) -> list[Picture]:
     """Return the pictures of topics over time and by group, and of effects, as far as the documents have such columns."""
     run = entry.dataset
-    shown = RunsToDraw([run], 2, corpora_of([entry]))
+    selection = RunsToDraw([run], 2, corpora_of([entry]))
     by_group, effects = view_named("topics-by-group"), view_named("effects")
-    found = view_named("topics-over-time").pictures(shown)
+    pictures = view_named("topics-over-time").pictures(selection)
     for number, column in enumerate(columns_of(run)[:MOST_GROUPINGS]):
-        found += [
+        pictures += [
             replace(picture, name=f"{picture.name}-{number}", title=f"{picture.title}, {column}")
-            for picture in by_group.pictures(shown, by=column)
+            for picture in by_group.pictures(selection, by=column)
         ]
-    return found + (effects.pictures(shown, beside=ALL) or effects.pictures(shown))
+    return pictures + (effects.pictures(selection, beside=ALL) or effects.pictures(selection))
