@@ -271,10 +271,10 @@ def test_in_the_preview_of_a_file(served, hostile, tmp_path):
 def test_in_links(store, served, hostile):
     packs, turn = list(packed()), count()
     pages = (
-        ("compare", ComparePage(store).parts, "Corpus", "find"),
-        ("sweep", SweepPage(store).parts, "Corpus", "path"),
-        ("topics", TopicsPage(store)._parts, "Topics of", "find"),
-        ("oracle", OraclePage().parts, "Toy", "counts"),
+        ("compare", ComparePage(store).parameters, "Corpus", "find"),
+        ("sweep", SweepPage(store).parameters, "Corpus", "path"),
+        ("topics", TopicsPage(store)._parameters, "Topics of", "find"),
+        ("oracle", OraclePage().parameters, "Toy", "counts"),
     )
     for name, parts, drawn, known in pages:
         texts = [parameter for parameter, part in parts.items() if part.take(STRINGS[0])]

@@ -66,12 +66,12 @@ def asked(monkeypatch):
 
 def opened(page, query: str) -> list[str]:
     """Takes in the query of an address; returns the names whose values do not fit."""
-    return from_query(query, page.parts)
+    return from_query(query, page.parameters)
 
 
 def address(page) -> dict[str, str]:
     """What the address says of the page."""
-    return dict(parse_qsl(to_query(page.parts)[1:]))
+    return dict(parse_qsl(to_query(page.parameters)[1:]))
 
 
 def test_the_newest_eight_are_drawn_without_a_click(page, holds, reading_of):

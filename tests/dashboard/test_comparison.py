@@ -93,7 +93,7 @@ def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn, seen):
     card.follow(seen, None)
     assert card.figure.objects and "Difference from cgs" in card.table.object
     assert list(card.reference.options.values()) == ["", "svb", "cgs"]
-    assert card.reference.part().take("svb")
+    assert card.reference.parameter().take("svb")
     card.follow(seen, 1.5)
     for told in ("Difference from svb", "Seconds to 1.5", "not reached"):
         assert told in card.table.object

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from workbench.dashboard.shared.run_monitor import RunMonitor
-from workbench.dashboard.shared.snapshots import moment_of
+from workbench.dashboard.shared.snapshots import snapshot_of
 from workbench.dashboard.topics import hierarchy
 from workbench.dashboard.topics.hierarchy import model_shown
 from workbench.dashboard.topics.overview import topics_of
@@ -42,7 +42,7 @@ def path(tmp_path_factory):
 def topics(path):
     """The topics of the run."""
     readings = RunMonitor(path.parent).look().readings
-    return topics_of(moment_of(next(one for one in readings if one.path == path)), 0)
+    return topics_of(snapshot_of(next(one for one in readings if one.path == path)), 0)
 
 
 def rows_of(html: str) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -114,10 +114,12 @@ def test_a_link_sets_the_fields(card):
     set_fields(card, count="typed", q="0.5*8", a="0.01", function="log")
     again = MicroscopeCard(Handover())
     assert (
-        from_query(to_query(card.parts), again.parts) == []
+        from_query(to_query(card.parameters), again.parameters) == []
         and again.table.object == card.table.object
     )
-    assert from_query("?count=other&function=sine&responsibilities=g-hdp&which=x", again.parts) == [
+    assert from_query(
+        "?count=other&function=sine&responsibilities=g-hdp&which=x", again.parameters
+    ) == [
         "count",
         "function",
         "responsibilities",

@@ -126,11 +126,11 @@ def test_one_topic_and_one_token_have_numbers_or_dashes(page):
 def test_a_link_has_the_toy_and_the_count_and_gives_them_back(page):
     page.fields["toy"].value = BARS
     page.microscope.fields["function"].value = "log"
-    query = to_query(page.parts)
+    query = to_query(page.parameters)
     again = OraclePage()
-    assert from_query(query, again.parts) == []
+    assert from_query(query, again.parameters) == []
     assert again.toy == TOYS[BARS] and again.microscope.fields["function"].value == "log"
-    assert from_query("?n_topics=x&function=cube&counts=a;b", again.parts) == [
+    assert from_query("?n_topics=x&function=cube&counts=a;b", again.parameters) == [
         "n_topics",
         "function",
     ]

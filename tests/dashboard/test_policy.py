@@ -16,7 +16,7 @@ from workbench.dashboard.compare.starting import check_memory, check_waiting, pl
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.policy import LOOK_ONLY, Limits, Policy, PolicyError
 from workbench.dashboard.shared.run_monitor import Follower
-from workbench.dashboard.shared.snapshots import labels_now, moment_of
+from workbench.dashboard.shared.snapshots import labels_now, snapshot_of
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
@@ -326,7 +326,7 @@ def test_others_are_told_no_path_of_damaged_notes(ruled, new_run, tmp_path):
     (path / "notes.json").write_text("{")
     ruled(others=True)
     reading = Follower(path).look()
-    told = [labels_now(moment_of(reading))[1], reading.notes.note]
+    told = [labels_now(snapshot_of(reading))[1], reading.notes.note]
     assert all("notes.json" in sentence and str(tmp_path) not in sentence for sentence in told), (
         told
     )

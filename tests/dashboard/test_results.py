@@ -18,7 +18,7 @@ def test_runs_are_drawn_by_the_settings_in_which_they_differ_or_by_one_of_them(
     card.follow(readings, settings)
     assert card.shown.picture.header[3:] == ["K", "test_perplexity"]
     assert list(card.setting.options) == [EVERY, "K", "Seed"]
-    parts = card.parts()
+    parts = card.parameters()
     assert parts["settings"].take("seed") and parts["result"].take("updates")
     card.follow(readings, settings)
     assert card.shown.picture.header[3:] == ["seed", "updates"] and card.figure.objects

@@ -290,7 +290,7 @@ def test_a_link_goes_round_for_every_field():
     form, other = Settings(), Settings()
     for one in (form, other):
         one.offer(["a-run"])
-    parts, others = form.parts(), other.parts()
+    parts, others = form.parameters(), other.parameters()
     assert to_query(parts) == ""
     unusual = {name: value for name, (value, *_) in field_values().items()}
     unusual |= {
@@ -320,7 +320,7 @@ def test_a_link_goes_round_for_every_field():
 )
 def test_a_value_of_the_link_that_does_not_fit_is_left_out(form, name, text):
     before = form.fields[name].value
-    assert not form.parts()[name].take(text)
+    assert not form.parameters()[name].take(text)
     assert form.fields[name].value == before
 
 
@@ -329,7 +329,7 @@ def test_a_value_of_the_link_that_does_not_fit_is_left_out(form, name, text):
     [("n_topics", "1.5"), ("alpha", "nan"), ("top_words", "all"), ("r", "1,often")],
 )
 def test_a_number_of_the_link_that_is_none_is_reported_at_its_field(form, name, text):
-    assert form.parts()[name].take(text) and list(form.form.wrong) == [name]
+    assert form.parameters()[name].take(text) and list(form.form.wrong) == [name]
 
 
 def test_a_search_opens_the_families_that_fit_and_keeps_what_is_ticked():
@@ -399,7 +399,7 @@ def test_the_form_takes_the_settings_of_a_run(form, tmp_path, ruled, others):
     more = ", but not its file" if others else ""
     assert f"The form has the settings of {run.spec.name}{more}." in form.said.object
     if others:
-        assert "mine" not in to_query(form.parts()) and form.text("corpus") == FILE
+        assert "mine" not in to_query(form.parameters()) and form.text("corpus") == FILE
     else:
         assert [cell.spec for cell in form.request().cells(data, tmp_path)] == [run.spec]
     made = replace(run.spec, reading=None, start={"name": "a", "edits": ["drop 1"], "counts": ""})

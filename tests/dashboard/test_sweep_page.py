@@ -94,13 +94,15 @@ def test_a_link_finds_the_runs_again(opened, store, monkeypatch, tab, queued):
     assert plain(page.progress) == f"All {len(queued)} runs have ended."
     card = page.cards[0]
     assert card.results.visible
-    link = dict(parse_qsl(to_query(page.parts)[1:]))
-    tab_part = {"tab": tab} if tab != "choose-k" else {}
-    assert link == tab_part | {name: str(value) for name, value in (SMALL[tab] | SHARED).items()}
+    link = dict(parse_qsl(to_query(page.parameters)[1:]))
+    tab_parameter = {"tab": tab} if tab != "choose-k" else {}
+    assert link == tab_parameter | {
+        name: str(value) for name, value in (SMALL[tab] | SHARED).items()
+    }
     again = SweepPage(store)
     assert NONE_YET in plain(again.progress)
     again.choice.value = tab
-    assert from_query(to_query(page.parts), again.parts) == []
+    assert from_query(to_query(page.parameters), again.parameters) == []
     again.tick()
     assert plain(again.progress) == plain(page.progress)
     assert again.cards[0].table.object == card.table.object
@@ -108,13 +110,13 @@ def test_a_link_finds_the_runs_again(opened, store, monkeypatch, tab, queued):
 
 def test_choices_of_a_link_that_there_are_not_change_nothing(opened):
     wrong = "?engine=g-hdp&warm=maybe"
-    assert from_query(wrong, opened().parts) == ["engine", "warm"]
+    assert from_query(wrong, opened().parameters) == ["engine", "warm"]
     wrong = "?engine=cgs&cost=money&tab=none"
-    assert from_query(wrong, opened("frontier").parts) == ["engine", "cost", "tab"]
+    assert from_query(wrong, opened("frontier").parameters) == ["engine", "cost", "tab"]
 
 
 def test_numbers_of_a_link_that_are_none_are_reported_at_their_fields(page):
-    assert from_query("?n_topics=ten&seeds=none", page.parts) == []
+    assert from_query("?n_topics=ten&seeds=none", page.parameters) == []
     assert set(page.form.wrong) == {"n_topics", "seeds"}
 
 

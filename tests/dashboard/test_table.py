@@ -92,8 +92,8 @@ def test_what_has_no_value_is_sorted_by_none(reading_of):
 def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsense_is_refused(
     table,
 ):
-    parts = table.parts()
-    assert all(part.now() == part.usual for part in parts.values())
+    parts = table.parameters()
+    assert all(part.current() == part.default for part in parts.values())
     assert (
         parts["find"].take("engine:cgs k:10")
         and parts["sort"].take("-perplexity")
@@ -107,7 +107,8 @@ def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsen
     )
     assert not parts["columns"].take("K,nonsense") and parts["columns"].take("K,r,learn_alpha")
     assert (
-        table.columns == ["K", "r", "learn_alpha"] and parts["columns"].now() == "K,r,learn_alpha"
+        table.columns == ["K", "r", "learn_alpha"]
+        and parts["columns"].current() == "K,r,learn_alpha"
     )
     assert (table.sort, table.group, len(table.query)) == ("-perplexity", "corpus", LONGEST)
 
@@ -284,4 +285,4 @@ def test_columns_and_groups_are_offered_and_chosen(table, reading_of):
     assert {"None": "", "Engine": "engine", "K": "K"}.items() <= table.groups.options.items()
     table.groups.value, table.shown.value = "K", ["engine", "state"]
     assert table.group == "K" and [name for name, *_ in table.heads] == ["run", "state", "engine"]
-    assert table.parts()["columns"].now() == "engine,state"
+    assert table.parameters()["columns"].current() == "engine,state"

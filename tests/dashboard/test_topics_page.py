@@ -24,7 +24,7 @@ from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
-from workbench.dashboard.shared.snapshots import Moment, counts_of, moment_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, counts_of, snapshot_of
 from workbench.dashboard.topics import (
     document_rows,
     documents,
@@ -105,9 +105,9 @@ def of_texts(store):
     return store / "of-texts"
 
 
-def moment(path):
+def snapshot(path):
     """The last snapshot of the run in a folder."""
-    return moment_of(
+    return snapshot_of(
         next(one for one in RunMonitor(path.parent).look().readings if one.path == path)
     )
 
@@ -120,7 +120,7 @@ def cells(html: str) -> list[list[str]]:
 
 def test_topics_are_told_largest_first_with_their_sizes_and_words(new_run):
     run = open_run(path := new_run("one", "cgs"))
-    topics = topics_of(moment(path), 0)._replace(names={2: "named"})
+    topics = topics_of(snapshot(path), 0)._replace(names={2: "named"})
     told, words = cells(table_of(topics, "", False).table), top_words(run, 6)["word"]
     assert [int(row[0]) for row in told] == list(topics.numbers) == topics_by_size(run)
     for topic, size, label, few, *scores in told:
@@ -131,7 +131,7 @@ def test_topics_are_told_largest_first_with_their_sizes_and_words(new_run):
 
 def test_words_of_a_topic_have_its_phi_and_circles_can_have_the_sizes_of_a_word(new_run):
     run = open_run(path := new_run("one", "cgs", seed=4))
-    now = moment(path)
+    now = snapshot(path)
     picture = words_shown(now, 0, 1, 5.0, 0.6).picture
     ranked = top_words(run, 5, 0.6).sel(topic=1)
     columns = dict(zip(picture.header, zip(*picture.rows, strict=True), strict=True))
@@ -191,9 +191,9 @@ def test_a_word_stands_before_those_that_begin_with_it_and_these_before_those_th
 
 def test_the_map_of_the_next_snapshot_lies_on_the_last_one(new_run):
     path = new_run("growing", "cgs", n_iterations=10, snapshot_every=5)
-    before = map_of(moment(path))
+    before = map_of(snapshot(path))
     resume(path, n_iterations=12, progress=False)
-    xr.testing.assert_allclose(map_of(moment(path)), topic_map(open_run(path), before))
+    xr.testing.assert_allclose(map_of(snapshot(path)), topic_map(open_run(path), before))
 
 
 def test_a_link_leads_to_the_form_with_the_settings_of_the_run(new_run, store, ruled):
@@ -227,7 +227,11 @@ def test_the_newest_run_is_shown_until_one_is_picked_and_the_link_says_which(new
     page.map.chosen = 3
     assert page.words.picture.name == "first-words-3"
     assert page.topics.table.marked == ["topic 3"]
-    told = {name: part.now() for name, part in page._parts.items() if part.now() != part.usual}
+    told = {
+        name: part.current()
+        for name, part in page._parameters.items()
+        if part.current() != part.default
+    }
     assert told == {"run": "first", "topic": "3"}
     page.topics.clicked("topic", "3")
     assert page.map.chosen == NONE and page.words.picture.name == "first-words"
@@ -238,19 +242,19 @@ def test_a_topic_or_a_document_that_is_not_there_is_left_out_and_said_until_the_
 ):
     new_run("here", "cgs")
     page = TopicsPage(store)
-    page._parts["topic"].take("99")
-    page._parts["document"].take("999999")
+    page._parameters["topic"].take("99")
+    page._parameters["document"].take("999999")
     page.tick()
     assert (
         "There is no topic 99 with tokens in here. There is no document 999999 in here. 4 topics of here"
         in page.said.object
     )
-    assert to_query(page._parts) == "" and "Choose a topic" in page.documents.said.object
-    page._parts["document"].take("3")
-    page._parts["topic"].take("99")
+    assert to_query(page._parameters) == "" and "Choose a topic" in page.documents.said.object
+    page._parameters["document"].take("3")
+    page._parameters["topic"].take("99")
     page.tick()
     assert "There is no topic 99 with tokens in here. 4 topics of here" in page.said.object
-    assert to_query(page._parts) == "?document=3" and shown(page)["document"] == 3
+    assert to_query(page._parameters) == "?document=3" and shown(page)["document"] == 3
     page.map.chosen = 1
     assert page.said.object == message("4 topics of here, finished.")
 
@@ -258,7 +262,7 @@ def test_a_topic_or_a_document_that_is_not_there_is_left_out_and_said_until_the_
 def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, store):
     new_run("here")
     page = TopicsPage(store)
-    page._parts["run"].take("gone")
+    page._parameters["run"].take("gone")
     page._looking.reset()
     page.tick()
     assert "There is no run gone here; the newest is shown. 4 topics of here" in page.said.object
@@ -395,7 +399,7 @@ def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_fro
 def test_sizes_are_shares_of_each_iteration_and_thinned_with_both_ends(new_run, kind):
     path = new_run("one", "cgs", n_iterations=300)
     (drawn,), n_k = (
-        sizes_of(Moment(path, "", 0, ""), 300, ((1, "named"),), kind).picture.panels[0],
+        sizes_of(SnapshotKey(path, "", 0, ""), 300, ((1, "named"),), kind).picture.panels[0],
         open_run(path)["n_k"],
     )
     drawn, below = drawn.split(datatype="dictionary"), 0
@@ -425,7 +429,7 @@ def test_scores_are_those_of_the_measures_sorted_by_any_with_their_means(new_run
     page.topics.clicked("sort", "-NPMI")
     order = [int(row[0]) for row in cells(page.topics.table.object)]
     assert order == found["topic"].values[np.argsort(-found["npmi"].values)].tolist()
-    assert "scores=-NPMI" in to_query(page._parts)
+    assert "scores=-NPMI" in to_query(page._parameters)
 
 
 def test_topics_of_two_runs_are_matched_and_flow_into_each_other(drawn, new_run, store, halves):
@@ -445,7 +449,7 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(drawn, new_run,
     for ribbon in matched.split(datatype="dictionary"):
         assert partners[ribbon[TOPIC]] == ribbon["other"]
         assert ribbon["tokens"] == float(flow.sel(topic=ribbon[TOPIC], other=ribbon["other"]))
-    assert page._parts["with"].now() == "second"
+    assert page._parameters["with"].current() == "second"
     page.matching.chosen = 2
     assert page.map.chosen == page.sizes.chosen == page.topics.chosen == 2
 
@@ -484,7 +488,7 @@ def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves)
 )
 def test_what_cannot_be_folded_in_is_a_sentence(of_texts, name, content, kind, told):
     with pytest.raises(ValueError, match=re.escape(told)):
-        folded(moment(of_texts), name, content, kind)
+        folded(snapshot(of_texts), name, content, kind)
 
 
 def csv_of(n: int) -> bytes:
@@ -517,7 +521,7 @@ def test_of_many_topics_fewer_documents_are_taken_and_those_too_many_take_no_mem
     ):
         tracemalloc.start()
         try:
-            folded(moment(store / "many"), "x.csv", csv_of(n), ".csv")
+            folded(snapshot(store / "many"), "x.csv", csv_of(n), ".csv")
         finally:
             taken = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
@@ -527,21 +531,21 @@ def test_of_many_topics_fewer_documents_are_taken_and_those_too_many_take_no_mem
 def test_inference_takes_no_more_than_the_server_allows_its_runs(of_texts, ruled):
     each = inference_bytes(open_run(of_texts), 1)
     ruled(limits=Limits(memory=10.5 * each / 1e9))
-    assert folded(moment(of_texts), "x.csv", csv_of(10), ".csv").corpus.n_documents == 10
+    assert folded(snapshot(of_texts), "x.csv", csv_of(10), ".csv").corpus.n_documents == 10
     with pytest.raises(ValueError, match=r"\(10 documents\)"):
-        folded(moment(of_texts), "x.csv", csv_of(11), ".csv")
+        folded(snapshot(of_texts), "x.csv", csv_of(11), ".csv")
 
 
 def test_what_is_shown_of_many_documents_and_of_a_long_text_is_cut(of_texts):
     long = f"title,text\n{'T' * 1000},plum\n".encode() + 300 * b"more,plum\n"
-    listing = listing_of(folded(moment(of_texts), "x.csv", long, ".csv"))["documents"]
+    listing = listing_of(folded(snapshot(of_texts), "x.csv", long, ".csv"))["documents"]
     assert len(listing) == 200 and len(listing[0]["title"]) == 200
 
     types = [
         "plum",
         *("".join(word) for word in itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=3)),
     ]
-    found = folded(moment(of_texts), "long", " ".join(types).encode(), ".txt")
+    found = folded(snapshot(of_texts), "long", " ".join(types).encode(), ".txt")
     told = unseen_document(found, 0, NONE, {})
     assert len(told["words"]) == 400 and not told["raw"]
     assert f"the 400 most frequent of {found.corpus.n_pairs:,}" in told["note"]
@@ -571,7 +575,7 @@ def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(
 def test_every_figure_and_its_data_are_files(new_run, store, halves):
     a = new_run("first", "cgs")
     fit(halves[0], "svb", 3, n_iterations=5, store=store, name="second", progress=False)
-    now, other, run = moment(a), moment(store / "second"), open_run(a)
+    now, other, run = snapshot(a), snapshot(store / "second"), open_run(a)
     page = TopicsPage(store)
     page.run.value, page.other.value, page.map.chosen = "first", "second", 2
     for columns in (1, 2):
@@ -617,7 +621,7 @@ def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, s
         return found
 
     monkeypatch.setattr(Run, "dataset", dropping)
-    found = counts_of(moment(path))
+    found = counts_of(snapshot(path))
     assert (
         found["snapshot_iteration"].values.tolist() == kept[-2:-1]
         and found["n_kw"].values.sum() > 0
@@ -757,7 +761,7 @@ def test_the_first_figure_is_drawn_before_the_others(of_texts, store, monkeypatc
         return view._replace(draw=draw)
 
     monkeypatch.setattr(every, "VIEWS", [noted(view) for view in every.VIEWS])
-    now = moment(of_texts)
+    now = snapshot(of_texts)
     assert recorded._drawn(None, now, 0, 0, ()).picture.title == "Topics by group"
     assert drawn == ["topics-by-group"]
     assert (
@@ -824,7 +828,7 @@ def test_a_pattern_that_would_hang_the_server_is_never_matched_in_it(store, monk
         shown(page)["raw"] and "".join(piece["word"] for piece in shown(page)["words"]) == texts[1]
     )
     monkeypatch.setattr(unseen, "corpus_of", None)  # it would count words here
-    found = folded(moment(store / "hanging"), "a text", b"red ants here", ".txt")
+    found = folded(snapshot(store / "hanging"), "a text", b"red ants here", ".txt")
     assert found.corpus.titles == ("a text",) and set(found.corpus.vocabulary) == {"red", "ants"}
 
 
@@ -835,11 +839,11 @@ def test_new_text_is_counted_and_coloured_as_that_of_the_run(store):
     fit(corpus, "cgs", 2, n_iterations=5, store=store, name="pairs", progress=False)
     text = "Tea in New York, york"
     wanted = Corpus.from_texts([text], ngrams=2, lowercase=False, stop_words=["tea"])
-    found = folded(moment(store / "pairs"), "a text", text.encode(), ".txt")
+    found = folded(snapshot(store / "pairs"), "a text", text.encode(), ".txt")
     assert found.corpus.vocabulary == wanted.vocabulary and found.corpus.titles == ("a text",)
     table = f'text\n"{text}"\n'.encode()
     assert (
-        folded(moment(store / "pairs"), "new.csv", table, ".csv").corpus.vocabulary
+        folded(snapshot(store / "pairs"), "new.csv", table, ".csv").corpus.vocabulary
         == wanted.vocabulary
     )
     pieces = unseen_document(found, 0, 0, {})["words"]
@@ -851,7 +855,7 @@ def test_new_text_is_counted_and_coloured_as_that_of_the_run(store):
     own = Corpus.from_texts(["a b"], tokenizer=str.split, stop_words=None)
     fit(own, "cgs", 2, n_iterations=1, store=store, name="cut", progress=False)
     with pytest.raises(ValueError, match="cut into words by a tokenizer, which is not kept"):
-        folded(moment(store / "cut"), "a text", b"a b", ".txt")
+        folded(snapshot(store / "cut"), "a text", b"a b", ".txt")
 
 
 def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store):
@@ -867,9 +871,9 @@ def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store)
     assert listed_documents(page) == sorted(wanted, key=lambda at: -theta[at])
     assert (
         "sorted by topic 1." in page.documents.said.object
-        and to_query(page._parts).count("find=") == 1
+        and to_query(page._parameters).count("find=") == 1
     )
-    file = files.documents_file(files.Asked(page.moment(), {}, 1, query=page.find.value))
+    file = files.documents_file(files.Asked(page.snapshot(), {}, 1, query=page.find.value))
     taken = pd.read_csv(io.BytesIO(file.content))
     assert (
         taken["document"].tolist() == listed_documents(page)
@@ -973,8 +977,12 @@ def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_col
     shelf.sort = "loudness"
     assert "There is no column &#x27;loudness&#x27; to sort by." in shelf.said.object
     other = TopicsPage(store)
-    assert from_query("?order=-weight&page=2&topic=1", other._parts) == []
-    assert from_query("?page=0", other._parts) == from_query("?page=x", other._parts) == ["page"]
+    assert from_query("?order=-weight&page=2&topic=1", other._parameters) == []
+    assert (
+        from_query("?page=0", other._parameters)
+        == from_query("?page=x", other._parameters)
+        == ["page"]
+    )
     other.tick()
     assert (
         other.documents.content["content"]["page"] == 2
@@ -1015,7 +1023,7 @@ def of_large_runs(monkeypatch):
 
 
 def test_documents_of_a_large_run_are_those_of_a_small_one(new_run, of_large_runs):
-    now = moment(new_run("one", "cgs"))
+    now = snapshot(new_run("one", "cgs"))
     asked = [
         (topic, document, {}, query, sort)
         for topic in (NONE, 1)
@@ -1046,7 +1054,7 @@ def test_a_page_of_documents_reads_their_rows_alone(new_run, of_large_runs, monk
 
     monkeypatch.setattr(counts, "read", seen)
     monkeypatch.setattr("workbench.dashboard.topics.documents.PER_PAGE", 3)
-    content = documents._documents_now(moment(path), NONE, NONE, {}, "")["content"]
+    content = documents._documents_now(snapshot(path), NONE, NONE, {}, "")["content"]
     # for the counts, and for theta
     assert len(content["documents"]) == 3 < content["total"] and 0 < sum(n_read) <= 6
 
@@ -1064,7 +1072,7 @@ def test_the_file_of_documents_reads_each_block_of_a_large_run_at_one_place(
 
     monkeypatch.setattr(counts, "read", seen)
     monkeypatch.setattr("workbench.measures.documents.rows_at_once", lambda values: 16)
-    files.documents_file(files.Asked(moment(of_columns), {}, sort="-weight"))
+    files.documents_file(files.Asked(snapshot(of_columns), {}, sort="-weight"))
     assert len(rows_read) > 2 and all(np.ptp(rows) < 16 for rows in rows_read)
 
 

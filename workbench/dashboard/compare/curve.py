@@ -31,7 +31,7 @@ from workbench.dashboard.compare.slots import (
     set_scale,
     turns,
 )
-from workbench.dashboard.shared.link import Part
+from workbench.dashboard.shared.link import QueryParameter
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.comparison import reached_by_each
@@ -361,10 +361,10 @@ class Curve:
         self.moved_by_hand = False
         self.draw()
 
-    def part(self) -> Part:
+    def parameter(self) -> QueryParameter:
         """Return the query parameter of the page's address for the visitor's ranges: left, right, bottom and top."""
 
-        def now() -> str:
+        def current() -> str:
             across, up = self.figure.x_range, self.figure.y_range
             ranges = (across.start, across.end, up.start, up.end) if self.moved_by_hand else ()
             return ",".join(f"{number:.6g}" for number in ranges)
@@ -381,7 +381,7 @@ class Curve:
                 self.figure.y_range.update(start=bottom, end=top)
             return fits
 
-        return Part(now, "", take)
+        return QueryParameter(current, "", take)
 
 
 def _show(source: ColumnDataSource, data: dict, telling: tuple[str, ...]) -> None:

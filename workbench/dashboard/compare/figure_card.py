@@ -24,7 +24,7 @@ from workbench.dashboard.compare.grouping import (
 from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.shared.downloads import Handover, picture_downloads
 from workbench.dashboard.shared.form import Fold, Offers
-from workbench.dashboard.shared.link import Part, widget_part
+from workbench.dashboard.shared.link import QueryParameter, widget_parameter
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import (
     Choice,
@@ -99,19 +99,21 @@ class FigureCard:
         self._beyond: list[Reading] = []  # compared, but without room in the figure
         self._left_out = 0  # number of runs that are not even compared
 
-    def parts(self) -> dict[str, Part]:
+    def parameters(self) -> dict[str, QueryParameter]:
         """Return a dict name of a choice -> its query parameter in the page's address."""
         return {
-            "axis": widget_part(self.axis),
-            "range": widget_part(self.span),
-            "lines": widget_part(self.lines),
-            "data": self.data.part(),
-            "smoothing": widget_part(self.smoothing),
-            "until": widget_part(self.until),
-            "log": widget_part(self.log),
-            "measure": Part(lambda: self.measure.value, self.measure.value, self._take_measure),
-            "runs": Part(lambda: ",".join(self.picked or ()), "", self._take_runs),
-            "zoom": self.curve.part(),
+            "axis": widget_parameter(self.axis),
+            "range": widget_parameter(self.span),
+            "lines": widget_parameter(self.lines),
+            "data": self.data.parameter(),
+            "smoothing": widget_parameter(self.smoothing),
+            "until": widget_parameter(self.until),
+            "log": widget_parameter(self.log),
+            "measure": QueryParameter(
+                lambda: self.measure.value, self.measure.value, self._take_measure
+            ),
+            "runs": QueryParameter(lambda: ",".join(self.picked or ()), "", self._take_runs),
+            "zoom": self.curve.parameter(),
         }
 
     def watch(self, redraw: Callable[[Callable[[], None]], None]) -> None:

@@ -33,7 +33,7 @@ from workbench.dashboard.shared.background import LatestTask, in_background
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.drawn import Sight
 from workbench.dashboard.shared.link import (
-    attribute_part,
+    attribute_parameter,
     follow_address,
     write_address,
 )
@@ -111,19 +111,19 @@ class ComparePage:
             lambda event: self._pick([name for name in self._known if name in self.table.chosen])
         )
         self.use.on_click(lambda event: self.settings.use(self._one_chosen().spec))
-        self.parts = (
-            self.figure.parts()
-            | self.settings.parts()
-            | self.table.parts()
-            | self.results.parts()
+        self.parameters = (
+            self.figure.parameters()
+            | self.settings.parameters()
+            | self.table.parameters()
+            | self.results.parameters()
             | {
-                "against": self.comparison.reference.part(),
-                "topics_of": attribute_part(self, "_ticked_last"),
+                "against": self.comparison.reference.parameter(),
+                "topics_of": attribute_parameter(self, "_ticked_last"),
             }
         )
         listing = self._monitor.latest(FIRST_LOOK)
         self._offer(listing)
-        if refused := follow_address(self.parts):
+        if refused := follow_address(self.parameters):
             self.settings.say(refused)
         self._followed = True
         self.figure.look()
@@ -291,7 +291,7 @@ class ComparePage:
 
     def _write_link(self, *events) -> None:
         if self._followed:
-            write_address(self.parts)
+            write_address(self.parameters)
 
     # ------------------------------------------------------------------ the page
 

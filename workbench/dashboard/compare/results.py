@@ -12,7 +12,7 @@ from workbench.dashboard.compare.table import called, is_setting
 from workbench.dashboard.shared.card import Card, Shown
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Offers
-from workbench.dashboard.shared.link import Part, widget_part
+from workbench.dashboard.shared.link import QueryParameter, widget_parameter
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import labelled, message, styled
@@ -52,9 +52,12 @@ class Results(Card):
         key = looked_at(seen), self.setting.value, self.result.value, data
         self.bring(key, partial(results_of, seen, *key[1:]))
 
-    def parts(self) -> dict[str, Part]:
+    def parameters(self) -> dict[str, QueryParameter]:
         """Return the query parameters of the page's address for the chosen setting and the chosen result."""
-        return {"settings": self.setting.part(is_setting), "result": widget_part(self.result)}
+        return {
+            "settings": self.setting.parameter(is_setting),
+            "result": widget_parameter(self.result),
+        }
 
 
 def results_of(readings: list[Reading], setting: str, measure: str, data: str = "") -> Shown:

@@ -25,7 +25,7 @@ from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
 from workbench.dashboard.compare.starting import describe_sweep, mark_busy, paces
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form, menu
-from workbench.dashboard.shared.link import LONGEST, Part, query_of, take
+from workbench.dashboard.shared.link import LONGEST, QueryParameter, query_of, take
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
@@ -131,10 +131,10 @@ class Settings:
         """Return the value of a field as the text that stands for it in the page's address."""
         return written(self.fields[name].value) if name in self.fields else self._usual[name]
 
-    def parts(self) -> dict[str, Part]:
+    def parameters(self) -> dict[str, QueryParameter]:
         """Return a dict name of a field -> its query parameter in the page's address."""
         return {
-            name: Part(
+            name: QueryParameter(
                 partial(self.text, name),
                 usual,
                 lambda given, name=name: take(self.fields[name], given),
@@ -163,10 +163,10 @@ class Settings:
         """Set fields to values given as texts, or to the default if they are invalid; return the names of the latter."""
         if self._received is not None:
             self.fields["upload"].value = None
-        refused, parts = [], self.parts()
+        refused, parts = [], self.parameters()
         for name, value in texts.items():
             part = parts[name]
-            if len(value) > LONGEST or (part.now() != value and not part.take(value)):
+            if len(value) > LONGEST or (part.current() != value and not part.take(value)):
                 part.take(self._usual[name])
                 refused.append(name)
         return refused

@@ -19,7 +19,7 @@ from panel.models.tabulator import THEME_PATH
 
 from workbench.dashboard.compare.wording import counted, label_of
 from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
+from workbench.dashboard.shared.link import LONGEST, QueryParameter, attribute_parameter
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes
@@ -230,7 +230,7 @@ class RunTable(Drawn):
             if name in self.columns
         ]
 
-    def parts(self) -> dict[str, Part]:
+    def parameters(self) -> dict[str, QueryParameter]:
         """Return the query parameters of the page's address for search, order, groups and columns."""
         usual = ",".join(USUAL)
 
@@ -241,8 +241,8 @@ class RunTable(Drawn):
             return fits
 
         return {
-            "find": attribute_part(self, "query"),
-            "sort": attribute_part(
+            "find": attribute_parameter(self, "query"),
+            "sort": attribute_parameter(
                 self,
                 "sort",
                 lambda text: (
@@ -250,8 +250,8 @@ class RunTable(Drawn):
                     or is_setting(text.removeprefix("-"))
                 ),
             ),
-            "group": attribute_part(self, "group", lambda text: not text or is_setting(text)),
-            "columns": Part(lambda: ",".join(self.columns), usual, take),
+            "group": attribute_parameter(self, "group", lambda text: not text or is_setting(text)),
+            "columns": QueryParameter(lambda: ",".join(self.columns), usual, take),
         }
 
 

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File
-from workbench.dashboard.shared.link import follow_address, widget_part, write_address
+from workbench.dashboard.shared.link import follow_address, widget_parameter, write_address
 from workbench.dashboard.shared.shell import (
     column,
     lay_out,
@@ -61,8 +61,8 @@ class LedgerPage:
                 for name, form in (("CSV", "csv"), ("Markdown", "md"))
             },
         )
-        self.parts = {"verdict": widget_part(self.verdict)}
-        self._refused = follow_address(self.parts)
+        self.parameters = {"verdict": widget_parameter(self.verdict)}
+        self._refused = follow_address(self.parameters)
         self.verdict.param.watch(self._chosen, "value")
 
     def tick(self) -> None:
@@ -82,7 +82,7 @@ class LedgerPage:
 
     def _chosen(self, event) -> None:
         self._show()
-        write_address(self.parts)
+        write_address(self.parameters)
 
     def _show(self) -> None:
         written = to_markdown(self.shown, "") if self.shown else "No row has this verdict."

@@ -14,7 +14,7 @@ from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.card import Card, Live, Shown
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Form, line, menu, whole_number
-from workbench.dashboard.shared.link import widget_part
+from workbench.dashboard.shared.link import widget_parameter
 from workbench.dashboard.shared.shell import message, text
 from workbench.errors import InputError
 from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations
@@ -51,11 +51,11 @@ class Asked(NamedTuple):
 
 
 class MicroscopeCard(Card):
-    """The card *One count*, on the distribution of a topic count; ``parts``: its parameters in the page's address."""
+    """The card *One count*, on the distribution of a topic count; ``parameters``: its parameters in the page's address."""
 
     def __init__(self, handover: Handover):
         self.fields, self._toy = microscope_fields(), None
-        self.parts = {name: widget_part(field) for name, field in self.fields.items()}
+        self.parameters = {name: widget_parameter(field) for name, field in self.fields.items()}
         self.form = Form(self.fields)
         about = text(f'<p class="muted">{SAID}</p>', sizing_mode="stretch_width")
         super().__init__("One count", handover, above=(about, self.form))

@@ -21,7 +21,7 @@ from workbench.dashboard.shared.form import WIDE, Form, line, menu, whole_number
 from workbench.dashboard.shared.link import (
     LONGEST,
     follow_address,
-    widget_part,
+    widget_parameter,
     write_address,
 )
 from workbench.dashboard.shared.shell import (
@@ -53,9 +53,11 @@ class OraclePage:
         self.exact = Card("Exact posterior", self.handover)
         self.engines = Card("Engines beside it", self.handover)
         self.microscope = MicroscopeCard(self.handover)
-        own = {name: widget_part(field) for name, field in self.fields.items() if name != "toy"}
-        self.parts = own | self.microscope.parts
-        if refused := follow_address(self.parts):
+        own = {
+            name: widget_parameter(field) for name, field in self.fields.items() if name != "toy"
+        }
+        self.parameters = own | self.microscope.parameters
+        if refused := follow_address(self.parameters):
             self.said.say(refused, "bad")
         self._show_toy()
         self.fields["toy"].param.watch(self._choose, "value")
@@ -72,7 +74,7 @@ class OraclePage:
     def tick(self) -> None:
         """Compute the results for the toy if it has changed."""
         self._compute()
-        write_address(self.parts)
+        write_address(self.parameters)
 
     # ------------------------------------------------------------------ what the visitor does
 
@@ -90,7 +92,7 @@ class OraclePage:
     def _changed(self, event=None) -> None:
         self._show_toy()
         self._compute()
-        write_address(self.parts)
+        write_address(self.parameters)
 
     def _show_toy(self) -> None:
         known = (name for name, example in TOYS.items() if example == self.toy)

@@ -8,7 +8,7 @@ import param
 from bokeh.models import CategoricalSlider
 from panel.widgets.select import SingleSelectBase
 
-from workbench.dashboard.shared.link import Part
+from workbench.dashboard.shared.link import QueryParameter
 from workbench.dashboard.shared.shell import LAYOUT_CSS, Box, Toggles, in_form, styled, text
 from workbench.numbers import capital
 
@@ -122,16 +122,16 @@ class Offers(pn.widgets.Select):
         wanted = dict.fromkeys(filter(None, [*values, self.value]))
         self.options = self._default | {self._named(value): value for value in wanted}
 
-    def part(self, known: Callable[[str], bool] = lambda value: True) -> Part:
-        """Return the menu's query parameter in the page's address; it may have a value not offered now, if ``known``."""
+    def parameter(self, is_valid: Callable[[str], bool] = lambda value: True) -> QueryParameter:
+        """Return the menu's query parameter in the page's address; it may have a value not offered now, if ``is_valid``."""
 
         def take(value: str) -> bool:
-            if fits := not value or known(value):
+            if fits := not value or is_valid(value):
                 self.offer([*self.values, value])
                 self.value = value
             return fits
 
-        return Part(lambda: self.value, "", take)
+        return QueryParameter(lambda: self.value, "", take)
 
 
 class Fields(dict):

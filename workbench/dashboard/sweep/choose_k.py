@@ -32,7 +32,7 @@ from workbench.dashboard.shared.card import Shown, paragraph
 from workbench.dashboard.shared.form import menu
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.snapshots import Moment, counts_of, train_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, counts_of, train_of
 from workbench.dashboard.sweep.request import (
     MARK,
     Found,
@@ -221,37 +221,37 @@ def choice_of_k(points: tuple[Point, ...], label: str, ks: tuple[int, ...]) -> S
     for own in grouped([point.n_topics for point in points], points).values():
         rows += [_numbers(point) for point in own]
         with_topics = {
-            point.moment: point.n_topics for point in own if _topic_numbers(point.moment)
+            point.snapshot: point.n_topics for point in own if _topic_numbers(point.snapshot)
         }
         similarity |= {(a, b): _similarity(a, b) for a, b in pairs_to_match(with_topics)}
-    place = {point.moment: at for at, point in enumerate(points)}
+    place = {point.snapshot: at for at, point in enumerate(points)}
     pairs = {(place[a], place[b]): value for (a, b), value in similarity.items()}
     table = table_by_k(rows, pairs, label)
     pending = set(ks).difference(table["n_topics"].values.tolist())
     picture = choose_k_picture(table, view_named("choose-k"), pending=pending)
     advice, recommended = _advice(table, points, pending)
-    html, paths = _table(table, points, recommended), tuple(point.moment.path for point in points)
+    html, paths = _table(table, points, recommended), tuple(point.snapshot.path for point in points)
     return Shown(advice, picture, html, paths)
 
 
 @lru_cache(maxsize=512)
 def _numbers(point: Point) -> RunNumbers:
     """Return the values of a run at its last iteration, and those of its topics at its last snapshot."""
-    row = numbers_of_run(Run(point.moment.path).progress())
+    row = numbers_of_run(Run(point.snapshot.path).progress())
     return row._replace(
-        finished=point.moment.state == FINISHED,
-        numbers=row.numbers | _topic_numbers(point.moment),
+        finished=point.snapshot.state == FINISHED,
+        numbers=row.numbers | _topic_numbers(point.snapshot),
     )
 
 
 @lru_cache(maxsize=512)
-def _topic_numbers(moment: Moment) -> dict[str, float]:
+def _topic_numbers(snapshot: SnapshotKey) -> dict[str, float]:
     """Return a dict with the topics' coherence (npmi) and diversity; empty before the first snapshot."""
-    counts = counts_of(moment)
+    counts = counts_of(snapshot)
     if counts is None:
         return {}
     try:
-        corpus = train_of(moment)
+        corpus = train_of(snapshot)
     except SpecError:  # the corpus was removed: there is no coherence
         corpus = None
     numbers = numbers_of_run(counts, corpus).numbers
@@ -259,7 +259,7 @@ def _topic_numbers(moment: Moment) -> dict[str, float]:
 
 
 @lru_cache(maxsize=2048)
-def _similarity(a: Moment, b: Moment) -> float:
+def _similarity(a: SnapshotKey, b: SnapshotKey) -> float:
     return topic_similarity(counts_of(a), counts_of(b))
 
 
@@ -284,7 +284,7 @@ def _advice(
 
 
 def _link(point: Point, text: str) -> Markup:
-    query = urlencode({"run": point.moment.path.name})
+    query = urlencode({"run": point.snapshot.path.name})
     return Markup('<a href="topics?{}">{}</a>').format(query, text)
 
 

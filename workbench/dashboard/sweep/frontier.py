@@ -308,7 +308,7 @@ def cost_and_distance(
         _advice(table, clock, n_short),
         picture,
         _table(table, clock),
-        tuple(point.moment.path for point in (*settings, *reference)),
+        tuple(point.snapshot.path for point in (*settings, *reference)),
     )
 
 
@@ -336,21 +336,21 @@ def overtaking_map(points: tuple[Point, ...]) -> Shown:
     else:
         advice = f"In {n_won} of {n} cells a hybrid comes sooner than cgs to the perplexity that both reach."
     more = "Other numbers of topics, of repeated counts and of joined documents, started from the form, fill the map."
-    paths = tuple(one.moment.path for one in points)
+    paths = tuple(one.snapshot.path for one in points)
     return Shown(paragraph(f"{advice} {more}"), picture, "", paths)
 
 
 @lru_cache(maxsize=1024)
 def _progress(point: Point) -> xr.Dataset:
     """Return the recorded iterations of a run."""
-    return Run(point.moment.path).progress().load()
+    return Run(point.snapshot.path).progress().load()
 
 
 @lru_cache(maxsize=16)
 def _pooled(reference: tuple[Point, ...]) -> list[Pooled]:
     """Return the pooled predictions of the reference chains; empty before each chain has an average."""
     try:
-        return [pool_chains([point.moment.path for point in reference])]
+        return [pool_chains([point.snapshot.path for point in reference])]
     except InputError:
         return []
 

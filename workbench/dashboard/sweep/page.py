@@ -20,7 +20,12 @@ from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.card import Card, Shown
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Form
-from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
+from workbench.dashboard.shared.link import (
+    QueryParameter,
+    follow_address,
+    widget_parameter,
+    write_address,
+)
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Listing, monitor_of
 from workbench.dashboard.shared.shell import (
@@ -82,13 +87,14 @@ class SweepPage:
         self._results = ()  # functions of the last results, with their arguments
         self._computed_form, self._next = None, 0.0
         self._busy = self._stopping = False
-        tab_part = widget_part(self.choice)
-        self._parts = {
-            tab: {"tab": tab_part} | {name: widget_part(field) for name, field in fields.items()}
+        tab_parameter = widget_parameter(self.choice)
+        self._parameters = {
+            tab: {"tab": tab_parameter}
+            | {name: widget_parameter(field) for name, field in fields.items()}
             for tab, fields in self._fields.items()
         }
-        follow_address({"tab": tab_part})
-        self.said.say(follow_address(self.parts), "bad")
+        follow_address({"tab": tab_parameter})
+        self.said.say(follow_address(self.parameters), "bad")
         for fields in (data, numbers, *own.values(), {"tab": self.choice}):
             for name, field in fields.items():
                 field.param.watch(partial(self._changed, name), "value")
@@ -114,9 +120,9 @@ class SweepPage:
         return self._cards[self.choice.value]
 
     @property
-    def parts(self) -> dict[str, Part]:
+    def parameters(self) -> dict[str, QueryParameter]:
         """Return a dict name -> query parameter in the page's address, for the choice of the tab and the tab's fields."""
-        return self._parts[self.choice.value]
+        return self._parameters[self.choice.value]
 
     def request(self) -> ChooseK | Frontier:
         """Return the request that the form describes."""
@@ -129,7 +135,7 @@ class SweepPage:
         """Update the page to the latest listing of the store."""
         self._take(self._monitor.latest())
         self._compute()  # not before the page is drawn, or the result would be lost
-        write_address(self.parts)
+        write_address(self.parameters)
 
     def _take(self, listing: Listing) -> None:
         """Show which runs of the form a listing contains, and their progress."""
@@ -187,7 +193,7 @@ class SweepPage:
         self.form.wrong = {field: said for field, said in mistakes.items() if field in shown}
         self._take(self._listing)
         self._compute()
-        write_address(self.parts)
+        write_address(self.parameters)
 
     def _start(self) -> None:
         """Start the runs of the form."""

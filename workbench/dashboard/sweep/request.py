@@ -16,7 +16,7 @@ from workbench.dashboard.compare.starting import paces
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.snapshots import Moment, moment_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, snapshot_of
 from workbench.engines import get_engine
 from workbench.errors import DataError
 from workbench.numbers import format_duration
@@ -34,7 +34,7 @@ MARK = {"class": "lit", "aria-current": "true"}
 class Point(NamedTuple):
     """A run at its present iteration; results computed from a point stay valid until the iteration changes."""
 
-    moment: Moment  # last snapshot of the run
+    snapshot: SnapshotKey  # last snapshot of the run
     iteration: int
     n_topics: int
     seed: int
@@ -123,7 +123,7 @@ def place_of(run: Reading) -> Place:
 def points_of(readings: Iterable[Reading]) -> tuple[Point, ...]:
     """Return a point for each run that has a recorded iteration, in the same order."""
     return tuple(
-        Point(moment_of(one), int(one.latest[0]), one.spec.n_topics, one.spec.seed)
+        Point(snapshot_of(one), int(one.latest[0]), one.spec.n_topics, one.spec.seed)
         for one in readings
         if np.isfinite(one.latest[0])
     )

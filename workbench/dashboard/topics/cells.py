@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from workbench.dashboard.shared.card import Card
 from workbench.dashboard.shared.clickable import Clickable, sort_by
-from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
+from workbench.dashboard.shared.link import LONGEST, QueryParameter, attribute_parameter
 from workbench.tables import Column, Table
 from workbench.views.elements import topic_colour
 from workbench.views.live import NONE
@@ -44,10 +44,10 @@ class TopicCard(Card):
         word = [f"word {self.word}"] if self.word else []
         self.table.marked = [f"topic {self.chosen}", *word]
 
-    def part(self, columns: Iterable[Column]) -> Part:
-        """Return the part of the page's address that says by which of the columns the rows are sorted."""
+    def parameter(self, columns: Iterable[Column]) -> QueryParameter:
+        """Return the query parameter of the page's address that says by which of the columns the rows are sorted."""
         known = {sign + column.name for column in columns for sign in ("", "-")}
-        return attribute_part(self, "sort", known.__contains__)
+        return attribute_parameter(self, "sort", known.__contains__)
 
 
 def whole(text: str) -> int:

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from workbench.corpus.document_table import DocumentTable
-from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents, train_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, counts_of, of_documents, train_of
 from workbench.measures import used_topics
 from workbench.measures.documents import (
     distinct_columns,
@@ -32,12 +32,12 @@ OF_TOPIC = "topic {}"
 
 
 @lru_cache(maxsize=4)
-def columns_of(moment: Moment, table: DocumentTable | None) -> dict[str, list]:
+def columns_of(snapshot: SnapshotKey, table: DocumentTable | None) -> dict[str, list]:
     """Return a dict name -> values, for the titles of the documents and their further columns, without duplicates.
 
     See `distinct_columns`.
     """
-    return of_documents(lambda run: distinct_columns(run, table), moment)
+    return of_documents(lambda run: distinct_columns(run, table), snapshot)
 
 
 def columns_beside(columns: dict[str, list]) -> list[str]:
@@ -46,16 +46,16 @@ def columns_beside(columns: dict[str, list]) -> list[str]:
 
 
 @lru_cache(maxsize=32)
-def _ranks_by(moment: Moment, table: DocumentTable | None, column: str) -> np.ndarray | None:
+def _ranks_by(snapshot: SnapshotKey, table: DocumentTable | None, column: str) -> np.ndarray | None:
     """Return the sort key of each document (document,) for a column; None if there is no such column."""
     if column in ("topic", "share", "n_tokens"):
-        return _largest_of(moment)[column]
-    columns = columns_of(moment, table)
+        return _largest_of(snapshot)[column]
+    columns = columns_of(snapshot, table)
     return ranks_of(columns[column]) if column in columns else None
 
 
 @lru_cache(maxsize=3)
-def _largest_of(moment: Moment) -> dict[str, np.ndarray]:
+def _largest_of(snapshot: SnapshotKey) -> dict[str, np.ndarray]:
     """Return three arrays (document,): the largest topic (NaN without tokens), that topic's share, and the tokens."""
 
     def largest(run: xr.Dataset) -> dict[str, np.ndarray]:
@@ -64,7 +64,7 @@ def _largest_of(moment: Moment) -> dict[str, np.ndarray]:
         topic = np.where(tokens == 0, np.nan, used["topic"].values[at])
         return {"topic": topic, "share": share, "n_tokens": tokens.astype(float)}
 
-    return of_documents(largest, moment)
+    return of_documents(largest, snapshot)
 
 
 def ranks_of(values: list) -> np.ndarray:
@@ -96,7 +96,7 @@ def topic_sorted_by(run: xr.Dataset, sort: str) -> int:
 
 
 def in_order(
-    moment: Moment,
+    snapshot: SnapshotKey,
     table: DocumentTable | None,
     found: np.ndarray,
     sort: str,
@@ -107,25 +107,25 @@ def in_order(
     sort : a column of `columns_of`, "n_tokens", "share" for the share of ``topic``, or "topic 3"; descending after a minus
     """
     by = sort.removeprefix("-")
-    if topic_sorted_by(counts_of(moment), sort) != NONE or (by == "share" and topic != NONE):
-        ranks = shares_of(moment, topic)
-    elif (ranks := _ranks_by(moment, table, by)) is None:
+    if topic_sorted_by(counts_of(snapshot), sort) != NONE or (by == "share" and topic != NONE):
+        ranks = shares_of(snapshot, topic)
+    elif (ranks := _ranks_by(snapshot, table, by)) is None:
         return found, False
     own = ranks[found]
     return found[np.argsort(-own if sort.startswith("-") else own, kind="stable")], True
 
 
 @lru_cache(maxsize=8)
-def shares_of(moment: Moment, topic: int) -> np.ndarray:
+def shares_of(snapshot: SnapshotKey, topic: int) -> np.ndarray:
     """Return the share of a topic in each document, theta (document,); NaN for a document without tokens."""
-    shares = of_documents(lambda run: run["theta"].sel(topic=topic).values, moment)
-    return np.where(train_of(moment).document_tokens == 0, np.nan, shares)
+    shares = of_documents(lambda run: run["theta"].sel(topic=topic).values, snapshot)
+    return np.where(train_of(snapshot).document_tokens == 0, np.nan, shares)
 
 
 @lru_cache(maxsize=8)
-def ranked_for(moment: Moment, topic: int) -> np.ndarray:
+def ranked_for(snapshot: SnapshotKey, topic: int) -> np.ndarray:
     """Return the documents with tokens of a topic, the most representative first."""
-    return of_documents(lambda run: ranked_documents(run, topic)[0], moment)
+    return of_documents(lambda run: ranked_documents(run, topic)[0], snapshot)
 
 
 def headings(columns: dict[str, list], topic: int) -> list[Column]:

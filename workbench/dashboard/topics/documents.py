@@ -17,7 +17,7 @@ from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import message
-from workbench.dashboard.shared.snapshots import Moment, of_documents, run_of, train_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, of_documents, run_of, train_of
 from workbench.dashboard.topics.cells import TopicCard, bar, chip, colour_of, whole
 from workbench.dashboard.topics.document_rows import (
     MOST_LETTERS,
@@ -89,17 +89,19 @@ class Documents(TopicCard):
     ):
         super().__init__("Documents", handover, find, kind="documents", csv=csv, drawn=False)
         self._on_gone, self._on_leave_out = on_gone, on_leave_out
-        self._moment, self._preparing = None, LatestTask()
+        self._snapshot, self._preparing = None, LatestTask()
 
     @property
     def content(self) -> dict:
         """Return a dict with the shown list and document, see `_documents_now`; empty if nothing is shown."""
         return self.shown.beside or {}
 
-    def follow(self, moment: Moment, topic: int, names: dict[int, str], query: str = "") -> None:
+    def follow(
+        self, snapshot: SnapshotKey, topic: int, names: dict[int, str], query: str = ""
+    ) -> None:
         """Show the documents of a topic, or those that ``query`` finds, and the chosen document."""
-        self._moment = moment
-        asked = moment, topic, self.document, names, query.strip(), self.sort, self.page
+        self._snapshot = snapshot
+        asked = snapshot, topic, self.document, names, query.strip(), self.sort, self.page
         work = partial(documents_shown, *asked)
         self.bring((asked, "documents"), work, "Ranking the documents …")
 
@@ -107,9 +109,9 @@ class Documents(TopicCard):
         """Show the documents."""
         super().show(found, error)
         # read in advance what the first search needs
-        if self.content and self._moment is not None:
-            run = self._moment.path, self._moment.hash
-            ahead = partial(_documents_now, self._moment, NONE, 0, {}, NOTHING)
+        if self.content and self._snapshot is not None:
+            run = self._snapshot.path, self._snapshot.hash
+            ahead = partial(_documents_now, self._snapshot, NONE, 0, {}, NOTHING)
             self._preparing.submit(run, ahead, lambda result, error: None)
         if self.content.get("gone", NONE) != NONE:
             self._on_gone(self.content["gone"])
@@ -126,9 +128,9 @@ class Documents(TopicCard):
             super().clicked(kind, value)
 
 
-def documents_shown(moment: Moment, topic: int, document: int, names, *asked) -> Shown:
+def documents_shown(snapshot: SnapshotKey, topic: int, document: int, names, *asked) -> Shown:
     """Return the card's content: the list of documents and the chosen document of `_documents_now` as HTML."""
-    made = _documents_now(moment, topic, document, names, *asked)
+    made = _documents_now(snapshot, topic, document, names, *asked)
     html = (
         shelf(made["content"], made["shown"], asked[1]) if made["content"] or made["shown"] else ""
     )
@@ -207,7 +209,7 @@ def _token(word: dict, topic: int) -> Markup:
 
 
 def _documents_now(
-    moment: Moment,
+    snapshot: SnapshotKey,
     topic: int,
     document: int,
     labels: dict[int, str],
@@ -216,13 +218,13 @@ def _documents_now(
     page: int = 1,
 ) -> dict:
     return of_documents(
-        lambda run: _content_of(run, moment, topic, document, labels, query, sort, page), moment
+        lambda run: _content_of(run, snapshot, topic, document, labels, query, sort, page), snapshot
     )
 
 
 def _content_of(
     run: xr.Dataset | None,
-    moment: Moment,
+    snapshot: SnapshotKey,
     topic: int,
     document: int,
     labels: dict[int, str],
@@ -234,15 +236,15 @@ def _content_of(
         return {"content": {}, "shown": {}, "said": ""}
     table, told = None, ""
     try:
-        table = run_of(moment).table
+        table = run_of(snapshot).table
     except SpecError as error:  # the words are shown without them
         told = policy().shown(str(error))
     topic = topic if topic in run["topic"].values else NONE
     try:
-        found, of, said = listed(run, moment, table, topic, query, sort)
+        found, of, said = listed(run, snapshot, table, topic, query, sort)
     except MeasureError as error:
         return {"content": {}, "shown": {}, "said": f"{error}."}
-    columns = columns_of(moment, table)
+    columns = columns_of(snapshot, table)
     n_pages = max(-(-len(found) // PER_PAGE), 1)
     page = min(max(page, 1), n_pages)
     documents = rows_of(run, columns, found[PER_PAGE * (page - 1) : PER_PAGE * page], of)
@@ -272,23 +274,28 @@ def _content_of(
         "said": f"{said} {told}".strip(),
         "shown": {}
         if document == NONE
-        else document_content(moment, run, document, topic, labels, table),
+        else document_content(snapshot, run, document, topic, labels, table),
         "gone": gone,
     }
 
 
 def listed(
-    run: xr.Dataset, moment: Moment, table: DocumentTable | None, topic: int, query: str, sort: str
+    run: xr.Dataset,
+    snapshot: SnapshotKey,
+    table: DocumentTable | None,
+    topic: int,
+    query: str,
+    sort: str,
 ) -> tuple[np.ndarray, int, str]:
     """Return the documents of the list in its order, the topic whose share it shows, and a sentence about them."""
     n = run.sizes["document"]
     if query:
-        found = find_documents(run, query, table, train_of(moment))
+        found = find_documents(run, query, table, train_of(snapshot))
         by = f", sorted by topic {topic}" if not sort and topic != NONE else ""
         said = f"{len(found):,} of {n:,} documents have what is looked for{by}."
     elif topic == NONE:
         found, said = np.arange(n), CHOOSE
-    elif not len(found := ranked_for(moment, topic)):
+    elif not len(found := ranked_for(snapshot, topic)):
         said = f"No document has a token of topic {topic}."
     else:
         said = (
@@ -297,13 +304,13 @@ def listed(
     of = topic if (sorted_by := topic_sorted_by(run, sort)) == NONE else sorted_by
     usual = f"-{OF_TOPIC.format(topic)}" if query and topic != NONE else ""
     if sort or usual:
-        found, known = in_order(moment, table, found, sort or usual, of)
+        found, known = in_order(snapshot, table, found, sort or usual, of)
         said += "" if known else f" There is no column {sort.removeprefix('-')!r} to sort by."
     return found, of, said
 
 
 def document_content(
-    moment: Moment,
+    snapshot: SnapshotKey,
     run: xr.Dataset,
     document: int,
     topic: int,
@@ -311,7 +318,7 @@ def document_content(
     table: DocumentTable | None = None,
 ) -> dict:
     """Return a document for `shelf`, which makes HTML: columns, topics, and text or words, coloured by likeliest topic."""
-    tokens = token_topics(run, train_of(moment), document)
+    tokens = token_topics(run, train_of(snapshot), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
     text = None if table is None or table.texts is None else table.texts[document]
     short = text is not None and len(text) <= MOST_TEXT
@@ -334,7 +341,7 @@ def document_content(
         "title": short_text(str(run["document"].values[document]), MOST_LETTERS),
         "topic": topic,
         "note": note,
-        "takes_edits": takes_edits(run_of(moment).spec) and not policy().read_only,
+        "takes_edits": takes_edits(run_of(snapshot).spec) and not policy().read_only,
         "raw": pieces is not None,
         "columns": [
             [short_text(name, MOST_VALUE), short_text(str(values[document]), MOST_VALUE)]

@@ -83,7 +83,7 @@ class Editing:
             kept = [topic for topic in self.topics.value if topic in words]
             self.topics.param.update(options=options, value=kept)
         self._offer_words()
-        edition = topics.moment.edition if topics.moment else Edition()
+        edition = topics.snapshot.edition if topics.snapshot else Edition()
         self.undo.disabled, self.redo.disabled = not edition.edits, not edition.undone
         there = bool(words or edition.edits)
         self.view.visible = there and not policy().read_only and takes_edits(reading.spec)

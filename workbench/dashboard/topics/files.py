@@ -8,7 +8,7 @@ import xarray as xr
 
 from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.snapshots import (
-    Moment,
+    SnapshotKey,
     counts_of,
     labelled,
     of_documents,
@@ -27,10 +27,10 @@ from workbench.views.live import NONE
 class Asked(NamedTuple):
     """What the page shows: a run at a snapshot, the labels of its topics, and the visitor's choices."""
 
-    moment: Moment | None
+    snapshot: SnapshotKey | None
     labels: dict[int, str]
     topic: int = NONE
-    other: Moment | None = None  # last snapshot of the run to match with
+    other: SnapshotKey | None = None  # last snapshot of the run to match with
     query: str = ""  # search for documents
     sort: str = ""  # order of the documents
 
@@ -40,14 +40,14 @@ class Asked(NamedTuple):
             labels = [self.labels.get(topic, "") for topic in table["topic"]]
             table.insert(table.columns.get_loc("topic") + 1, "label", labels)
         content = table.to_csv(index=index, lineterminator="\n").encode()
-        return File(f"{self.moment.path.name}-{what}.csv", content)
+        return File(f"{self.snapshot.path.name}-{what}.csv", content)
 
     def counts(self) -> xr.Dataset:
         """Return phi, n_kw and n_k at the run's last snapshot; raise FileError if there is none."""
-        if self.moment is None:
+        if self.snapshot is None:
             raise FileError("there is no run; start one on the Compare page")
-        if (run := counts_of(self.moment)) is None:
-            name = self.moment.path.name
+        if (run := counts_of(self.snapshot)) is None:
+            name = self.snapshot.path.name
             raise FileError(f"{name} has no snapshot of its topics yet; wait for its first")
         return run
 
@@ -55,7 +55,7 @@ class Asked(NamedTuple):
 def topics_file(asked: Asked) -> File:
     """Return position on the map, size, coherence and diversity of the topics as CSV."""
     asked.counts()
-    found = scores_of(asked.moment).merge(map_of(asked.moment)[["x", "y", "n_k"]])
+    found = scores_of(asked.snapshot).merge(map_of(asked.snapshot)[["x", "y", "n_k"]])
     return asked.file("topics", found.to_dataframe().reset_index(), index=False)
 
 
@@ -67,19 +67,19 @@ def salient_file(asked: Asked) -> File:
 def documents_file(asked: Asked) -> File:
     """Return all documents of the list as CSV, in its order, with their columns and values for the shown topic."""
     asked.counts()
-    return of_documents(lambda run: _documents_file(asked, run), asked.moment)
+    return of_documents(lambda run: _documents_file(asked, run), asked.snapshot)
 
 
 def _documents_file(asked: Asked, run: xr.Dataset) -> File:
-    kept = run_of(asked.moment).table
-    found, of, _ = listed(run, asked.moment, kept, asked.topic, asked.query, asked.sort)
+    kept = run_of(asked.snapshot).table
+    found, of, _ = listed(run, asked.snapshot, kept, asked.topic, asked.query, asked.sort)
     ascending = np.argsort(found)  # a block of a stored array is read once
     table = documents_table(labelled(run, asked.labels), kept, found[ascending])
     table = table.iloc[np.argsort(ascending)].reset_index(drop=True)
     if of != NONE:
         _, topic_tokens, _, scores = ranked_documents(run, of)
         columns = {
-            OF_TOPIC.format(of): shares_of(asked.moment, of),
+            OF_TOPIC.format(of): shares_of(asked.snapshot, of),
             "n_topic_tokens": topic_tokens,
             "score": scores,
         }
@@ -92,7 +92,7 @@ def _documents_file(asked: Asked, run: xr.Dataset) -> File:
 def sizes_file(asked: Asked) -> File:
     """Return n_k of every recorded iteration and topic as CSV."""
     asked.counts()
-    sizes = progress_of(asked.moment)["n_k"].to_dataframe()[["n_k"]]
+    sizes = progress_of(asked.snapshot)["n_k"].to_dataframe()[["n_k"]]
     return asked.file("sizes", sizes.reset_index(), index=False)
 
 
@@ -101,7 +101,7 @@ def matching_file(asked: Asked) -> File:
     asked.counts()
     if asked.other is None:
         raise FileError("no other run is chosen; choose one to match with")
-    pairs, flow = matched_of(asked.moment, asked.other)
+    pairs, flow = matched_of(asked.snapshot, asked.other)
     if pairs is None:
         name = asked.other.path.name
         raise FileError(f"{name} has no snapshot of its topics yet; wait for its first")

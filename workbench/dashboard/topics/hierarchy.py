@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from workbench.dashboard.shared.card import Shown
 from workbench.dashboard.shared.shell import message
-from workbench.dashboard.shared.snapshots import Moment, counts_of, last_of, run_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, counts_of, last_of, run_of
 from workbench.dashboard.topics.cells import bar, chip, colour_of
 from workbench.dashboard.topics.overview import Topics
 from workbench.measures import mixtures
@@ -34,7 +34,7 @@ PART = Markup('<span title="{}" style="width: {:.1f}%; background: {}"></span>')
 
 
 @lru_cache(maxsize=3)
-def levels_of(moment: Moment) -> xr.Dataset | None:
+def levels_of(snapshot: SnapshotKey) -> xr.Dataset | None:
     """Return the counts of each level of a network of mixtures at the last snapshot; None before the first."""
 
     def names(run) -> list[str]:
@@ -45,17 +45,17 @@ def levels_of(moment: Moment) -> xr.Dataset | None:
         ]
         return [*levels, "n_k"] if "n_kw" in run else []
 
-    return last_of(moment, names)
+    return last_of(snapshot, names)
 
 
 def model_shown(topics: Topics, find: str) -> Shown:
     """Return the picture of a run's network of mixtures, and level rows that match ``find``; empty for other models."""
-    path, network = topics.moment.path, run_of(topics.moment).spec.parts()[1]
+    path, network = topics.snapshot.path, run_of(topics.snapshot).spec.parts()[1]
     if not network.is_network:
         return Shown()
-    picture, levels = network_of(topics.moment), None
-    if counts_of(topics.moment) is not None:
-        levels = levels_of(topics.moment)
+    picture, levels = network_of(topics.snapshot), None
+    if counts_of(topics.snapshot) is not None:
+        levels = levels_of(topics.snapshot)
     if levels is None:
         missing = "no snapshot of its levels yet; they appear with the first"
         return Shown(message(f"{path.name} has {missing}."), picture, paths=(path,))
@@ -68,13 +68,13 @@ def model_shown(topics: Topics, find: str) -> Shown:
 
 
 @lru_cache(maxsize=8)
-def network_of(moment: Moment):
+def network_of(snapshot: SnapshotKey):
     """Return the picture of the network of mixtures that is the model of a run."""
-    levels = levels_of(moment)
-    shown = run_of(moment).progress() if levels is None else levels
+    levels = levels_of(snapshot)
+    shown = run_of(snapshot).progress() if levels is None else levels
     (picture,) = draw_view("network", [shown], 1)
     return replace(
-        picture, name=f"{moment.path.name}-model", title=f"The network, {moment.path.name}"
+        picture, name=f"{snapshot.path.name}-model", title=f"The network, {snapshot.path.name}"
     )
 
 

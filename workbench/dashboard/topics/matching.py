@@ -8,7 +8,7 @@ import xarray as xr
 from workbench.dashboard.shared.card import Shown
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import (
-    Moment,
+    SnapshotKey,
     counts_of,
     labelled,
     labels_now,
@@ -44,31 +44,35 @@ COLUMNS = [
 
 
 @lru_cache(maxsize=4)
-def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.DataArray | None]:
+def matched_of(
+    snapshot: SnapshotKey, other: SnapshotKey
+) -> tuple[xr.Dataset | None, xr.DataArray | None]:
     """Return `match_topics` and `topic_flow` of two runs, or None for a result that cannot be computed.
 
     Both results need snapshots of both runs; the flow also needs the same training tokens.
     """
-    a, b = counts_of(moment), counts_of(other)
+    a, b = counts_of(snapshot), counts_of(other)
     if a is None or b is None:
         return None, None
     pairs = match_topics(a, b)
-    if run_of(moment).spec.train != run_of(other).spec.train:
+    if run_of(snapshot).spec.train != run_of(other).spec.train:
         return pairs, None
-    flow = partial(topic_flow, corpus=train_of(moment))
-    return pairs, of_documents(flow, moment, other)
+    flow = partial(topic_flow, corpus=train_of(snapshot))
+    return pairs, of_documents(flow, snapshot, other)
 
 
-def matching_of(moment: Moment, other: Moment | None, labels: dict[int, str], sort: str) -> Shown:
+def matching_of(
+    snapshot: SnapshotKey, other: SnapshotKey | None, labels: dict[int, str], sort: str
+) -> Shown:
     """Return the picture of two matched runs, a sentence, and the table; a hint if ``other`` is None."""
     if other is None:
         return Shown(message(CHOOSE))
-    pairs, flow = matched_of(moment, other)
+    pairs, flow = matched_of(snapshot, other)
     if pairs is None:
-        waits = moment if counts_of(moment) is None else other
+        waits = snapshot if counts_of(snapshot) is None else other
         return Shown(message(f"{waits.path.name} has no snapshot of its topics yet."))
-    of_other, (here, there) = labels_now(other)[0], (moment.path, other.path)
-    rows = _rows(pairs, flow, counts_of(moment), counts_of(other), labels)
+    of_other, (here, there) = labels_now(other)[0], (snapshot.path, other.path)
+    rows = _rows(pairs, flow, counts_of(snapshot), counts_of(other), labels)
     caption = f"topics of {here.name} and of {there.name}"
     table, picture = topic_table(COLUMNS, rows, sort, caption, labels), None
     said = (
@@ -78,16 +82,18 @@ def matching_of(moment: Moment, other: Moment | None, labels: dict[int, str], so
     if flow is None:
         said += " They were trained on different tokens, so no flow of tokens is drawn."
     else:
-        picture = _flow_drawn(moment, other, tuple(labels.items()), tuple(of_other.items()))
+        picture = _flow_drawn(snapshot, other, tuple(labels.items()), tuple(of_other.items()))
     return Shown(message(said), picture, table, (here, there))
 
 
 @lru_cache(maxsize=4)
-def _flow_drawn(moment: Moment, other: Moment, labels: tuple, of_other: tuple) -> Picture:
+def _flow_drawn(
+    snapshot: SnapshotKey, other: SnapshotKey, labels: tuple, of_other: tuple
+) -> Picture:
     """Return the picture of two matched runs, with the labels of the topics of both."""
-    (pairs, flow), names = matched_of(moment, other), (moment.path.name, other.path.name)
+    (pairs, flow), names = matched_of(snapshot, other), (snapshot.path.name, other.path.name)
     runs = (
-        labelled(counts_of(moment), dict(labels)),
+        labelled(counts_of(snapshot), dict(labels)),
         labelled(counts_of(other), dict(of_other)),
     )
     name = f"{'-with-'.join(names)}-matching"

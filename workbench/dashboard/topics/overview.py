@@ -15,7 +15,7 @@ from workbench.dashboard.shared.card import Shown
 from workbench.dashboard.shared.clickable import KEY
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import (
-    Moment,
+    SnapshotKey,
     counts_of,
     labelled,
     labels_now,
@@ -98,7 +98,7 @@ SCORES = ["u_mass", "npmi", "c_v", "diversity"]
 class Topics(NamedTuple):
     """The topics of a run at a snapshot."""
 
-    moment: Moment
+    snapshot: SnapshotKey
     numbers: tuple[int, ...] = ()  # largest first
     names: dict[int, str] = {}  # noqa: RUF012  # node in a network and label, of topics with one of these
     labels: dict[int, str] = {}  # noqa: RUF012
@@ -113,17 +113,17 @@ class Topics(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def topics_of(moment: Moment, written: int) -> Topics:
+def topics_of(snapshot: SnapshotKey, written: int) -> Topics:
     """Return the topics of a run; ``written``, the time of the last change of its notes, is only a key of the cache."""
-    run = counts_of(moment)
+    run = counts_of(snapshot)
     if run is None:
         missing = (
             "snapshot of its topics yet; they appear with the first"
-            if "n_k" in run_of(moment).progress()
+            if "n_k" in run_of(snapshot).progress()
             else "topics"
         )
-        return Topics(moment, said=f"{moment.path.name} has no {missing}.")
-    labels, trouble = labels_now(moment)
+        return Topics(snapshot, said=f"{snapshot.path.name} has no {missing}.")
+    labels, trouble = labels_now(snapshot)
     order, words = tuple(topics_by_size(run)), top_words(used_topics(run), MANY)["word"]
     top = {topic: tuple(map(str, words.sel(topic=topic).values)) for topic in order}
     nodes = (
@@ -136,7 +136,7 @@ def topics_of(moment: Moment, written: int) -> Topics:
         for topic in order
     }
     return Topics(
-        moment,
+        snapshot,
         order,
         {topic: name for topic, name in named.items() if name},
         labels,
@@ -147,10 +147,10 @@ def topics_of(moment: Moment, written: int) -> Topics:
 
 
 @lru_cache(maxsize=4)
-def map_of(moment: Moment) -> xr.Dataset:
+def map_of(snapshot: SnapshotKey) -> xr.Dataset:
     """Return the map of topics, aligned with the last map of the same run."""
-    run = moment.path, moment.hash
-    made = topic_map(counts_of(moment), MAPS.get(run))
+    run = snapshot.path, snapshot.hash
+    made = topic_map(counts_of(snapshot), MAPS.get(run))
     MAPS.pop(run, None)
     MAPS[run] = made
     while len(MAPS) > MOST_MAPS:
@@ -162,19 +162,19 @@ def map_shown(topics: Topics, written: int, query: str, word: str) -> Shown:
     """Return the map, with circles sized by ``word`` if given, and a table of the words that contain ``query``."""
     if not topics.numbers:
         return Shown()
-    said, table = words_found(topics.moment, topics.names, query) if query else ("", "")
-    known = word in set(map(str, counts_of(topics.moment)["word"].values))
-    picture = _map_drawn(topics.moment, written, word if known else "")
+    said, table = words_found(topics.snapshot, topics.names, query) if query else ("", "")
+    known = word in set(map(str, counts_of(topics.snapshot)["word"].values))
+    picture = _map_drawn(topics.snapshot, written, word if known else "")
     map_alone = replace(picture, panels=picture.panels[:1], height=MAP_HEIGHT)
-    return Shown(message(said), picture, table, (topics.moment.path,), on_page=map_alone)
+    return Shown(message(said), picture, table, (topics.snapshot.path,), on_page=map_alone)
 
 
-def words_found(moment: Moment, names: Mapping[int, str], query: str) -> tuple[str, str]:
+def words_found(snapshot: SnapshotKey, names: Mapping[int, str], query: str) -> tuple[str, str]:
     """Return a sentence on the words that contain a text, ignoring case, and a table of these words.
 
     First comes the text itself, then words that begin with it, then others; within each group the most frequent first.
     """
-    run, wanted = used_topics(counts_of(moment)), query.casefold()
+    run, wanted = used_topics(counts_of(snapshot)), query.casefold()
     folded, tokens = [str(word).casefold() for word in run["word"].values], word_tokens(run)
     found = np.array([at for at, word in enumerate(folded) if wanted in word], int)
     near = [2 - (folded[at] == wanted) - folded[at].startswith(wanted) for at in found]
@@ -194,58 +194,58 @@ def words_found(moment: Moment, names: Mapping[int, str], query: str) -> tuple[s
     listed = f"; {MOST_FOUND} are shown" if len(found) > MOST_FOUND else ""
     said = f"{several if len(found) != 1 else 'One word contains'} “{query}”{listed}."
     if not rows:
-        return f"No word of {moment.path.name} contains “{query}”.", ""
+        return f"No word of {snapshot.path.name} contains “{query}”.", ""
     return said, Table(FOUND, rows, f"words that contain {query}").html()
 
 
 @lru_cache(maxsize=8)
-def _map_drawn(moment: Moment, written: int, word: str):
-    return _drawn("map", "topic-map", moment, written, points=map_of(moment), word=word)
+def _map_drawn(snapshot: SnapshotKey, written: int, word: str):
+    return _drawn("map", "topic-map", snapshot, written, points=map_of(snapshot), word=word)
 
 
 @lru_cache(maxsize=32)
 def words_shown(
-    moment: Moment, written: int, topic: int, n_words: float, relevance: float
+    snapshot: SnapshotKey, written: int, topic: int, n_words: float, relevance: float
 ) -> Shown:
     """Return the words of a topic; for NONE, those of the largest topics and the salient words of the corpus."""
-    topics = topics_of(moment, written)
+    topics = topics_of(snapshot, written)
     if not topics.numbers:
         return Shown()
     chosen = [topic] if topic in topics.numbers else list(topics.numbers[:FEW])
     name = f"words-{topic}" if topic in topics.numbers else "words"
     options = {"topics": chosen, "n_words": n_words, "relevance": relevance, "scale": SCALE}
-    picture = _drawn(name, "topic-words", moment, written, **options)
-    salient = salient_words(used_topics(counts_of(moment)), 12)["word"].values
+    picture = _drawn(name, "topic-words", snapshot, written, **options)
+    salient = salient_words(used_topics(counts_of(snapshot)), 12)["word"].values
     said = f"Of the whole corpus these words tell topics apart: {', '.join(map(str, salient))}."
-    told = topic_descriptions(counts_of(moment)).get(topic, "")
-    about, path = message(told if topic in topics.numbers else said), moment.path
+    told = topic_descriptions(counts_of(snapshot)).get(topic, "")
+    about, path = message(told if topic in topics.numbers else said), snapshot.path
     return Shown(about, picture, paths=(path,), controls=word_controls())
 
 
 @lru_cache(maxsize=32)
-def suggestions_of(moment: Moment, topic: int) -> list[str]:
+def suggestions_of(snapshot: SnapshotKey, topic: int) -> list[str]:
     """Return names that suit a topic, the best first, without the texts of its documents if these cannot be read."""
     try:
-        table = run_of(moment).table
+        table = run_of(snapshot).table
     except SpecError:
         table = None
-    names = of_documents(lambda run: suggested_names(run, table, topic=topic), moment)["name"]
+    names = of_documents(lambda run: suggested_names(run, table, topic=topic), snapshot)["name"]
     return [name for name in names.values[0].tolist() if name]
 
 
-def _drawn(name: str, view: str, moment: Moment, written: int, **options):
+def _drawn(name: str, view: str, snapshot: SnapshotKey, written: int, **options):
     """Return the picture that a view (a kind of figure) makes of a run, in the colours of its topics."""
-    run = labelled(counts_of(moment), topics_of(moment, written).names)
+    run = labelled(counts_of(snapshot), topics_of(snapshot, written).names)
     (picture,) = draw_view(view, [run], 1, colours=topic_colours(run), **options)
-    title = f"{picture.title.partition(',')[0]}, {moment.path.name}"
-    return replace(picture, name=f"{moment.path.name}-{name}", title=title)
+    title = f"{picture.title.partition(',')[0]}, {snapshot.path.name}"
+    return replace(picture, name=f"{snapshot.path.name}-{name}", title=title)
 
 
 @lru_cache(maxsize=8)
-def scores_of(moment: Moment) -> xr.Dataset:
+def scores_of(snapshot: SnapshotKey) -> xr.Dataset:
     """Return sizes, u_mass, npmi, c_v and diversity of the topics at the last snapshot, which must be there."""
-    run = counts_of(moment)
-    found = coherence(run, train_of(moment))
+    run = counts_of(snapshot)
+    found = coherence(run, train_of(snapshot))
     several = diversity(run)
     return found.assign(
         diversity=several["diversity"], share=topic_sizes(run)["share"].sel(topic=found["topic"])
@@ -262,18 +262,18 @@ class TopicTable(TopicCard):
 
     def follow(self, topics: Topics) -> None:
         """Show the table of these topics."""
-        self._topics, moment = topics, topics.moment
-        scored = self._scored == moment
+        self._topics, snapshot = topics, topics.snapshot
+        scored = self._scored == snapshot
         asked = topics, self.sort, scored, self._trouble
 
         def then(found, error: Exception | None) -> None:
-            self._scored = moment if error is None else None
+            self._scored = snapshot if error is None else None
             self._trouble = "" if error is None else sentence_of(error)
             self.follow(self._topics)
 
         self.bring(asked, partial(table_of, *asked))
         if topics.numbers:
-            self._scoring.submit(moment, partial(scores_of, moment), then)
+            self._scoring.submit(snapshot, partial(scores_of, snapshot), then)
 
     def clear(self, said: str = "") -> None:
         """Show nothing but a sentence."""
@@ -285,8 +285,8 @@ def table_of(topics: Topics, sort: str, scored: bool, trouble: str = "") -> Show
     """Return the table of the topics, with their coherence if that is computed (``scored``)."""
     if not topics.numbers:
         return Shown()
-    found = scores_of(topics.moment) if scored else None
-    sizes = topic_sizes(counts_of(topics.moment))["share"].to_series()
+    found = scores_of(topics.snapshot) if scored else None
+    sizes = topic_sizes(counts_of(topics.snapshot))["share"].to_series()
     scores = found[SCORES].to_dataframe()[SCORES] if scored else None
     rows = [
         (
@@ -305,18 +305,18 @@ def table_of(topics: Topics, sort: str, scored: bool, trouble: str = "") -> Show
             "Coherence is of the ten likeliest words of each topic; two words are together when a training document has "
             f"both. Means over topics: {', '.join(means)}."
         )
-    caption = f"topics of {topics.moment.path.name}"
+    caption = f"topics of {topics.snapshot.path.name}"
     table = topic_table(COLUMNS, rows, sort, caption, topics.names)
-    return Shown(message(said), None, table, (topics.moment.path,))
+    return Shown(message(said), None, table, (topics.snapshot.path,))
 
 
 @lru_cache(maxsize=8)
-def sizes_of(moment: Moment, n_changes: int, labels: tuple, kind: str) -> Shown:
+def sizes_of(snapshot: SnapshotKey, n_changes: int, labels: tuple, kind: str) -> Shown:
     """Return the picture of sizes at evenly spaced iterations, with first and last, or a sentence why there is none.
 
     Cached for all sessions; ``n_changes`` is a key for the state of the run.
     """
-    run, path = progress_of(moment), moment.path
+    run, path = progress_of(snapshot), snapshot.path
     n = run.sizes["iteration"]
     if "n_k" not in run:
         return Shown(message(f"{path.name} has no {NO_TOPICS}."))

@@ -16,11 +16,11 @@ from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.link import (
     LONGEST,
-    Part,
-    attribute_part,
+    QueryParameter,
+    attribute_parameter,
     follow_address,
     query_of,
-    widget_part,
+    widget_parameter,
     write_address,
 )
 from workbench.dashboard.shared.policy import policy
@@ -36,7 +36,7 @@ from workbench.dashboard.shared.shell import (
     styled,
     text,
 )
-from workbench.dashboard.shared.snapshots import Moment, changes, counts_of, moment_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, changes, counts_of, snapshot_of
 from workbench.dashboard.topics import files, matching
 from workbench.dashboard.topics.cells import TopicCard, style_of, whole
 from workbench.dashboard.topics.documents import Documents
@@ -159,23 +159,23 @@ class TopicsPage:
             self.unseen,
         )
         words, sizes = self.words.offer(word_controls()), self.sizes.offer(CONTROLS)
-        self._parts = {
-            "run": self._run_part(self.run),
-            "topic": self._number_part(self.map, "chosen", self._cards),
-            "words": widget_part(words["n_words"]),
-            "relevance": widget_part(words["relevance"]),
-            "sizes": widget_part(sizes["kind"]),
-            "word": widget_part(self.find_words),
-            "with": self._run_part(self.other),
-            "find": widget_part(self.find),
-            "document": self._number_part(self.documents, "document", [self.documents]),
-            "order": attribute_part(self.documents, "sort"),
-            "page": self._number_part(self.documents, "page", [self.documents], 1),
-            "scores": self.topics.part(COLUMNS),
-            "matches": self.matching.part(matching.COLUMNS),
+        self._parameters = {
+            "run": self._run_parameter(self.run),
+            "topic": self._number_parameter(self.map, "chosen", self._cards),
+            "words": widget_parameter(words["n_words"]),
+            "relevance": widget_parameter(words["relevance"]),
+            "sizes": widget_parameter(sizes["kind"]),
+            "word": widget_parameter(self.find_words),
+            "with": self._run_parameter(self.other),
+            "find": widget_parameter(self.find),
+            "document": self._number_parameter(self.documents, "document", [self.documents]),
+            "order": attribute_parameter(self.documents, "sort"),
+            "page": self._number_parameter(self.documents, "page", [self.documents], 1),
+            "scores": self.topics.parameter(COLUMNS),
+            "matches": self.matching.parameter(matching.COLUMNS),
         }
         self._take(self._monitor.latest(FIRST_LOOK))
-        self._gone = follow_address(self._parts)
+        self._gone = follow_address(self._parameters)
         self._show()
         for menu in self._asked:
             menu.param.watch(self._run_chosen, "value")
@@ -199,7 +199,7 @@ class TopicsPage:
         self._take(self._monitor.latest())
         self._show(ticking=True)
         # repeatedly, since the browser may overwrite the address while it draws the page
-        write_address(self._parts)
+        write_address(self._parameters)
 
     def _take(self, listing) -> None:
         """Set the menus to the runs of the store."""
@@ -219,18 +219,18 @@ class TopicsPage:
             view.param.update(**values)
         self._moving = False
 
-    def moment(self) -> Moment | None:
+    def snapshot(self) -> SnapshotKey | None:
         """Return the snapshot to show; None if there is no run."""
-        return self._moment_of(self.run.value or next(iter(self._runs), ""))
+        return self._snapshot_of(self.run.value or next(iter(self._runs), ""))
 
-    def _moment_of(self, name: str) -> Moment | None:
-        return moment_of(self._runs[name]) if name in self._runs else None
+    def _snapshot_of(self, name: str) -> SnapshotKey | None:
+        return snapshot_of(self._runs[name]) if name in self._runs else None
 
     def _show(self, ticking: bool = False) -> None:
         """Show the chosen run at its last snapshot."""
-        moment = self.moment()
-        self.again.object = _again(moment and self._runs[moment.path.name].spec)
-        if moment is None:
+        snapshot = self.snapshot()
+        self.again.object = _again(snapshot and self._runs[snapshot.path.name].spec)
+        if snapshot is None:
             self._topics = None
             self._looking.reset()
             for card in self._cards:
@@ -238,26 +238,26 @@ class TopicsPage:
             self.editing.show(None, Topics(None))
             self.said.param.update(value=_empty(self.store), visible=True)
         else:
-            asked = moment, stamp(moment.path / NOTES)
+            asked = snapshot, stamp(snapshot.path / NOTES)
             self._looking.submit(asked, partial(topics_of, *asked), partial(self._heard, asked[1]))
-            if self._topics is not None and self._topics.moment.path == moment.path:
-                self._bring(moment, ticking)
+            if self._topics is not None and self._topics.snapshot.path == snapshot.path:
+                self._bring(snapshot, ticking)
         self._see()
 
-    def _bring(self, moment: Moment, ticking: bool) -> None:
+    def _bring(self, snapshot: SnapshotKey, ticking: bool) -> None:
         """Let each card compute its content for a snapshot."""
         topics, written, chosen = self._topics, self._written, self.map.chosen
         if topics.numbers and chosen not in (NONE, *topics.numbers):
             self._leave_out(self._cards, f"topic {chosen} with tokens", chosen=NONE)
             return
-        path, names = moment.path, topics.names
+        path, names = snapshot.path, topics.names
         n_rows = int(np.nan_to_num(self._runs[path.name].latest[0]))
         options, query = self.words.options, self.find_words.value.strip()
         if not query:  # the word that was found is gone with its button
             self._set([self.map], word="")
         for card, work, *given in (
             (self.map, map_shown, topics, written, query, self.map.word),
-            (self.words, words_shown, topics.moment, written, chosen, *options.values()),
+            (self.words, words_shown, topics.snapshot, written, chosen, *options.values()),
             (self.model, model_shown, topics, self.find_rows.value),
         ):
             card.bring(given, partial(work, *given))
@@ -265,22 +265,22 @@ class TopicsPage:
             if (path, chosen) != self._suggested_for:
                 self._suggested_for = path, chosen
                 self._suggest()
-            suggesting = moment, chosen
+            suggesting = snapshot, chosen
             self._suggesting.submit(suggesting, partial(suggestions_of, *suggesting), self._suggest)
         self.topics.follow(topics)
-        self.documents.follow(moment, chosen, names, self.find.value)
-        self.unseen.follow(moment, chosen, names)
+        self.documents.follow(snapshot, chosen, names, self.find.value)
+        self.unseen.follow(snapshot, chosen, names)
         self.editing.show(self._runs[path.name], topics)
         if ticking:
             self.recorded.tick()
         if not ticking or monotonic() >= self._due:
             self._due = monotonic() + EVERY
-            sizes = moment, changes(n_rows, MOST_POINTS), tuple(names.items())
+            sizes = snapshot, changes(n_rows, MOST_POINTS), tuple(names.items())
             sizes = *sizes, self.sizes.options["kind"]
             self.sizes.bring(sizes, partial(sizes_of, *sizes))
-            self.recorded.follow(moment, n_rows, written)
-            other = self._moment_of(self.other.value)
-            pair = moment, other, names, self.matching.sort
+            self.recorded.follow(snapshot, n_rows, written)
+            other = self._snapshot_of(self.other.value)
+            pair = snapshot, other, names, self.matching.sort
             waiting = f"Matching with {other.path.name} …" if other else ""
             key = *pair, other and stamp(other.path / NOTES)
             self.matching.bring(key, partial(matching.matching_of, *pair), waiting)
@@ -291,12 +291,12 @@ class TopicsPage:
         for card in (self.map, self.words, self.topics, self.documents, self.matching, self.unseen):
             card.view.visible = there
         self.sizes.view.visible = (
-            self.moment() is not None and NO_TOPICS not in self.sizes.shown.said
+            self.snapshot() is not None and NO_TOPICS not in self.sizes.shown.said
         )
         chosen = there and self.map.chosen in self._topics.numbers
         self.all.visible, self.label.visible = chosen, chosen and not policy().read_only
         label = self._topics.labels.get(self.map.chosen, "") if chosen else ""
-        now = self._topics and self._topics.moment.path, self.map.chosen, label
+        now = self._topics and self._topics.snapshot.path, self.map.chosen, label
         if now != self._labelled_last:  # else the visitor may be typing
             self._labelled_last = now
             self._set([self.label], value=label, value_input=label)
@@ -318,12 +318,12 @@ class TopicsPage:
 
     def _heard(self, written: int, topics: Topics | None, error: Exception | None) -> None:
         """Take the topics that were read for the run, or the error instead; then update the cards."""
-        moment = self.moment()
-        if moment is None:
+        snapshot = self.snapshot()
+        if snapshot is None:
             return
-        is_known = self._topics is not None and self._topics.moment.path == moment.path
+        is_known = self._topics is not None and self._topics.snapshot.path == snapshot.path
         if error is not None:
-            topics = Topics(moment, said=sentence_of(error))
+            topics = Topics(snapshot, said=sentence_of(error))
         self._topics, self._written = topics, written
         styles = [LAYOUT_CSS, *filter(None, [style_of(topics.colours)])]
         if styles != self.main.stylesheets:
@@ -337,10 +337,8 @@ class TopicsPage:
                 if asked not in {"", *self._runs}
                 else ""
             )
-            edited = ", as edited by hand" if moment.edition.edits else ""
-            said = (
-                f"{lost}{len(topics.numbers)} topics of {moment.path.name}, {moment.state}{edited}."
-            )
+            edited = ", as edited by hand" if snapshot.edition.edits else ""
+            said = f"{lost}{len(topics.numbers)} topics of {snapshot.path.name}, {snapshot.state}{edited}."
             self._news = said, "muted"
         self._say()
         self._show(ticking=is_known)
@@ -353,7 +351,7 @@ class TopicsPage:
     def _leave_out(self, views: Iterable[param.Parameterized], what: str, **none: int) -> None:
         """Drop a choice, such as a topic, that the run does not have, and say so until the visitor's next action."""
         self._set(views, **none)
-        self._gone = f"{self._gone} There is no {what} in {self.moment().path.name}.".strip()
+        self._gone = f"{self._gone} There is no {what} in {self.snapshot().path.name}.".strip()
         self._say()
         self._show()
 
@@ -382,7 +380,7 @@ class TopicsPage:
         """Store the label that the visitor has typed."""
         if self._moving or policy().read_only or self._topics is None:
             return
-        moment, topic = self._topics.moment, self.map.chosen
+        snapshot, topic = self._topics.snapshot, self.map.chosen
 
         def then(result, error) -> None:
             self._looking.reset()
@@ -393,7 +391,9 @@ class TopicsPage:
 
         self._labelling.reset()
         self._labelling.submit(
-            event.new, lambda: label_topic(moment.path, counts_of(moment), topic, event.new), then
+            event.new,
+            lambda: label_topic(snapshot.path, counts_of(snapshot), topic, event.new),
+            then,
         )
 
     def _changed(self, *events) -> None:
@@ -410,12 +410,12 @@ class TopicsPage:
         if not self._moving:
             self._gone = ""
             self._say()
-            write_address(self._parts)
+            write_address(self._parameters)
             self._show()
 
     # ------------------------------------------------------------------ the link
 
-    def _run_part(self, menu: pn.widgets.Select) -> Part:
+    def _run_parameter(self, menu: pn.widgets.Select) -> QueryParameter:
         """Return the query parameter of the page's address for the run of a menu; it accepts runs that do not exist yet."""
 
         def take(name: str) -> bool:
@@ -424,27 +424,27 @@ class TopicsPage:
                 menu.value = name
             return True
 
-        return Part(lambda: self._asked[menu], "", take)
+        return QueryParameter(lambda: self._asked[menu], "", take)
 
-    def _number_part(
+    def _number_parameter(
         self,
         view: param.Parameterized,
         name: str,
         views: Iterable[param.Parameterized],
-        usual: int = NONE,
-    ) -> Part:
+        default: int = NONE,
+    ) -> QueryParameter:
         """Return the query parameter of the page's address for the number of a topic, document or page in all ``views``."""
 
         def take(number: str) -> bool:
-            if known := whole(number) >= max(usual, 0):
+            if known := whole(number) >= max(default, 0):
                 self._set(views, **{name: int(number)})
             return known
 
-        def now() -> str:
+        def current() -> str:
             number = getattr(view, name)
-            return "" if number == usual else str(number)
+            return "" if number == default else str(number)
 
-        return Part(now, "", take)
+        return QueryParameter(current, "", take)
 
     # ------------------------------------------------------------------ the page
 
@@ -452,10 +452,10 @@ class TopicsPage:
         """Return a function to call at a click; it returns a function that makes a file of what is shown."""
 
         def work() -> Callable[[], File]:
-            other, query = self._moment_of(self.other.value), self.find.value.strip()
+            other, query = self._snapshot_of(self.other.value), self.find.value.strip()
             names, sort = self._topics.names if self._topics else {}, self.documents.sort
             return partial(
-                make, files.Asked(self.moment(), names, self.map.chosen, other, query, sort)
+                make, files.Asked(self.snapshot(), names, self.map.chosen, other, query, sort)
             )
 
         return work

@@ -18,7 +18,7 @@ from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.shell import message, styled
 from workbench.dashboard.shared.snapshots import (
     IN_MEMORY,
-    Moment,
+    SnapshotKey,
     changes,
     made_of,
     progress_of,
@@ -52,7 +52,7 @@ class Recorded(Card):
 
     def __init__(self, handover: Handover):
         self.title = styled(pn.widgets.Select(label="Figure", options=[], width=330))
-        self._shown: tuple[Moment, int, int] | None = None
+        self._shown: tuple[SnapshotKey, int, int] | None = None
         self._listing, self._moving = LatestTask(SEARCHES), False
 
         def again(*event) -> None:
@@ -66,9 +66,9 @@ class Recorded(Card):
         )
         self.title.param.watch(again, "value")
 
-    def follow(self, moment: Moment, n_rows: int, written: int) -> None:
+    def follow(self, snapshot: SnapshotKey, n_rows: int, written: int) -> None:
         """Draw the figures of a run at its recorded iterations and last snapshot; ``written``: when labels were written."""
-        self._shown = moment, n_rows, written
+        self._shown = snapshot, n_rows, written
         self.bring(
             (self.title.value, self._asked),
             partial(_drawn, self.title.value, *self._asked),
@@ -76,13 +76,13 @@ class Recorded(Card):
         )
 
     @property
-    def _asked(self) -> tuple[Moment, int, int, Choices]:
+    def _asked(self) -> tuple[SnapshotKey, int, int, Choices]:
         """Return what decides the figures: the run, its recorded iterations and labels, and the chosen options."""
-        moment, n_rows, written = self._shown
+        snapshot, n_rows, written = self._shown
         # an initial value is what is drawn without it, before the controls are known
         initial = {control.option: control.value for control in self.shown.controls}
         chosen = (pair for pair in self.options.items() if pair[1] != initial.get(pair[0]))
-        return moment, written, changes(n_rows, MOST_TIMES), tuple(chosen)
+        return snapshot, written, changes(n_rows, MOST_TIMES), tuple(chosen)
 
     def clear(self, said: str = "") -> None:
         """Show nothing but a sentence."""
@@ -116,16 +116,16 @@ class Recorded(Card):
 
 @lru_cache(maxsize=8)
 def _drawn(
-    title: str | None, moment: Moment, written: int, n_changes: int, chosen: Choices
+    title: str | None, snapshot: SnapshotKey, written: int, n_changes: int, chosen: Choices
 ) -> Shown:
     """Return the figure called ``title``, else the first; for the other arguments see `_figures`."""
     found = None
-    for figure in _figures(moment, written, n_changes, chosen, title):
+    for figure in _figures(snapshot, written, n_changes, chosen, title):
         found = found or figure
         if not title or figure[0].title == title:
             found = figure
             break
-    return Shown("", found[0], "", (moment.path,), found[1]) if found else Shown()
+    return Shown("", found[0], "", (snapshot.path,), found[1]) if found else Shown()
 
 
 @lru_cache(maxsize=8)
@@ -135,44 +135,44 @@ def _titles(*asked) -> list[str]:
 
 
 def _figures(
-    moment: Moment, written: int, n_changes: int, chosen: Choices, title: str | None = None
+    snapshot: SnapshotKey, written: int, n_changes: int, chosen: Choices, title: str | None = None
 ) -> Iterator[Figure]:
     """Yield the figures of a run, drawn one after the other; those of the view that ``title`` begins with come first.
 
     A run without topics has figures of more views.
     ``written``: when labels were written; ``n_changes`` is a key of caches; ``chosen``: chosen options of views.
     """
-    run = progress_of(moment)
+    run = progress_of(snapshot)
     if not run.sizes["iteration"]:
         return
     offered = tuple(view.name for view in VIEWS if view.on_page or "n_k" not in run)
-    of_snapshots = _of_snapshots(moment, offered)
+    of_snapshots = _of_snapshots(snapshot, offered)
     names = [*of_snapshots, *(name for name in offered if name not in of_snapshots)]
     for name in sorted(
         names, key=lambda name: not (title or "").startswith(view_named(name).title)
     ):
         options = _of_view(name, chosen)
         if name in of_snapshots:
-            yield from _of_snapshot(moment, written, name, options)
+            yield from _of_snapshot(snapshot, written, name, options)
         else:
-            yield from _of_rows(moment, written, n_changes, name, options)
+            yield from _of_rows(snapshot, written, n_changes, name, options)
 
 
 @lru_cache(maxsize=48)
 def _of_rows(
-    moment: Moment, written: int, n_changes: int, name: str, chosen: Choices
+    snapshot: SnapshotKey, written: int, n_changes: int, name: str, chosen: Choices
 ) -> list[Figure]:
     """Return the figures of a view that needs no snapshot; ``written`` and ``n_changes`` are keys of the cache."""
-    run, view = progress_of(moment), view_named(name)
+    run, view = progress_of(snapshot), view_named(name)
     pictures = view.pictures(RunsToDraw([run], 1), **dict(chosen))
-    return [(_named(picture, moment), view.controls(run)) for picture in pictures]
+    return [(_named(picture, snapshot), view.controls(run)) for picture in pictures]
 
 
-def _named(picture: Picture, moment: Moment, said: str = "") -> Picture:
+def _named(picture: Picture, snapshot: SnapshotKey, said: str = "") -> Picture:
     """Return the picture with the run in its name, and at the end of its caption a sentence and what a tap does."""
     is_tapped = any(SEARCH in part.vdims for panel in picture.panels for part in panel)
     caption = picture.caption + said + TAP * is_tapped
-    return replace(picture, name=f"{moment.path.name}-{picture.name}", caption=caption)
+    return replace(picture, name=f"{snapshot.path.name}-{picture.name}", caption=caption)
 
 
 def _of_view(name: str, chosen: Choices) -> Choices:
@@ -182,42 +182,42 @@ def _of_view(name: str, chosen: Choices) -> Choices:
 
 
 @lru_cache(maxsize=16)
-def _of_snapshots(moment: Moment, offered: tuple[str, ...]) -> list[str]:
+def _of_snapshots(snapshot: SnapshotKey, offered: tuple[str, ...]) -> list[str]:
     """Return the names of those ``offered`` views that need a snapshot and have all data that they need in the run."""
-    rows = run_of(moment).progress()
+    rows = run_of(snapshot).progress()
     views = [view for view in VIEWS if view.name in offered and not view.fits(rows)]
-    return made_of(moment, lambda run: [view.name for view in views if view.fits(run)])
+    return made_of(snapshot, lambda run: [view.name for view in views if view.fits(run)])
 
 
 @lru_cache(maxsize=48)
-def _of_snapshot(moment: Moment, written: int, name: str, chosen: Choices) -> list[Figure]:
+def _of_snapshot(snapshot: SnapshotKey, written: int, name: str, chosen: Choices) -> list[Figure]:
     """Return the figures of a view that needs a snapshot; ``written`` is a key of the cache."""
     view = view_named(name)
 
     def make(run: xr.Dataset) -> list[Figure]:
-        run = run.assign_coords(_further_columns(moment))
+        run = run.assign_coords(_further_columns(snapshot))
         reads_documents = any("n_dk" in names.split() for names in view.needs)
         some, said = _sample(run) if reads_documents else (run, "")
         controls = view.controls(some)
-        scored = _scored(moment) if view.draw is draw_gains else {}
+        scored = _scored(snapshot) if view.draw is draw_gains else {}
         shown = RunsToDraw(
-            [some], 2, {} if said else stored_corpora(moment.path.parent, spec_of(run)), scored
+            [some], 2, {} if said else stored_corpora(snapshot.path.parent, spec_of(run)), scored
         )
         pictures = view.pictures(shown, **dict(chosen))
-        return [(_named(picture, moment, said), controls) for picture in pictures]
+        return [(_named(picture, snapshot, said), controls) for picture in pictures]
 
-    return made_of(moment, make)
+    return made_of(snapshot, make)
 
 
 @cached_once(4)
-def _further_columns(moment: Moment) -> dict[str, xr.DataArray]:
+def _further_columns(snapshot: SnapshotKey) -> dict[str, xr.DataArray]:
     """Return the columns of the stored texts by which documents can be grouped, as coordinates of the run."""
 
     def make(run: xr.Dataset) -> dict[str, xr.DataArray]:
-        more = with_table(run, run_of(moment)).coords
+        more = with_table(run, run_of(snapshot)).coords
         return {name: values for name, values in more.items() if name not in run.coords}
 
-    return made_of(moment, make)
+    return made_of(snapshot, make)
 
 
 def _sample(run: xr.Dataset) -> tuple[xr.Dataset, str]:
@@ -234,9 +234,9 @@ def _sample(run: xr.Dataset) -> tuple[xr.Dataset, str]:
 
 
 @lru_cache(maxsize=8)
-def _scored(moment: Moment) -> dict[str, Scored]:
+def _scored(snapshot: SnapshotKey) -> dict[str, Scored]:
     """Return the scores of held-out tokens of a run that has ended, by hash of its spec; empty if there are none."""
-    if moment.state not in ALIVE:
+    if snapshot.state not in ALIVE:
         with suppress(SpecError, StoreError, OSError):
-            return {moment.hash: score_documents(moment.path)}
+            return {snapshot.hash: score_documents(snapshot.path)}
     return {}

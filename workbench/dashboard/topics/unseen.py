@@ -24,7 +24,7 @@ from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import button, column, message, styled
-from workbench.dashboard.shared.snapshots import Moment, counts_of, made_of, run_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, counts_of, made_of, run_of
 from workbench.dashboard.shared.uploads import Upload
 from workbench.dashboard.topics.cells import TopicCard, whole
 from workbench.dashboard.topics.documents import MOST_TEXT, shelf, topics_of
@@ -93,7 +93,7 @@ class Unseen(TopicCard):
             more={"CSV of the documents": lambda: self._csv},
             drawn=False,
         )
-        self._inferring, self._moment, self._given = LatestTask(), None, (NONE, {})
+        self._inferring, self._snapshot, self._given = LatestTask(), None, (NONE, {})
         self._folded: Folded | None = None
         self._document = self._times = 0
         self.file.param.watch(self._arrived, "value")
@@ -103,10 +103,10 @@ class Unseen(TopicCard):
             )
         )
 
-    def follow(self, moment: Moment, topic: int, labels: dict[int, str]) -> None:
+    def follow(self, snapshot: SnapshotKey, topic: int, labels: dict[int, str]) -> None:
         """Set the shown run and topic; remove documents that were analysed with another run."""
-        self._moment, self._given = moment, (topic, labels)
-        if self._folded is not None and moment.path != self._folded.moment.path:
+        self._snapshot, self._given = snapshot, (topic, labels)
+        if self._folded is not None and snapshot.path != self._folded.snapshot.path:
             self._folded = None
             self.clear("The documents were analysed with another run; infer their topics again.")
         self._draw()
@@ -126,7 +126,7 @@ class Unseen(TopicCard):
 
     def _ask(self, name: str, read: Callable[[], bytes], kind: str) -> None:
         self.said.object = message("Inferring topics …")
-        moment = self._moment
+        snapshot = self._snapshot
 
         def then(found: Folded | None, error: Exception | None) -> None:
             self._folded, self._document, self._times = found, 0, self._times + 1
@@ -136,7 +136,7 @@ class Unseen(TopicCard):
             self._draw()
 
         self._inferring.reset()
-        self._inferring.submit(name, lambda: folded(moment, name, read(), kind), then)
+        self._inferring.submit(name, lambda: folded(snapshot, name, read(), kind), then)
 
     def _draw(self) -> None:
         """Show the list, and the chosen document, or the first."""
@@ -153,7 +153,7 @@ class Unseen(TopicCard):
 class Folded(NamedTuple):
     """New documents with the topic proportions that a run infers for them."""
 
-    moment: Moment
+    snapshot: SnapshotKey
     corpus: Corpus
     inferred: xr.Dataset
     # the text, if it is a single one and short enough to be shown
@@ -173,10 +173,10 @@ class Folded(NamedTuple):
         )
         written = io.BytesIO()  # a str would need four bytes per letter
         table.to_csv(written, index=False, lineterminator="\n")
-        return File(f"{self.moment.path.name}-unseen.csv", written.getvalue())
+        return File(f"{self.snapshot.path.name}-unseen.csv", written.getvalue())
 
 
-def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folded:
+def folded(snapshot: SnapshotKey | None, name: str, content: bytes, kind: str) -> Folded:
     """Return the documents of a text or file with topics inferred from the run's last snapshot.
 
     Raises
@@ -184,7 +184,7 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
     ValueError
         One sentence: there is no run, no text, no word that the run knows, too much text, or another kind of file.
     """
-    if moment is None:
+    if snapshot is None:
         raise FileError("there is no run to infer topics with; start one on the Compare page")
     if len(content) > (most := policy().max_upload):
         raise too_much(f"{name} has {format_size(len(content))}", format_size(most))
@@ -193,18 +193,18 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
     if not content.strip():
         raise FileError(f"{name} is empty; type or paste some words")
     raw = content.decode("utf-8", errors="replace") if kind == ".txt" else None
-    counted = run_of(moment).spec.counted
+    counted = run_of(snapshot).spec.counted
     corpus = (
         _typed(name, raw, counted) if raw is not None else _uploaded(name, content, kind, counted)
     )
-    if (run := counts_of(moment)) is not None:
-        check_size(moment, name, corpus.n_documents, run.sizes["topic"])
+    if (run := counts_of(snapshot)) is not None:
+        check_size(snapshot, name, corpus.n_documents, run.sizes["topic"])
         if corpus.n_tokens and not set(corpus.vocabulary).intersection(run["word"].values):
             raise FileError(
-                f"the run {moment.path.name} knows no word of {name}, so it has no topics; use text like its own"
+                f"the run {snapshot.path.name} knows no word of {name}, so it has no topics; use text like its own"
             )
-    inferred = with_edition(infer(run_of(moment), corpus, progress=False), moment.edition.texts)
-    return Folded(moment, corpus, inferred, raw if raw is None or len(raw) <= MOST_TEXT else None)
+    inferred = with_edition(infer(run_of(snapshot), corpus, progress=False), snapshot.edition.texts)
+    return Folded(snapshot, corpus, inferred, raw if raw is None or len(raw) <= MOST_TEXT else None)
 
 
 def most_bytes() -> int:
@@ -212,9 +212,9 @@ def most_bytes() -> int:
     return int(min(MOST_BYTES, policy().limits.memory * 1e9))
 
 
-def check_size(moment: Moment, name: str, n_documents: int, n_topics: int) -> None:
+def check_size(snapshot: SnapshotKey, name: str, n_documents: int, n_topics: int) -> None:
     """Raise FileError if inference on the documents needs more memory than allowed."""
-    each, most = made_of(moment, partial(inference_bytes, n_documents=1)), most_bytes()
+    each, most = made_of(snapshot, partial(inference_bytes, n_documents=1)), most_bytes()
     if n_documents * each > most:
         size = format_size(n_documents * each)
         much = f"{name} has {n_documents:,} documents, which take up to {size} under {n_topics:,} topics"
@@ -251,7 +251,7 @@ def unseen_shown(found: Folded, document: int, topic: int, labels: dict[int, str
     n, rate = found.corpus.n_documents, found.inferred.attrs["out_of_vocabulary"]
     more = f" The first {MOST_LISTED} are listed; the CSV has all." if n > MOST_LISTED else ""
     said = (
-        f"{n:,} document{'s' if n != 1 else ''} under the topics of {found.moment.path.name}: {100 * rate:.1f} % of "
+        f"{n:,} document{'s' if n != 1 else ''} under the topics of {found.snapshot.path.name}: {100 * rate:.1f} % of "
         f"{found.corpus.n_tokens:,} tokens are unknown to it.{more}"
     )
     html = shelf(listing_of(found), unseen_document(found, document, topic, labels))
@@ -280,8 +280,8 @@ def listing_of(found: Folded) -> dict:
 
 def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
     """Return a document as a dict, from which `shelf` makes HTML: its text if available, else its words by count."""
-    counted = run_of(found.moment).spec.counted or {}
-    run, theta = counts_of(found.moment), found.inferred["theta"].values[document]
+    counted = run_of(found.snapshot).spec.counted or {}
+    run, theta = counts_of(found.snapshot), found.inferred["theta"].values[document]
     one = found.corpus.of_documents([document])
     n_types, bag = one.n_pairs, found.raw is None
     if bag:
