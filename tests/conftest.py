@@ -60,7 +60,7 @@ def undrawn(monkeypatch):
     for module in ("workbench.report.rendering", "workbench.report.figures"):
         monkeypatch.setattr(f"{module}.draw", draw)
     monkeypatch.setattr(
-        rendering, "inline", lambda svg, name, title, hover: inline_svg(svg, name, title)
+        rendering, "inline_svg", lambda svg, name, title, hover: inline_svg(svg, name, title)
     )
 
 

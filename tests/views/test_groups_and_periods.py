@@ -248,7 +248,7 @@ def test_like_topics_and_groups_are_next_to_each_other_and_numbered_groups_in_or
     topics, groups = (ordered[name].values.tolist() for name in ("topic", "group"))
     assert {frozenset(topics[:3]), frozenset(topics[2:])} & {frozenset({0, 2, 4})}
     assert {frozenset(groups[:3]), frozenset(groups[3:])} == {frozenset("ace"), frozenset("bdf")}
-    assert _table_by_likeness(lifts_of(rows, "213654"))["group"].values.tolist() == list("213654")
+    assert _table_by_likeness(lifts_of(rows, "213654"))["group"].values.tolist() == list("123456")
 
 
 def test_a_heat_map_is_wider_for_more_groups_and_not_wider_than_the_page():

@@ -87,7 +87,7 @@ def matches_in_others(run: xr.Dataset, others: list[xr.Dataset]) -> xr.Dataset:
     """Return in how many other runs each topic of a run is found, and the range of its shares in all these runs.
 
     A topic is found in a run if at least half of its `N_COMMON` most probable words are among as many of the topic that is
-    matched with it (`match_topics`): looser than `consensus`, as two states of one chain differ too.
+    matched with it (`match_topics`) and has tokens: looser than `consensus`, as two states of one chain differ too.
 
     Returns ``n_found`` (topic), which leaves the run itself out, and ``low`` and ``high`` (topic), which do not.
     """
@@ -95,7 +95,7 @@ def matches_in_others(run: xr.Dataset, others: list[xr.Dataset]) -> xr.Dataset:
     words, n_found = top_words(run, N_COMMON)["word"].values, np.zeros(run.sizes["topic"], int)
     shares = [topic_sizes(run)["share"].values]
     for other in others:
-        of_other = top_words(other, N_COMMON)["word"]
+        of_other, sizes = top_words(other, N_COMMON)["word"], topic_sizes(other)["share"]
         shares.append(np.full(len(n_found), np.nan))
         for index, matched_topic in enumerate(match_topics(run, other)["matched"].values.tolist()):
             common = (
@@ -103,9 +103,11 @@ def matches_in_others(run: xr.Dataset, others: list[xr.Dataset]) -> xr.Dataset:
                 if matched_topic >= 0
                 else ()
             )
-            if 2 * len(common) >= words.shape[1]:
+            if 2 * len(common) >= words.shape[1] and (
+                share := float(sizes.sel(topic=matched_topic))
+            ):
                 n_found[index] += 1
-                shares[-1][index] = topic_sizes(other)["share"].sel(topic=matched_topic)
+                shares[-1][index] = share
     columns = {
         "n_found": n_found,
         "low": np.nanmin(shares, axis=0),

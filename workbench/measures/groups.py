@@ -256,7 +256,7 @@ def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
     columns, existing_columns = (
         {},
         {
-            tuple(values.values.tolist())
+            tuple("" if value is None else str(value) for value in values.values.tolist())
             for values in run.coords.values()
             if values.dims == ("document",)
         },

@@ -328,6 +328,8 @@ def text_labels(
 def panel(elements, **options):
     """Overlay the elements in one panel; its default width and height are those of a plot of curves."""
     options = {"aspect": 1.5, "fig_inches": 3.4, "show_legend": False, "fig_rcparams": RC} | options
+    if "title" in options:  # HoloViews fills in what stands in braces
+        options["title"] = options["title"].replace("{", "{{").replace("}", "}}")
     return holoviews().Overlay(elements).opts(**options, backend="matplotlib")
 
 

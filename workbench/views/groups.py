@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 
 from workbench.corpus import Corpus
 from workbench.measures import (
+    MeasureError,
     group_differences,
     spec_of,
     topics_by_group,
@@ -184,10 +185,12 @@ def _end_of_scale(lifts: np.ndarray) -> float:
 
 
 def _table_by_likeness(shares: xr.Dataset) -> xr.Dataset:
-    """Return the table with topics and groups of like lifts next to each other; groups that are numbers keep their order."""
+    """Return the table with topics and groups of like lifts next to each other; groups that are numbers ascend."""
     lifts = np.nan_to_num(_log_lifts(shares), neginf=-np.log2(LIFTS[-1]))
-    groups = np.arange(shares.sizes["group"])
-    if not all(str(group).lstrip("-").isdecimal() for group in shares["group"].values):
+    names = [str(group) for group in shares["group"].values]
+    if all(name.removeprefix("-").isdecimal() for name in names):
+        groups = np.argsort([int(name) for name in names], kind="stable")
+    else:
         groups = clustered_order(-cdist(lifts.T, lifts.T))
     return shares.isel(topic=clustered_order(-cdist(lifts, lifts)), group=groups)
 
@@ -532,8 +535,11 @@ def draw_topics_over_time(
         times = _times(run)
         if not any(time is not None for time in times):
             continue
-        length = period if period in PERIODS else fitting_period(times)
-        shares_table = topics_over_time(run, "time", length)
+        try:
+            length = period if period in PERIODS else fitting_period(times)
+            shares_table = topics_over_time(run, "time", length)
+        except MeasureError:  # a column called time whose values are no dates
+            continue
         if np.isfinite(shares_table["share"].isel(topic=0)).sum() < 2:
             continue
         chosen_topics = [topic for topic in topics if topic in shares_table["topic"]][

@@ -190,6 +190,7 @@ class PictureCard(pn.viewable.Viewer):
                 self.chosen = int(source.data[TOPIC][new[0]]) if new else NONE
                 if new and SEARCH in source.data:
                     self.search = str(source.data[SEARCH][new[0]])
+                self._mark()  # also where the topic was chosen before
 
         source.selected.on_change("indices", selected)
 
