@@ -110,5 +110,5 @@ def test_a_damaged_file_is_a_sentence_beside_what_the_package_has(tmp_path, ship
     (tmp_path / "runs" / "ledger.json").write_text("{")
     page = LedgerPage(tmp_path / "runs")
     page.tick()
-    assert "is no ledger of format 1" in page.said.object and page.said.visible
+    assert "is no ledger of format 1" in page.status.object and page.status.visible
     assert verdicts(page.table.object)

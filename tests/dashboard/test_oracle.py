@@ -47,7 +47,7 @@ def first_cells(html: str) -> list[str]:
 def test_a_toy_that_is_chosen_fills_the_fields_and_is_computed(page):
     page.fields["toy"].value = UNEQUAL
     assert page.toy == TOYS[UNEQUAL] and page.fields["counts"].value == "3,1,0\n1,1,3"
-    assert "−11.259462 nats" in said(page.exact.said)
+    assert "−11.259462 nats" in said(page.exact.status)
     found = answer_of(TOYS[UNEQUAL], "svb")
     assert f"−{-float(found['bound'].sel(kind='exact')):.4f}" in page.engines.table.object
 
@@ -55,7 +55,7 @@ def test_a_toy_that_is_chosen_fills_the_fields_and_is_computed(page):
 def test_a_toy_that_is_typed_is_ones_own_until_it_is_one_of_those_offered(page):
     page.fields["counts"].value = "5,1,0;0,1,4"
     assert page.fields["toy"].value == "" and "2,048 assignments of topics to 11 tokens" in said(
-        page.exact.said
+        page.exact.status
     )
     page.fields["counts"].value = "5,1,0;0,1,5"
     assert page.fields["toy"].value == TWO
@@ -156,6 +156,6 @@ def test_an_engine_that_fails_is_one_sentence(page, monkeypatch):
 
     monkeypatch.setattr("workbench.dashboard.oracle.page.answer_of", failing)
     page.fields["counts"].value = "2,1"
-    assert said(page.engines.said).strip() == "No such thing" and "log p(words)" in said(
-        page.exact.said
+    assert said(page.engines.status).strip() == "No such thing" and "log p(words)" in said(
+        page.exact.status
     )

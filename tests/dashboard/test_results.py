@@ -10,7 +10,7 @@ def test_runs_are_drawn_by_the_settings_in_which_they_differ_or_by_one_of_them(
 ):
     card = Results(Handover())
     card.follow([], [])
-    assert "Runs that differ in a setting" in card.said.object and not card.results.visible
+    assert "Runs that differ in a setting" in card.status.object and not card.results.visible
     for seed in range(2):
         for k in (2, 3):
             new_run(f"k{k}-{seed}", "cgs", seed=seed, n_topics=k, n_iterations=4)
@@ -26,5 +26,5 @@ def test_runs_are_drawn_by_the_settings_in_which_they_differ_or_by_one_of_them(
     assert not parts["settings"].take("no such") and card.setting.value == "seed"
     unfinished = [readings[0]._replace(status=readings[0].status | {"state": "running"})]
     card.follow([*unfinished, *readings[1:]], settings, "kos")
-    assert "Runs that have not finished are left out: 1." in card.said.object
+    assert "Runs that have not finished are left out: 1." in card.status.object
     assert len(card.shown.picture.rows) == 3 and card.shown.picture.caption.startswith("On kos. ")

@@ -225,7 +225,7 @@ def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_p
     form.say("Reading the corpus …", busy=True)
     form.refuse(caught.value)
     assert list(form.form.wrong) == [field] and said in form.form.wrong[field]
-    assert form.said.visible and not form.start.disabled and form.ahead.object == ""
+    assert form.status.visible and not form.start.disabled and form.ahead.object == ""
     form.start.clicks += 1
     assert len(started) == 2, "it may have been mended"
 
@@ -264,9 +264,9 @@ def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wro
     right, form.fields[field].value = form.fields[field].value, wrong
     form.start.clicks += 1
     assert asked == [] and list(form.form.wrong) == [field]
-    assert said in form.form.wrong[field].lower() and 'class="bad"' in form.said.object
+    assert said in form.form.wrong[field].lower() and 'class="bad"' in form.status.object
     form.fields[field].value = right
-    assert not form.form.wrong and not form.said.visible
+    assert not form.form.wrong and not form.status.visible
     form.start.clicks += 1
     assert len(asked) == 1
 
@@ -397,14 +397,14 @@ def test_the_form_takes_the_settings_of_a_run(form, tmp_path, ruled, others):
     form.use(run.spec)
     form.offer_columns(form._file, {"body": [], "date": [], "kind": []}, True, None)
     more = ", but not its file" if others else ""
-    assert f"The form has the settings of {run.spec.name}{more}." in form.said.object
+    assert f"The form has the settings of {run.spec.name}{more}." in form.status.object
     if others:
         assert "mine" not in to_query(form.parameters()) and form.text("corpus") == FILE
     else:
         assert [cell.spec for cell in form.request().cells(data, tmp_path)] == [run.spec]
     made = replace(run.spec, reading=None, start={"name": "a", "edits": ["drop 1"], "counts": ""})
     form.use(made)
-    assert ", but not its data, which have no name and no file, its edits." in form.said.object
+    assert ", but not its data, which have no name and no file, its edits." in form.status.object
 
 
 @pytest.mark.parametrize("others", [False, True])

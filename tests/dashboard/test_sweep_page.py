@@ -145,14 +145,14 @@ def test_mistakes_stand_under_their_fields_and_nothing_is_started(page, store):
     assert "got 0" in page.form.wrong["n_topics"] and page.ahead.object == ""
     assert plain(page.progress) == "The form does not describe runs yet."
     page.start.clicks += 1
-    assert "Nothing is started" in page.said.object and not store.exists()
+    assert "Nothing is started" in page.status.object and not store.exists()
     page.fields["n_topics"].value = "2, 3"
     assert page.form.wrong == {}
 
 
 def test_start_and_stop_act_on_the_runs_of_the_form(page, store, corpus, queued):
     page.start.clicks += 1
-    assert "4 runs started" in page.said.object and not page._busy
+    assert "4 runs started" in page.status.object and not page._busy
     paths = [one.path for one in listed(store)]
     other = wb.start(corpus, "svb", n_topics=2, n_iterations=5, store=store, name="other").path
     Run(other).wait(60)
@@ -162,7 +162,7 @@ def test_start_and_stop_act_on_the_runs_of_the_form(page, store, corpus, queued)
         page.tick()
         assert not page.stop.disabled and "0 of 4 runs have ended" in plain(page.progress)
         page.stop.clicks += 1
-        assert "2 runs asked to stop; Start resumes them." in page.said.object
+        assert "2 runs asked to stop; Start resumes them." in page.status.object
         assert [requested(path) for path in (*paths[:2], other)] == [STOPPED, STOPPED, RUNNING]
         page.fields["engine"].value = "svb"
         assert not page._stopping, "the runs that the form describes now go on"

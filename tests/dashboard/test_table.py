@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workbench.dashboard.compare.table import RunTable, called, is_setting, row
+from workbench.dashboard.compare.table import RunTable, is_setting, row, setting_label
 from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures.learning import every_setting
@@ -217,8 +217,8 @@ def test_rows_have_the_settings_in_which_runs_differ_and_links_take_every_settin
         assert is_setting(name) == (name != "time_option" or "time" in every_setting()), name
     assert (
         not is_setting("perplexity")
-        and called("n_iterations") == "Iterations"
-        and called("split") == "Split"
+        and setting_label("n_iterations") == "Iterations"
+        and setting_label("split") == "Split"
     )
 
 
@@ -272,10 +272,10 @@ def test_runs_are_found_by_words_and_keys(table, query, found, reading_of):
     table.show((one, reading_of("b", n_topics=20)))
     table.search.value_input = query
     assert table.found == found
-    assert f"{len(found)} of 2 runs found" in table.said.object
+    assert f"{len(found)} of 2 runs found" in table.status.object
     table.chosen = ["a", "b"]
     away = f"{2 - len(found)} of them not among those found"
-    assert "2 chosen" in table.said.object and away in table.said.object
+    assert "2 chosen" in table.status.object and away in table.status.object
     table.search.value_input = ""
     assert table.found is None
 

@@ -36,7 +36,7 @@ from workbench.views.elements import (
     overlay,
     panel,
 )
-from workbench.views.picture import WHOSE, Picture, RunsToDraw, View, fitting_panels, has
+from workbench.views.picture import RUN_COLUMNS, Picture, RunsToDraw, View, fitting_panels, has
 
 MEASURES = {
     "headline": "test_perplexity",
@@ -237,7 +237,7 @@ def draw_ordering(view: View, selection: RunsToDraw) -> Iterator[Picture]:
         if selection.bands
         else "one run each, so no standard error"
     )
-    names = [*WHOSE, *TEST_PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
+    names = [*RUN_COLUMNS, *TEST_PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
     yield view.picture(
         "Held-out perplexity at the last iteration (running average for engines that sample, state for the others): "
         f"{marks_note}. Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the "

@@ -7,7 +7,7 @@ import xarray as xr
 
 from workbench.measures import consensus, top_words, topics_by_size
 from workbench.measures.consensus import NEAR
-from workbench.views.picture import WHOSE, Picture, RunsToDraw, View, file_names, rows_of
+from workbench.views.picture import RUN_COLUMNS, Picture, RunsToDraw, View, file_names, rows_of
 from workbench.views.topics import (
     ACROSS,
     MOST_WORDS,
@@ -64,7 +64,7 @@ def draw_consensus(view: View, selection: RunsToDraw) -> Iterator[Picture]:
                     nearest, n_words, first_topics, 1.0, across, look, agreement=agreement
                 )
             ],
-            [*WHOSE, *COLUMNS],
+            [*RUN_COLUMNS, *COLUMNS],
             rows_of(label, nearest, rows),
             legend=False,
             height=words_height(len(first_topics), n_words, across) + 0.1,

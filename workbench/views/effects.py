@@ -23,7 +23,7 @@ from workbench.views.elements import (
 )
 from workbench.views.groups import PANEL, interval
 from workbench.views.picture import (
-    WHOSE,
+    RUN_COLUMNS,
     Menu,
     Picture,
     RunsToDraw,
@@ -128,7 +128,7 @@ def draw_effects(
             f"{f'; {n_further} more are in the table' if n_further else ''}. A regression on {n:,} documents; the intervals "
             "are not corrected for the number of topics.",
             [effect_view(curve, topic, names[topic], colours(topic)) for topic in topics],
-            [*WHOSE, *HEADER],
+            [*RUN_COLUMNS, *HEADER],
             rows_of(label, run, rows[list(HEADER)]),
             legend=False,
             height=PANEL[1],

@@ -46,7 +46,7 @@ from workbench.views.elements import (
 from workbench.views.over_time import order_by_mean_year, spaced_ticks
 from workbench.views.picture import (
     MOST_PANELS,
-    WHOSE,
+    RUN_COLUMNS,
     Choice,
     Control,
     Menu,
@@ -577,7 +577,7 @@ def draw_topics_over_time(
             f"{topics_text}, stacked in the first panel in the same colours"
             f"{f'; {n_further} more are in the table' if n_further else ''}. Periods without a token are left out.",
             panels,
-            [*WHOSE, *PERIODS_HEADER],
+            [*RUN_COLUMNS, *PERIODS_HEADER],
             rows_of(label, run, rows),
             legend=False,
             height=height,

@@ -19,7 +19,7 @@ from workbench.views.elements import (
     short_text,
 )
 from workbench.views.picture import (
-    WHOSE,
+    RUN_COLUMNS,
     Picture,
     RunsOfLabels,
     RunsToDraw,
@@ -151,7 +151,7 @@ def draw_paths(view: View, selection: RunsToDraw, sequence: str | None = None) -
         "variance. States are identified only up to a linear transformation, so only their joint path is meaningful. One run "
         f"of each label.{left_out}",
         [path_view(*arguments) for arguments in first_panels.values()],
-        [*WHOSE, *PATHS],
+        [*RUN_COLUMNS, *PATHS],
         rows,
         legend=False,
         height=PANEL[1],

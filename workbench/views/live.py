@@ -71,7 +71,7 @@ class PictureCard(pn.viewable.Viewer):
     one. ``changed()`` is called when a control was set: draw again, with ``**card.options``. A tap on an element with the
     dimension `TOPIC` sets ``card.chosen``, and elements of the chosen topic are emphasised; one with the dimension `SEARCH` too
     sets ``card.search``, also to what it was. `figures_of` can make the figures
-    in a thread, to be passed to `draw`. ``styled`` gives widgets the style of a page.
+    in a thread, to be passed to `draw`. ``style_widget`` gives widgets the style of a page.
     """
 
     chosen = param.Integer(default=NONE, doc="Number of the topic that is chosen; -1: none.")
@@ -79,16 +79,16 @@ class PictureCard(pn.viewable.Viewer):
 
     def __init__(
         self,
-        changed: Callable[[], None] = lambda: None,
-        styled: Callable = lambda widget, **settings: widget,
+        on_change: Callable[[], None] = lambda: None,
+        style_widget: Callable = lambda widget, **settings: widget,
     ):
         super().__init__()
-        self._changed, self._styled = changed, styled
+        self._on_change, self._style_widget = on_change, style_widget
         self.picture: Picture | None = None
         self._widgets: dict[Control, pn.widgets.Widget] = {}
         self._sources: list[ColumnDataSource] = []
         self.pending = self._marking = False
-        self.play = styled(pn.widgets.Toggle(label="Play", width=60))
+        self.play = style_widget(pn.widgets.Toggle(label="Play", width=60))
         self.bar, self.figure = (
             pn.Row(sizing_mode="stretch_width", margin=0, styles=WRAPPED) for _ in range(2)
         )
@@ -177,8 +177,8 @@ class PictureCard(pn.viewable.Viewer):
             widget = pn.widgets.Select(
                 label=control.label, options=list(control.choices), value=control.value, width=200
             )
-        widget.param.watch(lambda event: self._changed(), "value")
-        return self._styled(widget)
+        widget.param.watch(lambda event: self._on_change(), "value")
+        return self._style_widget(widget)
 
     def _listen(self, source: ColumnDataSource) -> None:
         """Choose the topic that is tapped; a tap beside all of them chooses none."""

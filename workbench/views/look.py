@@ -30,7 +30,7 @@ LINES = {"Curve", "Path", "Segments", "HLine", "VLine", "Contours", "ErrorBars"}
 """Kinds of elements without an area."""
 MARKS = {"Contours", "Points", "Polygons", "Rectangles", "Segments"}
 """Kinds of elements whose coordinates have no meaning."""
-UNSAID = {"area", "above", "colour", "fill", "same place"}
+HIDDEN_DIMENSIONS = {"area", "above", "colour", "fill", "same place"}
 """Dimensions that are drawn but left out of hover texts."""
 KEPT = {
     "cmap", "clim", "colorbar", "invert_axes", "invert_xaxis", "invert_yaxis", "logx", "logy", "logz", "padding",
@@ -63,7 +63,7 @@ BAR = {"background_fill_alpha": 0, "width": 10, "title_text_font_style": "normal
 MANY_MARKED = {"selection_line_width": 1.5}
 N_MARKERS = 6
 """Number of markers along a curve."""
-TOLD = "told"
+HOVER_DIMENSION = "told"
 """Name of the dimension with hover texts."""
 
 
@@ -194,23 +194,25 @@ def _with_tooltips(element, kind: str, texts: list[str] | None) -> tuple[object,
     if texts is not None:
         if kind == "Polygons":
             rings = zip(element.split(datatype="dictionary"), texts, strict=True)
-            data = [{**ring, TOLD: text} for ring, text in rings]
-            element = element.clone(data, vdims=[*element.vdims, TOLD])
+            data = [{**ring, HOVER_DIMENSION: text} for ring, text in rings]
+            element = element.clone(data, vdims=[*element.vdims, HOVER_DIMENSION])
         elif kind == "QuadMesh":
             coords = element.interface.coords  # ascending, as the values and the texts
             x, y = (coords(element, name, ordered=True, edges=True) for name in element.kdims)
             values = [element.dimension_values(dim, flat=False) for dim in element.vdims]
             text_values = np.array(texts, dtype=object).reshape(values[0].shape)
-            element = element.clone((x, y, *values, text_values), vdims=[*element.vdims, TOLD])
+            element = element.clone(
+                (x, y, *values, text_values), vdims=[*element.vdims, HOVER_DIMENSION]
+            )
         else:
-            element = element.add_dimension(TOLD, 0, texts, vdim=True)
-        return element, [("", f"@{TOLD}")]
+            element = element.add_dimension(HOVER_DIMENSION, 0, texts, vdim=True)
+        return element, [("", f"@{HOVER_DIMENSION}")]
     label = [("", element.label)] if element.label else []
     dimensions = element.vdims if kind in MARKS else element.dimensions() if element.vdims else []
     return element, label + [
         (dimension.pprint_label, f"@{{{dimension.name}}}")
         for dimension in dimensions
-        if dimension.name not in UNSAID
+        if dimension.name not in HIDDEN_DIMENSIONS
     ]
 
 

@@ -7,7 +7,7 @@ import xarray as xr
 
 from workbench.views.elements import COLOURS, RC, ROW, axis, element, height_of, panel, text_labels
 from workbench.views.picture import (
-    WHOSE,
+    RUN_COLUMNS,
     Picture,
     RunsOfLabels,
     RunsToDraw,
@@ -166,7 +166,7 @@ def draw_words_by_year(view: View, selection: RunsToDraw) -> Iterator[Picture]:
         "whose words change most from the first to the last year, weighted by their tokens. One run of each label."
         f"{left_out}",
         panels,
-        [*WHOSE, *WORDS],
+        [*RUN_COLUMNS, *WORDS],
         rows,
         legend=False,
         height=height_of(panels),

@@ -17,7 +17,7 @@ from workbench.measures.selection import grouped, has_course
 from workbench.runs.afterwards.heldout_by_document import Pooled, Scored
 from workbench.views.elements import PAGE, Look, height_of, looks
 
-WHOSE = ("label", "run", "seed")
+RUN_COLUMNS = ("label", "run", "seed")
 SAME = ("iteration", "updates", "elapsed", "cpu_time")
 BANDS = " Lines are means over the runs of a label, bands ± one standard error."
 MOST_PANELS = 12
@@ -188,7 +188,7 @@ class RunsToDraw:
             quantities = (quantity(run, name) for name in (*SAME, *names))
             columns = [[] if values is None else values.values.tolist() for values in quantities]
             rows += rows_of(label, run, zip_longest(*columns, fillvalue=""))
-        return [*WHOSE, *SAME, *names], rows
+        return [*RUN_COLUMNS, *SAME, *names], rows
 
 
 def has(run: xr.Dataset, name: str) -> bool:
@@ -241,7 +241,7 @@ class RunsOfLabels:
             yield view.picture(
                 caption + self.left_out_text,
                 self.panels,
-                [*WHOSE, *header],
+                [*RUN_COLUMNS, *header],
                 self.rows,
                 legend=False,
                 height=height_of(self.panels),

@@ -38,7 +38,7 @@ from workbench.views.elements import (
     topic_colours,
 )
 from workbench.views.picture import (
-    WHOSE,
+    RUN_COLUMNS,
     Menu,
     Picture,
     RunsToDraw,
@@ -334,7 +334,7 @@ def draw_moves(view: View, selection: RunsToDraw) -> Iterator[Picture]:
                 move_curve(members[0], selection.looks[label].colour, label)
                 for label, members in panels.items()
             ],
-            [*WHOSE, "iteration", "move", "from", "to", "gain", "kept"],
+            [*RUN_COLUMNS, "iteration", "move", "from", "to", "gain", "kept"],
             rows,
             legend=False,
             runs=[run for label in runs_by_label for run in selection.by_label()[label]],
@@ -443,7 +443,7 @@ def _vectors(name: str, title: str, selection: RunsToDraw, variable: str, captio
             topic_size_curves(run, selection.looks[label].colour, label, variable)
             for label, run in panels.items()
         ],
-        [*WHOSE, "iteration", dim, variable],
+        [*RUN_COLUMNS, "iteration", dim, variable],
         rows,
         legend=False,
         runs=list(first.values()),

@@ -16,7 +16,7 @@ from workbench.measures.rows import Places, places_of, shares_of
 from workbench.views.elements import GREY, RC, Look, axis, band, bare_panel, element, panel
 from workbench.views.over_time import changing_words, spaced_ticks
 from workbench.views.picture import (
-    WHOSE,
+    RUN_COLUMNS,
     Menu,
     Picture,
     RunsOfLabels,
@@ -409,7 +409,7 @@ def draw_rows_by_year(
         "after burn-in and, if known, ± one standard deviation of the draws. Dots: shares of the counted tokens, including "
         "held-out ones. One run of each label.",
         panels,
-        [*WHOSE, *COLUMNS],
+        [*RUN_COLUMNS, *COLUMNS],
         rows,
         legend=len(runs) > 1,
         height=COURSE_PANEL[1],

@@ -11,7 +11,7 @@ from workbench.measures.rows import NextWords, next_words, sequences_of
 from workbench.views.elements import RC, bare_panel, element, text_labels
 from workbench.views.hidden_states import sequence_controls, sequence_named
 from workbench.views.picture import (
-    WHOSE,
+    RUN_COLUMNS,
     Menu,
     Picture,
     RunsToDraw,
@@ -163,7 +163,7 @@ def draw_text(
             "draw (logarithmic, relative to the words shown). Framed words were held out. On a page, hover shows the most "
             "probable words.",
             panels,
-            [*WHOSE, *COLUMNS],
+            [*RUN_COLUMNS, *COLUMNS],
             rows_of(label, run, rows),
             legend=False,
             runs=[run],

@@ -9,7 +9,7 @@ from workbench.measures import spec_of
 from workbench.models.stick_breaking.scores import log_bases
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.elements import GREY, RC, Look, axis, element, panel
-from workbench.views.picture import WHOSE, Picture, RunsToDraw, View, rows_of
+from workbench.views.picture import RUN_COLUMNS, Picture, RunsToDraw, View, rows_of
 
 COLUMNS = ("sequence", "symbols", "gain_clipped", "gain_added")
 BASES = ("unseen clipped at 1e-8", "0.1 added to each count")
@@ -116,7 +116,7 @@ def draw_gains(view: View, selection: RunsToDraw) -> Iterator[Picture]:
             "iterations after burn-in, minus that of the training frequencies, with unseen symbols clipped at 1e-8 or 0.1 "
             "added to each count. Above 0 the forecast is better than frequencies. One run of each label.",
             panels,
-            [*WHOSE, *COLUMNS],
+            [*RUN_COLUMNS, *COLUMNS],
             rows,
             runs=drawn_runs,
         )

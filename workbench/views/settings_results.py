@@ -39,7 +39,7 @@ from workbench.views.elements import (
     no_minor_ticks,
     panel,
 )
-from workbench.views.picture import WHOSE, Picture, RunsToDraw, View, file_names, has, rows_of
+from workbench.views.picture import RUN_COLUMNS, Picture, RunsToDraw, View, file_names, has, rows_of
 
 OTHERS = ("engine", "corpus", "iterations", *REPEATED)
 """Settings without a panel: shown by colour, drawn separately, or not chosen by the result."""
@@ -177,7 +177,7 @@ def settings_picture(
         f"Final {quantity_name} against {', '.join(names[:MOST])}, in which runs of an engine differ. Small points are "
         f"finished runs; marks are means over runs that differ in seed and split alone ± one standard error.{further}",
         [_panel(name, settings, last, measure) for name in names[:MOST]],
-        [*WHOSE, *names, measure],
+        [*RUN_COLUMNS, *names, measure],
         rows,
     )
 
@@ -243,7 +243,7 @@ def draw_against_topics(view: View, selection: RunsToDraw) -> Iterator[Picture]:
         "HDP, which infer it, are at their mean number of topics with a token after burn-in. Marks are means over runs ± one "
         "standard error.",
         [against_topics(runs, name) for name in curves_of_numbers],
-        [*WHOSE, "topics requested", "n_active_topics", *DRAWN_MEASURES],
+        [*RUN_COLUMNS, "topics requested", "n_active_topics", *DRAWN_MEASURES],
         rows,
     )
 

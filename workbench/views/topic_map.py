@@ -27,7 +27,7 @@ from workbench.views.elements import (
     panel,
     text_labels,
 )
-from workbench.views.picture import WHOSE, Picture, RunsToDraw, View, file_names, rows_of
+from workbench.views.picture import RUN_COLUMNS, Picture, RunsToDraw, View, file_names, rows_of
 from workbench.views.topics import names_of_topics
 
 MAP_SIZE = (2.7, 2.3)
@@ -217,7 +217,7 @@ def draw_maps(
                 ),
                 topic_list_view(run),
             ],
-            [*WHOSE, "topic", *PLACES, "name"],
+            [*RUN_COLUMNS, "topic", *PLACES, "name"],
             rows,
             legend=False,
             height=max(2.6, ROW * min(len(rows), MOST_LISTED + 1)),

@@ -36,7 +36,7 @@ from workbench.views.elements import (
     text_labels,
 )
 from workbench.views.picture import (
-    WHOSE,
+    RUN_COLUMNS,
     Picture,
     RunsOfLabels,
     RunsToDraw,
@@ -208,7 +208,7 @@ def draw_words(
                     run, n_drawn, drawn_topics, relevance, across, colour_of_one, scale=scale
                 )
             ],
-            [*WHOSE, *columns],
+            [*RUN_COLUMNS, *columns],
             rows_of(label, run, table[columns]),
             legend=False,
             height=scale * words_height(len(drawn_topics), n_drawn, across) + 0.1,

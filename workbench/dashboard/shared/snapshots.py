@@ -78,14 +78,14 @@ def last_of(snapshot: SnapshotKey, names: Callable[[xr.Dataset], list[str]]) -> 
     """Return the variables that ``names`` selects, at the last snapshot, in memory; None if it selects none."""
 
     def load(run: xr.Dataset) -> xr.Dataset | None:
-        if not (wanted := names(run)):
+        if not (variables := names(run)):
             return None
-        return run[wanted].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
+        return run[variables].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
 
-    return made_of(snapshot, load)
+    return apply_to_run(snapshot, load)
 
 
-def made_of(snapshot: SnapshotKey, make: Callable[[xr.Dataset], object]):
+def apply_to_run(snapshot: SnapshotKey, make: Callable[[xr.Dataset], object]):
     """Return ``make(run)`` for the Dataset of a run with its edited topics, whose arrays are read only when used.
 
     If an active run drops a snapshot meanwhile, read again. Raise StoreError if the run was removed.
@@ -104,42 +104,44 @@ def made_of(snapshot: SnapshotKey, make: Callable[[xr.Dataset], object]):
             ) from error
 
 
-def of_documents(make: Callable[..., object], *snapshots: SnapshotKey):
+def apply_to_documents(make: Callable[..., object], *snapshots: SnapshotKey):
     """Return ``make(*runs)`` of the runs at these snapshots, with the variables of `counts_of`, theta and n_dk.
 
     Only the used rows of theta and n_dk are read; small arrays are kept in memory. If a run drops a snapshot, read again.
     """
     while True:
         try:
-            return make(*map(_documents_of, snapshots))
+            return make(*map(_counts_and_shares_of, snapshots))
         except SnapshotGone:
-            _documents_of.cache_clear()
+            _counts_and_shares_of.cache_clear()
 
 
 @cached_once(3)
-def _documents_of(snapshot: SnapshotKey) -> xr.Dataset | None:
+def _counts_and_shares_of(snapshot: SnapshotKey) -> xr.Dataset | None:
     counts = counts_of(snapshot)
     if counts is None:
         return None
 
     def last(run: xr.Dataset) -> xr.Dataset:
-        found = run[["theta", "n_dk"]].isel(snapshot=[-1])
-        return found.load() if found["n_dk"].size <= IN_MEMORY else found
+        rows = run[["theta", "n_dk"]].isel(snapshot=[-1])
+        return rows.load() if rows["n_dk"].size <= IN_MEMORY else rows
 
-    found = made_of(snapshot, last)
-    beside = {name: values for name, values in found.coords.items() if values.dims == ("document",)}
-    return counts.assign_coords(beside).assign(theta=found["theta"], n_dk=found["n_dk"])
+    rows = apply_to_run(snapshot, last)
+    document_coordinates = {
+        name: values for name, values in rows.coords.items() if values.dims == ("document",)
+    }
+    return counts.assign_coords(document_coordinates).assign(theta=rows["theta"], n_dk=rows["n_dk"])
 
 
-def labels_now(snapshot: SnapshotKey) -> tuple[dict[int, str], str]:
+def labels_of_snapshot(snapshot: SnapshotKey) -> tuple[dict[int, str], str]:
     """Return the labels that people gave the topics of the last snapshot, by topic, and an error sentence or ""."""
     try:
         return labels_of_topics(read_notes(snapshot.path), counts_of(snapshot)), ""
     except NoteError as error:
-        return {}, policy().shown(str(error))
+        return {}, policy().for_visitors(str(error))
 
 
-def labelled(run: xr.Dataset, labels: dict[int, str]) -> xr.Dataset:
+def with_labels(run: xr.Dataset, labels: dict[int, str]) -> xr.Dataset:
     """Return the run with the labels that people gave its topics."""
     if not labels:
         return run
