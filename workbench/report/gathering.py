@@ -151,7 +151,7 @@ def pooled_chains_of(entries: list[ReportedRun]) -> list[Pooled]:
     candidates = [
         entry for entry in entries if entry.path is not None and entry.spec.test is not None
     ]
-    all_pooled = []
+    pools = []
     for members in grouped(
         [(entry.spec.train, entry.spec.test, repr(entry.spec.model)) for entry in candidates],
         candidates,
@@ -160,8 +160,8 @@ def pooled_chains_of(entries: list[ReportedRun]) -> list[Pooled]:
         with suppress(MeasureError, SpecError, StoreError, OSError):
             _, chains = settings_and_chains([entry.dataset for entry in members])
             if len(chains) >= CHAINS:
-                all_pooled.append(pool_chains([paths[spec_of(chain).hash] for chain in chains]))
-    return all_pooled
+                pools.append(pool_chains([paths[spec_of(chain).hash] for chain in chains]))
+    return pools
 
 
 def table_of(entry: ReportedRun) -> DocumentTable | None:

@@ -47,7 +47,7 @@ class Arrow(NamedTuple):
 class Drawing(NamedTuple):
     """Positions of the levels (ellipses, 1.7 wide and 0.9 high) and arrows in a picture of a network; y points up."""
 
-    places: dict[str, tuple[float, float]]  # name of a level → centre of its ellipse
+    positions: dict[str, tuple[float, float]]  # name of a level → centre of its ellipse
     rows: dict[str, str]  # name of a level → its number of rows, on two lines
     arrows: list[Arrow]
 

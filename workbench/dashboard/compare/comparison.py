@@ -56,7 +56,7 @@ class Comparison(Card):
         super().show(content, error)
         self.busy.say("")
         if content:
-            self.reference.offer(content[0].beside)
+            self.reference.offer(content[0].extra)
 
 
 @lru_cache(maxsize=32)
@@ -82,7 +82,7 @@ def comparison_card(
         picture,
         by_label_html(table_of(rows)),
         tuple(path for path, _ in runs),
-        beside=rows["label"].tolist(),
+        extra=rows["label"].tolist(),
     )
 
 

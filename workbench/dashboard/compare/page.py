@@ -219,7 +219,7 @@ class ComparePage:
             lambda: start_runs(self.store, request),
             self.settings.say,
             self.settings.refuse,
-            lambda started: self._draw_too([run.path for run in started]),
+            lambda runs: self._draw_too([run.path for run in runs]),
         )
 
     def _draw_too(self, paths: list[Path]) -> None:

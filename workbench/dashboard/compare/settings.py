@@ -139,7 +139,7 @@ class Settings:
             name: QueryParameter(
                 partial(self.text, name),
                 default,
-                lambda given, name=name: take(self.fields[name], given),
+                lambda value, name=name: take(self.fields[name], value),
             )
             for name, default in self._defaults.items()
         }

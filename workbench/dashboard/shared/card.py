@@ -31,7 +31,7 @@ class CardContent(NamedTuple):
     table: str = ""  # HTML
     paths: tuple[Path, ...] = ()  # folders of the runs in the picture
     controls: tuple[Control, ...] = ()  # of the view
-    beside: object = None  # what a subclass shows besides
+    extra: object = None  # what a subclass shows besides
     on_page: Picture | None = None  # what the page shows of the picture; None: all of it
 
 
@@ -40,13 +40,13 @@ LiveContent = tuple[CardContent, list[figure]]
 """The content of a card, and the figures of its picture for one session."""
 
 
-def live_content(shown: CardContent, picture_before: Picture | None = None) -> LiveContent:
+def live_content(content: CardContent, picture_before: Picture | None = None) -> LiveContent:
     """Return the content with new Bokeh figures of its picture, or none if that is ``picture_before``; safe in any thread."""
-    new = shown.picture is not None and shown.picture is not picture_before
-    figures = figures_of(shown.on_page or shown.picture) if new else []
+    new = content.picture is not None and content.picture is not picture_before
+    figures = figures_of(content.on_page or content.picture) if new else []
     for each in figures:
         each.stylesheets = [PICTURE_CSS]
-    return shown, figures
+    return content, figures
 
 
 class Card(PictureCard):
@@ -125,7 +125,7 @@ class Card(PictureCard):
             self.shown.sentence if error is None else message(sentence_of(error), "bad")
         )
         self.table.object = self.shown.table
-        self.results.visible = bool(self.shown.picture or self.shown.table or self.shown.beside)
+        self.results.visible = bool(self.shown.picture or self.shown.table or self.shown.extra)
         if self.results.visible and not self.results.objects:  # what is hidden needs no models
             self.results.objects = self._content
         self._see()
@@ -149,10 +149,10 @@ class Card(PictureCard):
             self.status.object = message(WAITING)
 
 
-def _picture_of(shown: CardContent) -> tuple[Picture, tuple[Path, ...]]:
-    if shown.picture is None:
+def _picture_of(content: CardContent) -> tuple[Picture, tuple[Path, ...]]:
+    if content.picture is None:
         raise FileError("there is no picture of this yet; wait, or choose other runs")
-    return shown.picture, shown.paths
+    return content.picture, content.paths
 
 
 def by_label_html(table: Table) -> str:

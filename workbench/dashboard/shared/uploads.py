@@ -131,7 +131,7 @@ class Upload(BrowserComponent):
         endings: Iterable[str] = ENDINGS,
         advice_text: str = "",
     ):
-        self.inbox = Inbox(lambda received: self.param.update(value=received))
+        self.inbox = Inbox(lambda file: self.param.update(value=file))
         rules, most = policy(), format_size(policy().max_upload)
         hint = f"Or drop it here: {kinds}, up to {most}." if rules.uploads else NO_ROUTE
         hint += f" {alternative.capitalize()}." * (bool(alternative) and rules.takes_paths)

@@ -94,7 +94,7 @@ class Documents(TopicCard):
     @property
     def content(self) -> dict:
         """Return a dict with the shown list and document, see `_documents_now`; empty if nothing is shown."""
-        return self.shown.beside or {}
+        return self.shown.extra or {}
 
     def follow(
         self, snapshot: SnapshotKey, topic: int, names: dict[int, str], query: str = ""
@@ -138,7 +138,7 @@ def documents_card(
         if content["content"] or content["shown"]
         else ""
     )
-    return CardContent(message(content["said"]), table=html, beside=content)
+    return CardContent(message(content["said"]), table=html, extra=content)
 
 
 def documents_html(content: dict, document: dict, sort: str = "") -> Markup:

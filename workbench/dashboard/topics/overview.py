@@ -257,10 +257,11 @@ def _view_picture(name: str, view: str, snapshot: SnapshotKey, written: int, **o
 def scores_of(snapshot: SnapshotKey) -> xr.Dataset:
     """Return sizes, u_mass, npmi, c_v and diversity of the topics at the last snapshot, which must be there."""
     run = counts_of(snapshot)
-    found = coherence(run, train_of(snapshot))
+    coherence_scores = coherence(run, train_of(snapshot))
     several = diversity(run)
-    return found.assign(
-        diversity=several["diversity"], share=topic_sizes(run)["share"].sel(topic=found["topic"])
+    return coherence_scores.assign(
+        diversity=several["diversity"],
+        share=topic_sizes(run)["share"].sel(topic=coherence_scores["topic"]),
     ).assign_attrs(several.attrs)
 
 

@@ -152,7 +152,7 @@ class TopicsPage:
         self.documents = Documents(
             self.handover,
             self.find,
-            lambda one: self._leave_out([self.documents], f"document {one}", document=NONE),
+            lambda number: self._leave_out([self.documents], f"document {number}", document=NONE),
             self.editing.leave_out,
             self._file(files.documents_file),
         )
@@ -454,9 +454,9 @@ class TopicsPage:
         """Return the query parameter of the page's address for the number of a topic, document or page in all ``views``."""
 
         def take(number: str) -> bool:
-            if known := whole_number_of(number) >= max(default, 0):
+            if is_valid := whole_number_of(number) >= max(default, 0):
                 self._set(views, **{name: int(number)})
-            return known
+            return is_valid
 
         def current() -> str:
             number = getattr(view, name)

@@ -169,14 +169,14 @@ class InferredDocuments(NamedTuple):
 
     snapshot: SnapshotKey
     corpus: Corpus
-    inferred: xr.Dataset
+    inference: xr.Dataset
     # the text, if it is a single one and short enough to be shown
     raw: str | None
 
     def csv(self) -> File:
         """Return a CSV file with the theta of every document."""
-        theta = self.inferred["theta"]
-        columns = {name: self.inferred[name].values for name in ("n_tokens", "out_of_vocabulary")}
+        theta = self.inference["theta"]
+        columns = {name: self.inference[name].values for name in ("n_tokens", "out_of_vocabulary")}
         table = pd.DataFrame(
             {"document": self.corpus.titles}
             | columns
@@ -274,7 +274,7 @@ def unseen_card(
     documents: InferredDocuments, document: int, topic: int, labels: dict[int, str]
 ) -> CardContent:
     """Return the card's content: the share of tokens unknown to the run, the list of documents, and one document."""
-    n, rate = documents.corpus.n_documents, documents.inferred.attrs["out_of_vocabulary"]
+    n, rate = documents.corpus.n_documents, documents.inference.attrs["out_of_vocabulary"]
     limit_note = f" The first {MOST_LISTED} are listed; the CSV has all." if n > MOST_LISTED else ""
     sentence = (
         f"{n:,} document{'s' if n != 1 else ''} under the topics of {documents.snapshot.path.name}: {100 * rate:.1f} % of "
@@ -289,7 +289,7 @@ def unseen_card(
 def listing_of(documents: InferredDocuments) -> dict:
     """Return a dict with the list of documents, from which `documents_html` makes HTML."""
     unknown, tokens = (
-        documents.inferred[name].values[:MOST_LISTED].tolist()
+        documents.inference[name].values[:MOST_LISTED].tolist()
         for name in ("out_of_vocabulary", "n_tokens")
     )
     rows = [
@@ -311,7 +311,7 @@ def unseen_document(
 ) -> dict:
     """Return a document as a dict, from which `documents_html` makes HTML: its text if available, else its words by count."""
     counting = run_of(documents.snapshot).spec.counted or {}
-    run, theta = counts_of(documents.snapshot), documents.inferred["theta"].values[document]
+    run, theta = counts_of(documents.snapshot), documents.inference["theta"].values[document]
     single_document = documents.corpus.of_documents([document])
     n_types, bag = single_document.n_pairs, documents.raw is None
     if bag:
