@@ -48,7 +48,7 @@ def test_the_count_of_a_document_has_the_responsibilities_of_its_engine(card):
         "n_dk of document 1 and topic 1, cvb: 4 tokens" in card.status.object
         and "prior a = 0.7." in card.status.object
     )
-    assert card.shown.picture.title == "Approximations of the expectation of ψ(a + n)"
+    assert card.card_content.picture.title == "Approximations of the expectation of ψ(a + n)"
     set_fields(card, which=2, topic=2, responsibilities="svb-cgs")
     assert shown(card) == wanted(answer_of(TOY, "svb-cgs")["token_topic"].values[4:, 1], 0.4)
 
@@ -128,6 +128,6 @@ def test_a_link_sets_the_fields(card):
 
 
 def test_its_table_is_that_of_the_count_and_gone_with_it(card):
-    assert sum("improved" in row for row in card.shown.picture.rows) > 1
+    assert sum("improved" in row for row in card.card_content.picture.rows) > 1
     set_fields(card, which=9)
-    assert card.shown.picture is None
+    assert card.card_content.picture is None

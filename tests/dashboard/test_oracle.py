@@ -139,9 +139,9 @@ def test_a_link_has_the_toy_and_the_count_and_gives_them_back(page):
 
 
 def test_downloads_are_of_what_is_shown(page):
-    assert page.exact.shown.picture.name == "exact-posterior"
+    assert page.exact.card_content.picture.name == "exact-posterior"
     table, figure = (
-        picture_file(page.engines.shown.picture, None, form) for form in ("csv", "svg")
+        picture_file(page.engines.card_content.picture, None, form) for form in ("csv", "svg")
     )
     assert (table.name, figure.name) == ("toy-bounds.csv", "toy-bounds.svg")
     assert b"<svg" in figure.content

@@ -134,10 +134,10 @@ def test_the_cost_that_is_chosen_is_drawn(drawn, opened, queued):
     for path in queued:
         carry_on(path)
     page.tick()
-    by_seconds = page.cards[0].shown.picture
+    by_seconds = page.cards[0].card_content.picture
     page.fields["cost"].value = "updates"
     page.tick()
-    assert by_seconds and page.cards[0].shown.picture != by_seconds
+    assert by_seconds and page.cards[0].card_content.picture != by_seconds
 
 
 def test_mistakes_stand_under_their_fields_and_nothing_is_started(page, store):

@@ -283,6 +283,6 @@ def test_runs_are_found_by_words_and_keys(table, query, found, reading_of):
 def test_columns_and_groups_are_offered_and_chosen(table, reading_of):
     table.show((reading_of("a", label="svb-cgs r=1"), reading_of("b", n_topics=20)))
     assert {"None": "", "Engine": "engine", "K": "K"}.items() <= table.groups.options.items()
-    table.groups.value, table.shown.value = "K", ["engine", "state"]
+    table.groups.value, table.column_choice.value = "K", ["engine", "state"]
     assert table.group == "K" and [name for name, *_ in table.heads] == ["run", "state", "engine"]
     assert table.parameters()["columns"].current() == "engine,state"

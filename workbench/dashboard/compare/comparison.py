@@ -47,7 +47,7 @@ class Comparison(Card):
     def follow(self, runs: RunIterations, target: float | None) -> None:
         """Compute the comparison of these runs in the background, unless the last request was the same."""
         request = runs, target or None, self.reference.value or None
-        if self.shown.table and self.shown.paths != tuple(path for path, _ in runs):
+        if self.card_content.table and self.card_content.paths != tuple(path for path, _ in runs):
             self.busy.say(f"{len(runs)} runs are being compared; the table shows those before …")
         self.bring(request, partial(comparison_card, *request), WAITING)
 

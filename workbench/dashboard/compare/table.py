@@ -118,7 +118,7 @@ class RunTable(BrowserComponent):
         )
         self.groups = styled(pn.widgets.Select(label="Group runs by", width=150))
         fold_button = styled(Toggles(label="More of the table", options=["Columns"]))
-        self.shown = styled(
+        self.column_choice = styled(
             Toggles(label="Columns of the table", visible=pn.bind(bool, fold_button))
         )
         self.status = text(css_classes=["wb-mid"])
@@ -127,7 +127,7 @@ class RunTable(BrowserComponent):
             with_label(self.groups),
             fold_button,
             self.status,
-            self.shown,
+            self.column_choice,
             kind="wb-bar",
             visible=False,
         )
@@ -135,7 +135,7 @@ class RunTable(BrowserComponent):
         for widget, name, attribute in (
             (self.search, "value_input", "query"),
             (self.groups, "value", "group"),
-            (self.shown, "value", "columns"),
+            (self.column_choice, "value", "columns"),
         ):
             widget.param.watch(
                 lambda event, attribute=attribute: setattr(self, attribute, event.new), name
@@ -235,7 +235,7 @@ class RunTable(BrowserComponent):
         groups = {title: name for name, title in settings.items()} | GROUPS
         self.groups.param.update(options=GROUPS | groups, value=self.group)
         titles = TITLES | settings | TITLES
-        self.shown.param.update(
+        self.column_choice.param.update(
             options={title: name for name, title in titles.items()}, value=self.columns
         )
         self.heads = [["run", "Run", ""]] + [

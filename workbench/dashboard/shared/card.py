@@ -74,7 +74,7 @@ class Card(PictureCard):
         has_picture: bool = True,
     ):
         super().__init__(on_change, styled)
-        self.shown, self._task, self._hides = CardContent(), LatestTask(self.workers), hides
+        self.card_content, self._task, self._hides = CardContent(), LatestTask(self.workers), hides
         self.status, self.figure = text(sizing_mode="stretch_width"), column(kind="wb-figures")
         self.bar = column(kind="wb-bar")  # a Row would be as wide as all its parts
         self.caption = text(sizing_mode="stretch_width", styles={"color": "var(--wb-muted)"})
@@ -84,7 +84,7 @@ class Card(PictureCard):
         )
         makers = ({"CSV": csv} if csv else {}) | (more_files or {})
         self.files = (
-            picture_downloads(handover, lambda: partial(_picture_of, self.shown), makers)
+            picture_downloads(handover, lambda: partial(_picture_of, self.card_content), makers)
             if has_picture
             else Downloads(handover, makers)
         )
@@ -112,24 +112,26 @@ class Card(PictureCard):
 
         def on_start() -> None:
             self.pending = True
-            if waiting_text and not (self.shown.picture or self.shown.table):
+            if waiting_text and not (self.card_content.picture or self.card_content.table):
                 with_lock(self._task.document, show_waiting)  # else it may be sent after the result
 
         self._task.submit(key, lambda: live_content(work(), picture_before), self.show, on_start)
 
     def show(self, content: LiveContent | None, error: Exception | None = None) -> None:
         """Show the content, or the error instead."""
-        self.shown, figures = content or (CardContent(), [])
+        self.card_content, figures = content or (CardContent(), [])
         self.pending = False
         self.status.object = (
-            self.shown.sentence if error is None else message(sentence_of(error), "bad")
+            self.card_content.sentence if error is None else message(sentence_of(error), "bad")
         )
-        self.table.object = self.shown.table
-        self.results.visible = bool(self.shown.picture or self.shown.table or self.shown.extra)
+        self.table.object = self.card_content.table
+        self.results.visible = bool(
+            self.card_content.picture or self.card_content.table or self.card_content.extra
+        )
         if self.results.visible and not self.results.objects:  # what is hidden needs no models
             self.results.objects = self._content
         self._see()
-        self.draw(self.shown.picture, self.shown.controls, figures)
+        self.draw(self.card_content.picture, self.card_content.controls, figures)
 
     def _see(self) -> None:
         """Show a card that hides, if it has something to show, else hide it."""

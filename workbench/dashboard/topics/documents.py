@@ -94,7 +94,7 @@ class Documents(TopicCard):
     @property
     def content(self) -> dict:
         """Return a dict with the shown list and document, see `_documents_now`; empty if nothing is shown."""
-        return self.shown.extra or {}
+        return self.card_content.extra or {}
 
     def follow(
         self, snapshot: SnapshotKey, topic: int, names: dict[int, str], query: str = ""

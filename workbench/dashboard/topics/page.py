@@ -307,7 +307,7 @@ class TopicsPage:
         for card in (self.map, self.words, self.topics, self.documents, self.matching, self.unseen):
             card.view.visible = has_topics
         self.sizes.view.visible = (
-            self.snapshot() is not None and NO_TOPICS not in self.sizes.shown.sentence
+            self.snapshot() is not None and NO_TOPICS not in self.sizes.card_content.sentence
         )
         is_chosen = has_topics and self.map.chosen in self._topics.numbers
         self.all.visible, self.label.visible = is_chosen, is_chosen and not policy().read_only

@@ -85,7 +85,7 @@ class Recorded(Card):
         """Return what decides the figures: the run, its recorded iterations and labels, and the chosen options."""
         snapshot, n_rows, written = self._arguments
         # an initial value is what is drawn without it, before the controls are known
-        initial = {control.option: control.value for control in self.shown.controls}
+        initial = {control.option: control.value for control in self.card_content.controls}
         changed_options = (pair for pair in self.options.items() if pair[1] != initial.get(pair[0]))
         return snapshot, written, changes(n_rows, MOST_TIMES), tuple(changed_options)
 
