@@ -1,6 +1,7 @@
 """What a visitor takes away."""
 
 import io
+import re
 import zipfile
 from functools import partial
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import workbench as wb
 from workbench.dashboard.compare import files
 from workbench.dashboard.compare.charts import MEASURES
 from workbench.dashboard.compare.curve import FigureState
@@ -234,3 +236,24 @@ def test_what_goes_wrong_is_a_sentence_and_the_button_can_be_pressed_again():
     downloads = Downloads(Handover(), {"CSV": lambda: lambda: 1 / 0})
     downloads.buttons["CSV"].clicks += 1
     assert "Division by zero" in downloads.status.object and not downloads.buttons["CSV"].disabled
+
+
+def test_a_report_for_readers_is_on_the_first_run_with_topics_and_others_of_its_corpus(
+    new_run, tmp_path, undrawn, ruled
+):
+    file = tmp_path / "a folder" / "mine.csv"
+    file.parent.mkdir()
+    file.write_text("text\n" + "apples pears plums\nred green blue red\n" * 20)
+    settings = {"n_iterations": 3, "store": tmp_path / "runs", "progress": False}
+    train = wb.load_corpus(str(file))
+    less = wb.hold_out_tokens(train, 0.2, seed=1)[0]
+    for name, corpus in {"run-a": train, "run-b": less, "run-c": train}.items():
+        engine = "cgs" if name == "run-c" else "svb"
+        wb.fit(corpus, engine, 2, name=name, **settings)
+    runs = tuple((tmp_path / "runs" / name, name, "") for name in ("run-a", "run-b", "run-c"))
+    ruled(others=True)
+    content = files.report_file(
+        FigureState(runs, "seconds", "both", (0.0, 1.0), (0.0, 1.0)), "readers"
+    ).content.decode()
+    assert "run-b" not in content and {"run-a", "run-c"} <= set(re.findall("run-.", content))
+    assert str(file.parent) not in content and "mine.csv" in content

@@ -5,6 +5,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ from workbench.models import VARIABLES
 from workbench.numbers import format_size
 from workbench.report import export_run, write_report
 from workbench.report.export import FORMATS
-from workbench.report.page import RESEARCHERS
+from workbench.report.page import READERS, RESEARCHERS
 from workbench.runs.execution.run import Run
 from workbench.views import Picture
 from workbench.views.elements import (
@@ -169,14 +170,22 @@ def _lines(
 
 
 def report_file(state: FigureState, audience: str = RESEARCHERS) -> File:
-    """Return the report on the drawn runs, for readers on the first of them."""
+    """Return the report on the drawn runs, for readers on the first with topics, and on further ones of its training corpus."""
     _require_runs(state)
+    runs = [Run(path) for path, *_ in state.runs]
+    if audience == READERS:
+        with_topics = [run for run in runs if "topic" in run.dataset().coords] or runs[:1]
+        runs = [run for run in with_topics if run.spec.train == with_topics[0].spec.train]
     with tempfile.TemporaryDirectory() as folder:
-        runs, file = [path for path, *_ in state.runs], Path(folder) / "report.html"
-        content = write_report(runs, file, audience=audience).read_text()
+        content = write_report(
+            [run.path for run in runs], Path(folder) / "report.html", audience=audience
+        ).read_text()
     if policy().others:  # who are not told where files lie
-        for home in (*(path.resolve().parent for path, *_ in state.runs), *data_folders()):
-            content = content.replace(str(home), home.name)
+        files = [(run.spec.reading or {}).get("path") for run in runs]
+        homes = [Path(file).parent for file in filter(None, files)]
+        for home in (*(run.path.resolve().parent for run in runs), *homes, *data_folders()):
+            for text in (str(home), escape(str(home))):
+                content = content.replace(text, home.name)
     name = "report" if audience == RESEARCHERS else "readers"
     return File(f"{name}-{_corpora(state)}-{_number_of_runs(state.runs)}.html", content.encode())
 
