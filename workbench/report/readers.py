@@ -3,13 +3,18 @@
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
 import xarray as xr
 from markupsafe import Markup
 
 from workbench.corpus.document_table import DocumentTable
+from workbench.data.available_memory import available_memory
+from workbench.engines.engine import HYBRID, SAMPLER
 from workbench.measures import (
+    MeasureError,
     representative_documents,
     token_topics,
     top_words,
@@ -19,13 +24,21 @@ from workbench.measures.consensus import found_again
 from workbench.measures.documents import distinct_columns, text_of
 from workbench.measures.groups import columns_of, run_with_counts
 from workbench.measures.tables import topic_entries
-from workbench.measures.topics import share_intervals
+from workbench.measures.topics import FEWEST_DRAWS, share_intervals, used_topics
 from workbench.numbers import format_interval
 from workbench.report.commands import commands, missing_in_commands, wrapped
 from workbench.report.files import ReportError
 from workbench.report.gathering import ReportedRun, corpora_of, stores_of, table_of
-from workbench.report.method import about_corpus, cautions, commands_of_edits, method
+from workbench.report.method import (
+    about_corpus,
+    cautions,
+    commands_of_edits,
+    counted,
+    method,
+    with_hidden,
+)
 from workbench.report.rendering import drawn_figures, render
+from workbench.runs.execution.run import Run
 from workbench.tables import Column, Table, numbers
 from workbench.views import Picture, SideBySide
 from workbench.views.coloured_words import text_coloured
@@ -41,13 +54,16 @@ N_PASSAGES, N_CANDIDATES = 3, 12
 LEAST_SHARE = 0.002
 """Smallest share of a topic with passages; of an HDP many topics have a few words."""
 LETTERS, MOST_TEXT = 340, 200_000
-"""Letters of a passage, and of the longest text that is searched for one."""
+"""Letters of a passage, and of the beginning of a text that is searched for one."""
 MOST_TITLE, MOST_VALUE, MOST_COLUMNS = 100, 40, 4
 """Letters of a title and of a value of a column, and number of columns, under a passage."""
 MOST_GROUPINGS = 3
 """Maximum of columns by which topics are drawn."""
-LINK = Markup('<a href="#topic-{}">{}</a>')
+LINK = Markup('<a href="#topic-{}" dir="auto">{}</a>')
 NAMES = "The last commands name the runs as this store does; reproduced runs may have other names."
+TABLE = re.compile("in the table|One run of each label")
+"""What a sentence of a caption has that is of no use without a table or further labels."""
+TEXT = Markup('<span dir="auto">{}</span>')
 SENTENCE = re.compile(r"(?<=[^\sA-Z][.!?])\s+|\s*\n\s*\n\s*|(?<=[。！？])")
 """What stands between two sentences; a point after a capital letter ends an abbreviation."""
 
@@ -58,6 +74,8 @@ def readers_page(reported: list[ReportedRun], title: str | None, progress: bool)
     Raises MeasureError for a run without topics of documents, and ReportError for runs on another training corpus.
     """
     first, *others = reported
+    if first.path is not None and "n_dk" not in first.dataset:
+        Run(first.path).edited()  # raises the error that says what is missing, such as the corpus
     run, table = run_with_counts(first.dataset), table_of(first)
     columns = distinct_columns(run, table)
     entry = first._replace(dataset=_with_name_of_label(run, columns))
@@ -66,25 +84,54 @@ def readers_page(reported: list[ReportedRun], title: str | None, progress: bool)
             f"further runs tell which topics of {run.attrs['name']} are found again, so they are on its training corpus; "
             f"{apart[0].dataset.attrs['name']} is on another; leave it out"
         )
-    again = found_again(run, [other.dataset for other in others]) if others else None
-    drawn, names = share_intervals(run), names_of_topics(run, 3, 60)
+    names = names_of_topics(run, 3, 60)
     entries, stores = topic_entries(run, N_LISTED, RELEVANCE), stores_of(reported)
+    all_of_topics = [with_hidden(each) for each in reported]
+    whole = all_of_topics[0]
+    drawn = share_intervals(run) if len(entries) > 1 else None
+    if drawn is not None:
+        entries = _with_means(entries, run, drawn.attrs["n_draws"])
+    again = _again(reported, all_of_topics, [one["topic"] for one in entries]) if others else None
+    if again is not None and "low" in again:  # the share of this run is that of the table
+        shown = xr.DataArray([one["share"] for one in entries], again["low"].coords, "topic")
+        again["low"], again["high"] = (
+            np.minimum(again["low"], shown),
+            np.maximum(again["high"], shown),
+        )
     quoted = [one for one in entries if one["share"] >= LEAST_SHARE]
+    words = top_words(run, N_WORDS, RELEVANCE)["word"]
+    chosen = _in_memory(run if whole is None else whole)
     return render(
         TEMPLATE,
         title=title or f"Topics of {entry.spec.corpus}",
-        n_topics=len(entries),
+        n_topics=counted(len(entries), "topic"),
         name=run.attrs["name"],
         corpus=about_corpus(entry, [*columns][1:]),
         table=Markup(_topic_table(entries, drawn, again, names).html()),
-        intervals=_about_intervals(drawn, again, len(others)),
-        topics=[_topic(entry, one, names, table, columns) for one in quoted],
-        n_unquoted=len(entries) - len(quoted),
-        least_share=f"{LEAST_SHARE:.1%}",
+        intervals=_about_intervals(entry, drawn, again, len(others), len(entries)),
+        topics=[
+            {
+                "number": one["topic"],
+                "name": names[one["topic"]],
+                "description": topic_descriptions(run).get(one["topic"], ""),
+                "colour": topic_colours(run)(one["topic"]),
+                "share": f"{100 * one['share']:.1f} %",
+                "words": ", ".join(map(str, listed := words.sel(topic=one["topic"]).values)),
+                "passages": _passages(
+                    entry._replace(dataset=chosen),
+                    one["topic"],
+                    {str(word).lower() for word in listed},
+                    table,
+                    columns,
+                ),
+            }
+            for one in quoted
+        ],
+        unquoted=_unquoted(len(entries) - len(quoted)),
         has_texts=table is not None and table.texts is not None,
         figures=drawn_figures(_pictures(entry), progress),
         method=method(entry),
-        cautions=cautions(reported, again, names),
+        cautions=cautions(reported, whole, again, names),
         commands="\n".join(
             [
                 *(wrapped(line) for line in commands([each.spec for each in reported], stores)),
@@ -98,13 +145,65 @@ def readers_page(reported: list[ReportedRun], title: str | None, progress: bool)
     )
 
 
+def _unquoted(n: int) -> str:
+    """Return a sentence on the number of topics that are too small for passages; "" for none."""
+    if not n:
+        return ""
+    return f"{counted(n, 'topic')} with less than {LEAST_SHARE:.1%} of the words {'is' if n == 1 else 'are'} left out here."
+
+
+def _again(
+    reported: list[ReportedRun], all_of_topics: list[xr.Dataset | None], shown: list[int]
+) -> xr.Dataset:
+    """Return in how many other runs the shown topics are found, hidden topics included, and the range of their shares.
+
+    ``all_of_topics``: `with_hidden` of each run. The range is left out if topics are hidden, as the other shares are then of
+    the words of the topics that are shown, and if there is a single topic.
+    """
+    runs = [
+        each.dataset if whole is None else whole
+        for each, whole in zip(reported, all_of_topics, strict=True)
+    ]
+    again = found_again(runs[0], runs[1:]).sel(topic=shown)
+    none_hidden = all(
+        each.dataset is whole for each, whole in zip(reported, all_of_topics, strict=True)
+    )
+    return again if none_hidden and len(shown) > 1 else again.drop_vars(["low", "high"])
+
+
+def _with_means(entries: list[dict], run: xr.Dataset, n_draws: int) -> list[dict]:
+    """Return the topics with their mean share in the last draws, those that have the intervals, and in its order.
+
+    Topics that people put first precede.
+    """
+    sizes = run["n_k"].values[-n_draws:]
+    means = (sizes / sizes.sum(axis=1, keepdims=True)).mean(axis=0)
+    share_of = dict(zip(run["topic"].values.tolist(), means.tolist(), strict=True))
+    n_first = len({*np.atleast_1d(run.attrs.get("first", [])).tolist()} & {*share_of})
+    found = [one | {"share": share_of[one["topic"]]} for one in entries]
+    return found[:n_first] + sorted(found[n_first:], key=lambda one: -one["share"])
+
+
+def _in_memory(run: xr.Dataset) -> xr.Dataset:
+    """Return a run at its last snapshot with the arrays that choose passages read once, if they fit into memory."""
+    last = used_topics(run.isel(snapshot=[-1]))
+    needed = [last[name] for name in ("n_kw", "n_dk", "theta", "phi") if name in last]
+    if sum(values.nbytes for values in needed) > available_memory().n_bytes / 4:
+        return last
+    return last.assign({values.name: values.compute() for values in needed})
+
+
 def _with_name_of_label(run: xr.Dataset, columns: Mapping[str, Sequence]) -> xr.Dataset:
-    """Return the run with the labels of its documents called as the equal column of their file, if there is one."""
+    """Return the run with the labels of its documents called as the equal column of their file, if there is one.
+
+    A column with a name that is taken, as time, is left as it is.
+    """
     if "document_label" not in run.coords or "label" in columns:
         return run
     labels = [text_of(value) for value in run["document_label"].values]
     same = (name for name in columns if labels == [*map(text_of, columns[name])])
-    return run.rename(document_label=f"document_{next(same)}")
+    name = f"document_{next(same, 'label')}"
+    return run if name == "document_time" or name in run.coords else run.rename(document_label=name)
 
 
 def _topic_table(
@@ -126,12 +225,12 @@ def _topic_table(
         {
             "name": LINK.format(one["topic"], names[one["topic"]])
             if one["share"] >= LEAST_SHARE
-            else names[one["topic"]],
+            else TEXT.format(names[one["topic"]]),
             "share": one["share"],
             "interval": _interval(drawn, one["topic"]),
             "again": None if again is None else int(again["n_found"].sel(topic=one["topic"])),
             "range": _interval(again, one["topic"]),
-            "words": ", ".join(one["words"]),
+            "words": TEXT.format(", ".join(one["words"])),
         }
         for one in entries
     ]
@@ -140,50 +239,51 @@ def _topic_table(
 
 def _interval(ends: xr.Dataset | None, topic: int) -> str:
     """Return the interval of a topic's share in per cent as text; "" without one."""
-    if ends is None:
+    if ends is None or "low" not in ends:
         return ""
     low, high = (100 * float(ends[end].sel(topic=topic)) for end in ("low", "high"))
     return format_interval(low, high)
 
 
-def _about_intervals(drawn: xr.Dataset | None, again: xr.Dataset | None, n_others: int) -> str:
+def _about_intervals(
+    entry: ReportedRun,
+    drawn: xr.Dataset | None,
+    again: xr.Dataset | None,
+    n_others: int,
+    n_topics: int,
+) -> str:
     """Return sentences about the intervals of the shares in the table, or that there is none and why."""
     sentences = []
     if drawn is not None:
         sentences.append(
-            f"95 % of draws: the share lies between these per cent in 95 % of {drawn.attrs['n_draws']:,} states that the "
-            "computation went through after it had settled."
+            f"The share is the mean of {drawn.attrs['n_draws']:,} states of the computation in the second half of the run, and "
+            "in 95 % of these states it lies between the per cent under “95 % of draws”."
         )
     if again is not None:
-        sentences.append(
-            f"In other runs: how many of {n_others} further computations with other random starts or settings find a topic "
-            "with nearly the same words, and the least and largest share in per cent that it has in any of them."
+        other = (
+            "whether one further computation with another random start or setting finds a topic with nearly the same words (1) "
+            "or not (0)"
+            if n_others == 1
+            else f"how many of {n_others} further computations with other random starts or settings find a topic with nearly "
+            "the same words"
         )
-    return " ".join(sentences) or (
-        "The shares have no interval: this run gives one estimate and no draws. Runs with other seeds would show how much of "
-        "a share is chance."
-    )
+        ranges = ", and the least and largest share in per cent that it has in any of them"
+        sentences.append(f"In other runs: {other}{ranges * ('low' in again)}.")
+    return " ".join(sentences) or f"The shares have no interval: {_why_none(entry, n_topics)}"
 
 
-def _topic(
-    entry: ReportedRun,
-    one: dict,
-    names: Mapping[int, str],
-    table: DocumentTable | None,
-    columns: Mapping[str, Sequence],
-) -> dict:
-    """Return name, description, colour, share, words and passages of a topic for the page."""
-    run, topic = entry.dataset, one["topic"]
-    words = top_words(run, N_WORDS, RELEVANCE, topic)["word"].values
-    return {
-        "number": topic,
-        "name": names[topic],
-        "description": topic_descriptions(run).get(topic, ""),
-        "colour": topic_colours(run)(topic),
-        "share": f"{100 * one['share']:.1f} %",
-        "words": ", ".join(map(str, words)),
-        "passages": _passages(entry, topic, {str(word).lower() for word in words}, table, columns),
-    }
+def _why_none(entry: ReportedRun, n_topics: int) -> str:
+    """Return the reason why the shares of a run's topics have no interval over draws, and what would give one."""
+    engine = entry.spec.parts()[0]
+    if n_topics == 1:
+        return "the one topic has all words."
+    if engine.kind == HYBRID:
+        return "only a part of the words is sampled by this engine."
+    if engine.kind != SAMPLER:
+        return "this run gives one estimate and no draws. Runs with other seeds would show how much of a share is chance."
+    if engine.grows:
+        return "the numbers of topics change from draw to draw with this sampler."
+    return f"fewer than {FEWEST_DRAWS} states were recorded after burn-in in the second half of the run; a longer run has one."
 
 
 def _passages(
@@ -197,16 +297,17 @@ def _passages(
     run, corpus = entry.dataset, entry.corpora[0]
     best, passages = representative_documents(run, topic, N_CANDIDATES), {}
     texts = None if table is None or corpus is None else table.texts
-    candidates = list(zip(best["document"].values.tolist(), best["theta"].values, strict=True))
+    shares = best["n_topic_tokens"].values / best["n_tokens"].values
+    candidates = list(zip(best["document"].values.tolist(), shares, strict=True))
     titles = [str(title) for title in best["title"].values]
     # other titles first: copies of a story have the same
     order = sorted(range(len(titles)), key=lambda place: titles[:place].count(titles[place]))
     for document, share in (candidates[place] for place in order):
         title, *values = ((name, text_of(column[document])) for name, column in columns.items())
         pieces = []
-        if texts is not None and texts[document] and len(texts[document]) <= MOST_TEXT:
+        if texts is not None and texts[document]:
             tokens = token_topics(run, corpus, document)
-            pieces = text_coloured(texts[document], tokens, table.counted) or []
+            pieces = text_coloured(texts[document][:MOST_TEXT], tokens, table.counted) or []
         made = {
             "pieces": passage(pieces, topic, listed) if pieces else [],
             "title": fitting(title[1], MOST_TITLE),
@@ -262,10 +363,20 @@ def _pictures(entry: ReportedRun) -> list[Picture]:
     run = entry.dataset
     shown = SideBySide([run], 2, corpora_of([entry]))
     by_group, effects = view_named("topics-by-group"), view_named("effects")
-    found = view_named("topics-over-time").pictures(shown)
+    found = []
+    with suppress(MeasureError):  # a column called time that is none
+        found += view_named("topics-over-time").pictures(shown)
     for number, column in enumerate(columns_of(run)[:MOST_GROUPINGS]):
         found += [
             replace(picture, name=f"{picture.name}-{number}", title=f"{picture.title}, {column}")
             for picture in by_group.pictures(shown, by=column)
         ]
-    return found + (effects.pictures(shown, beside=ALL) or effects.pictures(shown))
+    found += effects.pictures(shown, beside=ALL) or effects.pictures(shown)
+    return [replace(picture, caption=_without_table(picture.caption)) for picture in found]
+
+
+def _without_table(caption: str) -> str:
+    """Return a caption without what it says of a table of numbers, and of runs of other labels, which this page lacks."""
+    caption = re.sub("[;,] the table has all", "", caption)
+    kept = [part for part in caption.rstrip(".").split(". ") if not TABLE.search(part)]
+    return f"{'. '.join(kept)}."
