@@ -119,6 +119,8 @@ def test_edited_and_labelled_topics_are_shown_and_made_again(fleet, tmp_path):
         best["n_topic_tokens"].values, best["n_tokens"].values, strict=True
     ):
         assert f"{of_topic / of_all:.0%} of its words" in text
+    _, of_dataset = page_of(run.edited(), tmp_path)
+    assert "of its words in the topics shown" in of_dataset and "counted words. " not in of_dataset
     both = [run, wb.Run(tmp_path / "runs" / "sea-1")]
     both[1].edit("order 1")
     _, text = page_of(both, tmp_path)

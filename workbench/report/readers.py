@@ -34,6 +34,8 @@ from workbench.report.method import (
     cautions,
     commands_of_edits,
     counted,
+    edits_of,
+    hides,
     method,
     with_hidden,
 )
@@ -256,8 +258,8 @@ def _about_intervals(
     sentences = []
     if drawn is not None:
         sentences.append(
-            f"The share is the mean of {drawn.attrs['n_draws']:,} states of the computation in the second half of the run, and "
-            "in 95 % of these states it lies between the per cent under “95 % of draws”."
+            f"The share is the mean of {drawn.attrs['n_draws']:,} states of the computation in the second half of the run. "
+            "95 % of draws: the share lies between these per cent in 95 % of these states."
         )
     if again is not None:
         other = (
@@ -267,8 +269,11 @@ def _about_intervals(
             else f"how many of {n_others} further computations with other random starts or settings find a topic with nearly "
             "the same words"
         )
-        ranges = ", and the least and largest share in per cent that it has in any of them"
-        sentences.append(f"In other runs: {other}{ranges * ('low' in again)}.")
+        sentences.append(f"In other runs: {other}.")
+        if "low" in again:
+            sentences.append(
+                "Share in all runs: the least and the largest share in per cent, in this run and in those that find the topic."
+            )
     return " ".join(sentences) or f"The shares have no interval: {_why_none(entry, n_topics)}"
 
 
@@ -297,6 +302,7 @@ def _passages(
     run, corpus = entry.dataset, entry.corpora[0]
     best, passages = representative_documents(run, topic, N_CANDIDATES), {}
     texts = None if table is None or corpus is None else table.texts
+    is_part = entry.path is None and any(map(hides, edits_of(entry)))
     shares = best["n_topic_tokens"].values / best["n_tokens"].values
     candidates = list(zip(best["document"].values.tolist(), shares, strict=True))
     titles = [str(title) for title in best["title"].values]
@@ -312,7 +318,7 @@ def _passages(
             "pieces": passage(pieces, topic, listed) if pieces else [],
             "title": fitting(title[1], MOST_TITLE),
             "about": [
-                f"{share:.0%} of its words",
+                f"{share:.0%} of its words{' in the topics shown' * is_part}",
                 *(fitting(" ".join(pair), MOST_VALUE) for pair in values[:MOST_COLUMNS] if pair[1]),
             ],
         }
