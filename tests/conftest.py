@@ -50,7 +50,7 @@ def held_out(halves):
 def undrawn(monkeypatch):
     """For tests of words alone: every figure of a report is an empty picture."""
     from workbench.report import rendering
-    from workbench.report.drawing import inline
+    from workbench.report.drawing import inline_svg
 
     empty = b'<?xml version="1.0"?><svg width="1pt" height="1pt" viewBox="0 0 1 1"></svg>'
 
@@ -60,7 +60,7 @@ def undrawn(monkeypatch):
     for module in ("workbench.report.rendering", "workbench.report.figures"):
         monkeypatch.setattr(f"{module}.draw", draw)
     monkeypatch.setattr(
-        rendering, "inline", lambda svg, name, title, hover: inline(svg, name, title)
+        rendering, "inline_svg", lambda svg, name, title, hover: inline_svg(svg, name, title)
     )
 
 

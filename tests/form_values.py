@@ -49,7 +49,7 @@ REST = {  # name: (what is chosen or typed, of a run's spec and training corpus,
     "phrases": (
         "red green, blue red",
         lambda spec, train: set(train.vocabulary),
-        {"red_green", "blue_red", "blue", "red"},
+        {"red_green", "blue_red", "blue", "red", "green"},
         {"text": "body"},
     ),
     "segmenter": (

@@ -271,10 +271,10 @@ def test_in_the_preview_of_a_file(served, hostile, tmp_path):
 def test_in_links(store, served, hostile):
     packs, turn = list(packed()), count()
     pages = (
-        ("compare", ComparePage(store).parts, "Corpus", "find"),
-        ("sweep", SweepPage(store).parts, "Corpus", "path"),
-        ("topics", TopicsPage(store)._parts, "Topics of", "find"),
-        ("oracle", OraclePage().parts, "Toy", "counts"),
+        ("compare", ComparePage(store).parameters, "Corpus", "find"),
+        ("sweep", SweepPage(store).parameters, "Corpus", "path"),
+        ("topics", TopicsPage(store)._parameters, "Topics of", "find"),
+        ("oracle", OraclePage().parameters, "Toy", "counts"),
     )
     for name, parts, drawn, known in pages:
         texts = [parameter for parameter, part in parts.items() if part.take(STRINGS[0])]
@@ -338,8 +338,10 @@ def test_in_the_view_of_a_notebook(store, hostile, tmp_path):
 def test_in_the_sliders_of_a_notebook(store, hostile, tmp_path):
     cell = Tune(tmp_path / STRINGS[0].replace("/", ""), ["cgs"], store)
     cell.start.clicks += 1
-    until(lambda: "onerror" in cell.said.object, "the corpus that is not there is told")
+    until(lambda: "onerror" in cell.status.object, "the corpus that is not there is told")
     pn.io.save.save(
-        column(cell.said, cell.engines, kind="wb-card"), tmp_path / "tune.html", resources="inline"
+        column(cell.status, cell.engines, kind="wb-card"),
+        tmp_path / "tune.html",
+        resources="inline",
     )
     hostile((tmp_path / "tune.html").as_uri()).get_by_text("onerror").wait_for()

@@ -28,7 +28,12 @@ from workbench.corpus.formats.npz import write as npz_of
 from workbench.dashboard.compare.engine_choice import EngineChoice
 from workbench.dashboard.compare.fields import field_of
 from workbench.dashboard.shared.form import line, menu, whole_number
-from workbench.dashboard.shared.link import attribute_part, from_query, to_query, widget_part
+from workbench.dashboard.shared.link import (
+    attribute_parameter,
+    from_query,
+    to_query,
+    widget_parameter,
+)
 from workbench.measures import find_documents
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.networks.network import Network
@@ -123,24 +128,24 @@ def _link(data: bytes, folder: Path) -> None:
     class Owner:
         sort = ""
 
-    parts = {
-        "n_topics": widget_part(field_of("n_topics")),
-        "r": widget_part(field_of("r")),
-        "n": widget_part(whole_number("n", 3)),
-        "line": widget_part(line("line", "text")),
-        "menu": widget_part(menu("menu", {"one": 1, "none": None, "text": "x"}, 1)),
-        "engines": widget_part(EngineChoice(["svb"])),
-        "sort": attribute_part(Owner(), "sort", {"", "-x"}.__contains__),
+    parameters = {
+        "n_topics": widget_parameter(field_of("n_topics")),
+        "r": widget_parameter(field_of("r")),
+        "n": widget_parameter(whole_number("n", 3)),
+        "line": widget_parameter(line("line", "text")),
+        "menu": widget_parameter(menu("menu", {"one": 1, "none": None, "text": "x"}, 1)),
+        "engines": widget_parameter(EngineChoice(["svb"])),
+        "sort": attribute_parameter(Owner(), "sort", {"", "-x"}.__contains__),
     }
-    from_query(data.decode("utf-8", "replace"), parts)
-    written = to_query(parts)
-    refused = from_query(written, parts)
-    assert not refused and to_query(parts) == written, (refused, written)
+    from_query(data.decode("utf-8", "replace"), parameters)
+    written = to_query(parameters)
+    refused = from_query(written, parameters)
+    assert not refused and to_query(parameters) == written, (refused, written)
 
 
 @cache
 def _page(name: str):
-    """(page, its parts of the link), of a store with one run."""
+    """(page, its parameters of the link), of a store with one run."""
     from workbench.dashboard.compare.page import ComparePage
     from workbench.dashboard.topics.page import TopicsPage
 
@@ -148,25 +153,27 @@ def _page(name: str):
     atexit.register(shutil.rmtree, store, ignore_errors=True)
     wb.fit(CORPUS, "cvb0", 2, n_iterations=2, store=store, name="one", progress=False)
     page = ComparePage(store) if name == "compare" else TopicsPage(store)
-    return page, page.parts if name == "compare" else page._parts
+    return page, page.parameters if name == "compare" else page._parameters
 
 
 def _page_link(name: str, data: bytes, folder: Path) -> None:
-    """Sets parts of a page, one for each line and the next ones after its first; what is then in the address sets the same."""
-    _, parts = _page(name)
-    usual = {
-        part: urlencode({part: at.usual}) for part, at in parts.items() if at.now() != at.usual
+    """Sets parameters of a page, one for each line and the next ones after its first; the address then sets the same."""
+    _, parameters = _page(name)
+    defaults = {
+        name: urlencode({name: parameter.default})
+        for name, parameter in parameters.items()
+        if parameter.current() != parameter.default
     }
-    from_query("&".join(usual.values()), parts)
-    names, first = list(parts), zlib.crc32(data)
+    from_query("&".join(defaults.values()), parameters)
+    names, first = list(parameters), zlib.crc32(data)
     values = data.decode("utf-8", "replace").split("\n")
     from_query(
         urlencode({names[(first + at) % len(names)]: value for at, value in enumerate(values)}),
-        parts,
+        parameters,
     )
-    written = to_query(parts)
-    refused = from_query(written, parts)
-    assert not refused and to_query(parts) == written, (refused, written)
+    written = to_query(parameters)
+    refused = from_query(written, parameters)
+    assert not refused and to_query(parameters) == written, (refused, written)
 
 
 def _texts(data: bytes, folder: Path) -> DocumentTable:

@@ -452,11 +452,11 @@ def test_a_phrase_in_a_text_that_is_shown_has_one_colour():
 
 def test_a_text_that_is_shown_has_its_words_in_colour():
     from workbench.measures import token_topics
-    from workbench.views.coloured_words import text_coloured
+    from workbench.views.coloured_words import segments_of_text
 
     skip_without_budoux()
     corpus = Corpus.from_texts(CHINESE * 3, segmenter="chinese")
     run = wb.fit(corpus, "cvb0", n_topics=2, n_iterations=2, progress=False)
-    pieces = text_coloured(CHINESE[0], token_topics(run, corpus, 0), corpus.table.counted)
+    pieces = segments_of_text(CHINESE[0], token_topics(run, corpus, 0), corpus.table.counted)
     assert "".join(piece["word"] for piece in pieces).replace("\u200b", "") == CHINESE[0]
     assert {"政府", "经济"} <= {piece["word"] for piece in pieces if piece["topic"] is not None}

@@ -202,7 +202,7 @@ def test_numbers_on_the_page_are_those_of_the_measure(store, corpus, swept):
             assert f"{float(one[name]):.{digits}f}".replace("-", "−") in row, name
         assert all(f"topics?run={each.name}" in row for each in runs if each.spec.n_topics == k)
     assert (
-        recommend_k(table).reason in card.said
+        recommend_k(table).reason in card.sentence
         and '<tr class="lit" aria-current="true"' in card.table
     )
     # which Gibbs sampling has not
@@ -215,15 +215,15 @@ def test_a_number_that_is_still_to_come_is_said_and_the_edge_is_not(store, swept
     swept()
     card = shown(store, n_topics=[2, 3, 50])
     assert (
-        "K = 50 has not been run yet, so this may change." in card.said
-        and "try larger" not in card.said
+        "K = 50 has not been run yet, so this may change." in card.sentence
+        and "try larger" not in card.sentence
     )
 
 
 def test_where_nothing_is_held_out_the_page_says_so_and_shows_the_rest(store, swept):
     swept(holdout=0)
     card = shown(store, holdout=0)
-    assert "No run has a held-out score to choose K by; hold out some tokens." in card.said
+    assert "No run has a held-out score to choose K by; hold out some tokens." in card.sentence
     assert card.picture and "Log likelihood" not in card.table and "Coherence" in card.table
 
 

@@ -4,12 +4,12 @@ import pytest
 from bokeh.document import Document
 
 import workbench as wb
-from workbench.dashboard.compare.columns import columns_of, guessed
+from workbench.dashboard.compare.columns import columns_of, guess_columns
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.starting import start_runs
 from workbench.dashboard.shared.policy import PolicyError
-from workbench.dashboard.shared.uploads import Received
+from workbench.dashboard.shared.uploads import ReceivedFile
 from workbench.runs.request import FILE
 from workbench.runs.store.archive import get_corpus
 
@@ -33,7 +33,7 @@ def page(make_page):
     return make_page()
 
 
-def send(page, name: str, content: bytes) -> Received:
+def send(page, name: str, content: bytes) -> ReceivedFile:
     """What happens when a file has arrived."""
     field = page.settings.fields["upload"]
     file = field.inbox.receive()
@@ -54,7 +54,7 @@ def offered(page, name: str = "text") -> list[str]:
 def test_the_columns_of_the_example_are_known(tmp_path):
     columns = columns_of(str(wb.write_example_csv(tmp_path / "news.csv", 20)), None, "detect")
     assert list(columns) == ["id", "date", "category", "source", "text"]
-    assert guessed(columns) == {
+    assert guess_columns(columns) == {
         "text": "text",
         "title": "id",
         "label": "category",
@@ -81,7 +81,7 @@ def test_the_columns_of_the_example_are_known(tmp_path):
     ],
 )
 def test_a_column_is_chosen_where_its_name_or_its_values_make_it_obvious(columns, wanted):
-    assert guessed(columns) == wanted
+    assert guess_columns(columns) == wanted
 
 
 def test_a_file_that_arrives_is_the_corpus_with_its_columns_offered(page, tmp_path):

@@ -21,7 +21,7 @@ def listings(monkeypatch):
         "workbench.dashboard.compare.page.monitor_of",
         lambda store: SimpleNamespace(
             latest=lambda patience=0.0: listings[-1],
-            looked=lambda: True,
+            has_looked=lambda: True,
             look_soon=lambda: None,
             look_now=lambda: None,
             progress=None,
@@ -66,12 +66,12 @@ def asked(monkeypatch):
 
 def opened(page, query: str) -> list[str]:
     """Takes in the query of an address; returns the names whose values do not fit."""
-    return from_query(query, page.parts)
+    return from_query(query, page.parameters)
 
 
 def address(page) -> dict[str, str]:
     """What the address says of the page."""
-    return dict(parse_qsl(to_query(page.parts)[1:]))
+    return dict(parse_qsl(to_query(page.parameters)[1:]))
 
 
 def test_the_newest_eight_are_drawn_without_a_click(page, holds, reading_of):
@@ -148,19 +148,22 @@ def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(
     page, holds, reading_of
 ):
     holds(*(reading_of(f"run-{at}") for at in range(12)))
-    assert page.ticked.disabled and len(page.figure.compared().runs) == 8
+    assert page.ticked.disabled and len(page.figure.compared_runs().runs) == 8
     page.table.chosen = [f"run-{at}" for at in (11, 1, *range(3, 11))]
     page.ticked.clicks += 1
     names = [f"run-{at}" for at in (1, *range(3, 12))]
     assert set(page.figure.curve.colours()) == set(names[:8])
-    assert {path.name for path, *_ in page.figure.compared().runs} == set(names)
-    assert {colour for *_, colour in page.figure.compared().runs[8:]} == {""}
+    assert {path.name for path, *_ in page.figure.compared_runs().runs} == set(names)
+    assert {colour for *_, colour in page.figure.compared_runs().runs[8:]} == {""}
     assert (
         "The figure has room for 8; 2 more are in the comparison and the report."
         in page.figure.meaning.object
     )
     page.newest.clicks += 1
-    assert len(page.figure.compared().runs) == 8 and "more are in" not in page.figure.meaning.object
+    assert (
+        len(page.figure.compared_runs().runs) == 8
+        and "more are in" not in page.figure.meaning.object
+    )
 
 
 def test_the_settings_of_one_chosen_run_go_into_the_form(page, holds, reading_of, monkeypatch):
@@ -203,10 +206,10 @@ def test_going_on_says_which_runs_other_kernels_made(page, holds, reading_of, as
     page.steering.press("resume")
     assert (
         "3 runs asked to resume; run &#x27;old&#x27; was computed with other kernels than those installed now: from here on"
-        in page.steering.said.object
+        in page.steering.status.object
     )
     page.steering.press("stop")
-    assert page.steering.said.object.count("other kernels") == 0
+    assert page.steering.status.object.count("other kernels") == 0
 
 
 def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(
@@ -218,7 +221,7 @@ def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(
     for _ in range(2):
         page.steering.press("remove")
     assert asked.of == [("remove", "b")]
-    assert "A is being written; 1 more of 3 refused too" in page.steering.said.object
+    assert "A is being written; 1 more of 3 refused too" in page.steering.status.object
 
 
 def test_many_runs_that_go_on_stand_in_line(page, holds, reading_of, asked, monkeypatch):
@@ -301,14 +304,14 @@ def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(page):
         (page.run_files, "Download as", "No run is ticked; tick"),
     ):
         downloads.buttons[name].clicks += 1
-        assert said in downloads.said.object and downloads.said.visible
+        assert said in downloads.status.object and downloads.status.visible
         assert page.handover.file == {} and not downloads.buttons[name].disabled
 
 
 def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(page, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.compare.page.start_runs", lambda store, values: 1 / 0)
     page.settings.start.clicks += 1
-    assert "division by zero" in page.settings.said.object.lower()
+    assert "division by zero" in page.settings.status.object.lower()
     assert not page.settings.start.disabled and page.settings.start.label == "Start"
 
 
@@ -318,10 +321,11 @@ def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(
     monkeypatch.setenv("WORKBENCH_MEMORY", "30M")
     page.settings.start.clicks += 1
     assert (
-        "runs at a time need about" in page.settings.said.object
-        or "nothing smaller of it fits" in page.settings.said.object
+        "runs at a time need about" in page.settings.status.object
+        or "nothing smaller of it fits" in page.settings.status.object
     )
     assert (
-        "WORKBENCH_MEMORY allows 30 MB" in page.settings.said.object and page.settings.said.visible
+        "WORKBENCH_MEMORY allows 30 MB" in page.settings.status.object
+        and page.settings.status.visible
     )
     assert queued == list(tmp_path.rglob("zarr.json")) == []

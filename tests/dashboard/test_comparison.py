@@ -5,8 +5,13 @@ import shutil
 import numpy as np
 import pytest
 
-from workbench.dashboard.compare.comparison import Comparison, compared, side_by_side, table_of
-from workbench.dashboard.compare.run_cards import looked_at
+from workbench.dashboard.compare.comparison import (
+    Comparison,
+    comparison_card,
+    comparison_of,
+    table_of,
+)
+from workbench.dashboard.compare.run_cards import run_iterations
 from workbench.dashboard.shared.card import by_label_html
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
@@ -30,7 +35,7 @@ def seen(new_run):
 
 def test_the_rows_are_what_the_measures_say(seen):
     runs = [open_run(path) for path, _ in seen]
-    found, told = side_by_side(seen, None, "svb"), summary(runs, "svb")
+    found, told = comparison_of(seen, None, "svb"), summary(runs, "svb")
     assert found["label"].values.tolist() == ["svb", "cgs"]
     assert found["runs"].values[1] == ("cgs-0", "cgs-1")
     wanted = paired_differences(runs, "svb")
@@ -47,7 +52,7 @@ def test_the_rows_are_what_the_measures_say(seen):
     assert "of iteration 14<" in html and html.count("from init=smooth") == 1
     assert all(f"--dot: {look.colour}" in html for look in looks(["svb", "cgs"]).values())
     assert found["start"].values.tolist() == ["init=smooth", ""]  # a sampler forgets where it began
-    assert side_by_side(seen, 1.5, "svb")["n_reached"].values.tolist() == [0, 0]
+    assert comparison_of(seen, 1.5, "svb")["n_reached"].values.tolist() == [0, 0]
 
 
 def test_a_table_that_is_computed_anew_says_so_until_it_is_there(seen, monkeypatch):
@@ -67,7 +72,7 @@ def test_a_table_that_is_computed_anew_says_so_until_it_is_there(seen, monkeypat
 
 def test_rows_of_several_topics_are_in_order_and_set_against_the_best_of_them(new_run):
     paths = [new_run(f"k{n_topics}", "cgs", n_topics=n_topics) for n_topics in (10, 2, 5)]
-    found = side_by_side(tuple((path, 12) for path in paths), None, None)
+    found = comparison_of(tuple((path, 12) for path in paths), None, None)
     assert found["label"].values.tolist() == ["cgs, K=2", "cgs, K=5", "cgs, K=10"]
     best = found["label"].values[found["test_perplexity"].values.argmin()]
     assert set(found["reference"].values) == {best} and (found["difference"] >= 0).all()
@@ -75,34 +80,34 @@ def test_rows_of_several_topics_are_in_order_and_set_against_the_best_of_them(ne
 
 def test_a_run_that_is_removed_meanwhile_is_left_out(seen):
     readings = RunMonitor(seen[0][0].parent).look().readings
-    assert looked_at(readings) == tuple(sorted(seen))
+    assert run_iterations(readings) == tuple(sorted(seen))
     shutil.rmtree(seen[-1][0])
-    assert side_by_side(seen, None, "svb")["runs"].values[1] == ("cgs-0",)
+    assert comparison_of(seen, None, "svb")["runs"].values[1] == ("cgs-0",)
     with pytest.raises(MeasureError, match="no reference 'vb'"):
-        side_by_side(seen, None, "vb")
+        comparison_of(seen, None, "vb")
     for path, _ in seen[:-1]:
         shutil.rmtree(path)
     with pytest.raises(MeasureError, match="nothing to compare"):
-        side_by_side(seen, None, "cgs")
+        comparison_of(seen, None, "cgs")
 
 
 def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn, seen):
     card = Comparison(Handover())
     card.follow((), None)
-    assert "No run is drawn" in card.said.object and card.view.visible
+    assert "No run is drawn" in card.status.object and card.view.visible
     card.follow(seen, None)
     assert card.figure.objects and "Difference from cgs" in card.table.object
     assert list(card.reference.options.values()) == ["", "svb", "cgs"]
-    assert card.reference.part().take("svb")
+    assert card.reference.parameter().take("svb")
     card.follow(seen, 1.5)
     for told in ("Difference from svb", "Seconds to 1.5", "not reached"):
         assert told in card.table.object
     card.files.buttons["CSV"].clicks += 1
-    assert "comparison.csv" in card.files.said.object
+    assert "comparison.csv" in card.files.status.object
 
 
 def test_the_difference_stands_directly_after_the_perplexity_and_labels_of_others_are_text(seen):
-    rows = side_by_side(seen, None, "svb").to_dataframe().reset_index()
+    rows = comparison_of(seen, None, "svb").to_dataframe().reset_index()
     table = table_of(rows)
     assert [column.name for column in table.columns[2:4]] == ["Perplexity", "Difference from svb"]
     of_svb, of_cgs = (row[3] for row in table.cells())
@@ -112,9 +117,9 @@ def test_the_difference_stands_directly_after_the_perplexity_and_labels_of_other
 
 
 def test_its_table_as_a_file_holds_the_numbers(seen):
-    shown = compared(seen, None, None)
+    shown = comparison_card(seen, None, None)
     header, first, _ = csv_of(shown.picture).decode().splitlines()
     values = dict(zip(header.split(","), first.split(","), strict=True))
-    found = side_by_side(seen, None, None).isel(label=0)
+    found = comparison_of(seen, None, None).isel(label=0)
     assert float(values["difference_high"]) == found["difference_high"]
     assert values["runs"] == "svb-0 svb-1"

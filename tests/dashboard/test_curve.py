@@ -8,7 +8,7 @@ from bokeh.models import LinearScale, LogScale, LogTicker
 from workbench.dashboard.compare.charts import AXES, MEASURES
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.compare.figure_card import FigureCard
-from workbench.dashboard.compare.grouping import GROUPINGS, Mean, mean_lines, telling_labels
+from workbench.dashboard.compare.grouping import GROUPINGS, Mean, distinct_labels, mean_lines
 from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.numbers import COLUMNS
@@ -185,14 +185,14 @@ def test_no_finite_value_is_no_error(curve, reading_of):
 
 def test_labels_say_what_tells_the_runs_apart_and_no_more(reading_of):
     one, other = reading_of("a", label="cgs"), reading_of("b")
-    assert telling_labels([one, other]) == {"a": "cgs", "b": "svb"}
-    assert telling_labels([one, reading_of("c", label="cgs", n_topics=20)]) == {
+    assert distinct_labels([one, other]) == {"a": "cgs", "b": "svb"}
+    assert distinct_labels([one, reading_of("c", label="cgs", n_topics=20)]) == {
         "a": "cgs, K=10",
         "c": "cgs, K=20",
     }
-    seeds = telling_labels([one, reading_of("d", label="cgs", seed=3)])
+    seeds = distinct_labels([one, reading_of("d", label="cgs", seed=3)])
     assert seeds == {"a": "cgs, seed 0", "d": "cgs, seed 3"}
-    same = telling_labels([one, reading_of("e", label="cgs")])
+    same = distinct_labels([one, reading_of("e", label="cgs")])
     assert same == {"a": "cgs, seed 0, a", "e": "cgs, seed 0, e"}
 
 
@@ -375,10 +375,10 @@ def test_all_that_is_chosen_is_compared_and_of_the_newest_whole_groups(reading_o
     card.lines.value = GROUPINGS[1]
     card.picked = list(readable)
     card.show(readable)
-    assert len(card.compared().runs) == 200 and "left out" not in card.meaning.object
+    assert len(card.compared_runs().runs) == 200 and "left out" not in card.meaning.object
     card.picked = None
     card.show(readable)
-    names = [path.name for path, *_ in card.compared().runs]
+    names = [path.name for path, *_ in card.compared_runs().runs]
     assert len(names) == 60 and {name.split("-")[0] for name in names} == set(
         map(str, range(1, 13))
     )

@@ -40,8 +40,8 @@ def test_buttons_write_edits_and_a_run_continues_with_them(page):
     editing.start.clicks += 1
     branch = next(run for run in open_runs(page.store) if run.name != "four")
     assert branch.spec.start["edits"] == ["merge 1 3", "drop 2"] and branch.spec.n_topics == 2
-    assert f"Started {branch.name}" in editing.said.object
-    assert f"runs=four%2C{branch.name}" in editing.said.object and editing.edits.value == ""
+    assert f"Started {branch.name}" in editing.status.object
+    assert f"runs=four%2C{branch.name}" in editing.status.object and editing.edits.value == ""
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_buttons_write_edits_and_a_run_continues_with_them(page):
 def test_a_mistake_is_told_and_nothing_is_started(page, written, said):
     page.editing.edits.value_input = written
     page.editing.start.clicks += 1
-    assert said in page.editing.said.object.replace("&#x27;", "'")
+    assert said in page.editing.status.object.replace("&#x27;", "'")
     assert len(open_runs(page.store)) == 1
 
 
@@ -68,15 +68,15 @@ def test_a_name_is_text_and_no_html(page):
     page.tick()
     page.editing.edits.value_input = "drop 1"
     page.editing.start.clicks += 1
-    assert "Started &lt;b&gt;four-" in page.editing.said.object
-    assert "<b>" not in page.editing.said.object
+    assert "Started &lt;b&gt;four-" in page.editing.status.object
+    assert "<b>" not in page.editing.status.object
 
 
 def test_a_button_says_how_many_topics_it_needs(page):
     press(page.editing, "Merge", 3)
-    assert "Choose two topics to merge." in page.editing.said.object
+    assert "Choose two topics to merge." in page.editing.status.object
     press(page.editing, "Split")
-    assert "Choose a topic to split." in page.editing.said.object and not page.editing.edits.value
+    assert "Choose a topic to split." in page.editing.status.object and not page.editing.edits.value
 
 
 def test_words_and_documents_are_left_out_of_the_next_run(page):
@@ -96,12 +96,12 @@ def test_words_and_documents_are_left_out_of_the_next_run(page):
         page.documents.clicked("leave-out", "")
     assert editing.documents.options == {"7 document 7": 7, "3 document 3": 3}
     assert editing.documents.value == [3, 7] and editing._of_documents.visible
-    assert editing.written() == ["omit lemon, apple", "omit-document 3, 7"]
+    assert editing.edits_as_texts() == ["omit lemon, apple", "omit-document 3, 7"]
     editing.start.clicks += 1
     branch = next(run for run in open_runs(page.store) if run.name != "four")
     assert branch.spec.start["edits"] == ["omit lemon, apple", "omit-document 3, 7"]
     assert set(branch.dataset()["word"].values) == {*WORDS} - {"lemon", "apple"}
-    assert f"run={branch.name}&with=four" in editing.said.object
+    assert f"run={branch.name}&with=four" in editing.status.object
     assert (
         editing.words.value == editing.documents.value == [] and not editing._of_documents.visible
     )
@@ -120,7 +120,7 @@ def test_topics_are_shown_as_edits_arrange_them_and_undone_and_redone(page):
     editing, run = page.editing, Run(page.store / "four")
     before, words = (
         run.dataset()["n_kw"].values,
-        {topic: tuple(top) for topic, top in editing._top.items()},
+        {topic: tuple(top) for topic, top in editing._top_words.items()},
     )
     assert editing.undo.disabled and editing.redo.disabled
     press(editing, "Merge", 3, 1)
@@ -130,13 +130,13 @@ def test_topics_are_shown_as_edits_arrange_them_and_undone_and_redone(page):
     page.tick()
     assert run.edition.texts == ("merge 1 3", "hide 2", "order 1")
     assert set(editing.topics.options.values()) == {0, 1} and editing.edits.value == ""
-    assert "Shown: merge 1 3; hide 2; order 1. The run stays as it is." in editing.said.object
-    assert "2 topics of four, finished, as edited by hand." in page.said.object
+    assert "Shown: merge 1 3; hide 2; order 1. The run stays as it is." in editing.status.object
+    assert "2 topics of four, finished, as edited by hand." in page.status.object
     edited = tuple(top_words(run.edited(), len(WORDS))["word"].sel(topic=1).values)
-    assert editing._top[1] == edited != words[1]
+    assert editing._top_words[1] == edited != words[1]
     press(editing, "Drop", 0)
     editing.start.clicks += 1
-    assert "undo the edits that are shown first" in editing.said.object
+    assert "undo the edits that are shown first" in editing.status.object
     for _ in range(3):
         editing.undo.clicks += 1
     page.tick()
@@ -156,16 +156,16 @@ def test_colours_and_descriptions_of_topics_are_shown_and_a_run_continues_with_t
     page.map.chosen = topic
     assert page.main.stylesheets[1] == f":host {{ --topic-{topic}: #123456; }}"
     assert f"--topic: var(--topic-{topic}, {topic_colour(topic)})" in page.topics.table.object
-    assert "of &lt;planets&gt;" in page.words.said.object
+    assert "of &lt;planets&gt;" in page.words.status.object
     (bars,) = page.words.picture.panels[0].Rectangles
     assert bars.opts.get("style", backend="matplotlib").kwargs["color"] == "#123456"
     editing.edits.value_input = "drop 1"
     editing.start.clicks += 1
-    assert "Started" in editing.said.value
+    assert "Started" in editing.status.value
 
 
 def test_an_edit_that_only_a_run_can_make_is_told_and_nothing_is_changed(page):
     page.editing.edits.value_input = "split 2"
     page.editing.arrange.clicks += 1
-    assert "an edit is like merge 3 7, hide 5 or order 4 2" in page.editing.said.object.lower()
+    assert "an edit is like merge 3 7, hide 5 or order 4 2" in page.editing.status.object.lower()
     assert not Run(page.store / "four").edition.edits

@@ -12,7 +12,7 @@ import pytest
 
 from workbench.dashboard.compare import files
 from workbench.dashboard.compare.charts import MEASURES
-from workbench.dashboard.compare.curve import Drawn
+from workbench.dashboard.compare.curve import FigureState
 from workbench.dashboard.compare.files import (
     curve_picture,
     runs_file,
@@ -34,7 +34,7 @@ def seen(new_run):
     """Two runs as they are seen on the page, zoomed by hand."""
     paths = new_run("one"), new_run("two", "cgs")
     runs = tuple((path, path.name, colour) for path, colour in zip(paths, COLOURS, strict=False))
-    return Drawn(runs, "seconds", "both", (0.0, 2.5), (10.0, 40.0))
+    return FigureState(runs, "seconds", "both", (0.0, 2.5), (10.0, 40.0))
 
 
 def test_the_figure_is_what_is_seen(seen):
@@ -122,7 +122,7 @@ def repeated(new_run):
     paths = [new_run(f"svb-{seed}", seed=seed, n_iterations=12 + seed) for seed in range(3)]
     runs = tuple((path, "svb · mean of 3", COLOURS[0]) for path in paths)
     lone = (new_run("lone", "cgs"), "cgs", COLOURS[1])
-    return Drawn((*runs, lone), "updates", "state", (0.0, 9.0), (1.0, 40.0), True, 0.5, 20.0)
+    return FigureState((*runs, lone), "updates", "state", (0.0, 9.0), (1.0, 40.0), True, 0.5, 20.0)
 
 
 def test_files_of_means_hold_mean_error_and_what_is_smoothed(repeated):
@@ -162,7 +162,7 @@ def learning(new_run):
         new_run("lda", "cvb0", options={"learn_alpha": "maximised", "learn_after": 2}),
     )
     runs = tuple((path, path.name, colour) for path, colour in zip(paths, COLOURS, strict=False))
-    return lambda measure: Drawn(runs, "steps", measure, (0.0, 50.0), (0.0, 5.0))
+    return lambda measure: FigureState(runs, "steps", measure, (0.0, 50.0), (0.0, 5.0))
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_click_makes_the_file_hands_it_over_and_forgets_it_when_it_has_arrived
     handover = Handover()
     downloads = Downloads(handover, {"CSV": lambda: lambda: File("numbers.csv", b"1,2")})
     downloads.buttons["CSV"].clicks += 1
-    assert not downloads.buttons["CSV"].disabled and "numbers.csv, 1 kB" in downloads.said.object
+    assert not downloads.buttons["CSV"].disabled and "numbers.csv, 1 kB" in downloads.status.object
     for message in ("something else", "arrived"):
         assert handover.file == {"name": "numbers.csv", "content": b"1,2"}
         handover._handle_msg(message)
@@ -233,4 +233,4 @@ def test_a_click_makes_the_file_hands_it_over_and_forgets_it_when_it_has_arrived
 def test_what_goes_wrong_is_a_sentence_and_the_button_can_be_pressed_again():
     downloads = Downloads(Handover(), {"CSV": lambda: lambda: 1 / 0})
     downloads.buttons["CSV"].clicks += 1
-    assert "Division by zero" in downloads.said.object and not downloads.buttons["CSV"].disabled
+    assert "Division by zero" in downloads.status.object and not downloads.buttons["CSV"].disabled

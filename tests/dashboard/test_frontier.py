@@ -12,7 +12,7 @@ from workbench.dashboard.sweep.frontier import (
     hybrids,
     overtaking_map,
 )
-from workbench.dashboard.sweep.request import Found, progress_of
+from workbench.dashboard.sweep.request import FoundRuns, progress_of
 from workbench.measures import frontier
 from workbench.report.figures import table_of
 from workbench.runs.afterwards.heldout_by_document import pool_chains
@@ -61,7 +61,7 @@ def asked_of(**changes) -> Frontier:
     return Frontier.from_query({name: written(value) for name, value in (FORM | changes).items()})
 
 
-def runs_of(store, **changes) -> Found:
+def runs_of(store, **changes) -> FoundRuns:
     return asked_of(**changes).find(listed(store))
 
 
@@ -77,7 +77,7 @@ def given_to_cards(store, **changes) -> list[tuple]:
 
 def test_settings_are_each_r_with_each_number_of_chains_and_cgs_and_no_chains_where_nothing_is_sampled():
     assert asked_of().labels == SETTINGS
-    assert asked_of().n_runs() == len(asked_of().wanted(Found([]))) == 4 + 2 * 3
+    assert asked_of().n_runs() == len(asked_of().wanted(FoundRuns([]))) == 4 + 2 * 3
     more = asked_of(r=[0, 1, 2, float("inf")], n_chains=[1, 5], split="gap")
     assert more.labels == [
         "svb-cgs r=0",
@@ -202,8 +202,8 @@ def test_numbers_on_the_page_are_those_of_the_measure(store, swept):
         assert f"{float(one['updates']):,.0f}" in row and f"{float(one['cpu_time']):,.2f}" in row
         assert ("lit" in row) == bool(one["efficient_cpu_time"])
     assert (
-        "The reference: 4 chains of cgs, together with" in shown.said
-        and "have not ended" not in shown.said
+        "The reference: 4 chains of cgs, together with" in shown.sentence
+        and "have not ended" not in shown.sentence
     )
     assert shown.picture
     lines = table_of(shown.picture).decode().splitlines()
@@ -229,12 +229,12 @@ def test_points_wait_for_the_chains_of_the_reference(store, swept):
     settings, reference, *others = given_to_cards(store, seeds=1)[0]
     shown = cost_and_distance(settings, reference[:2], *others)
     assert (
-        "as soon as 4 chains of the reference have begun; 2 have." in shown.said
+        "as soon as 4 chains of the reference have begun; 2 have." in shown.sentence
         and not shown.picture
     )
-    assert cost_and_distance((), (), *others).said == ""
+    assert cost_and_distance((), (), *others).sentence == ""
     shown = cost_and_distance(settings, reference, others[0], 40, others[2])
-    assert "4 of its chains have not ended, so distances may change." in shown.said
+    assert "4 of its chains have not ended, so distances may change." in shown.sentence
 
 
 def test_the_map_has_a_cell_for_each_regime_that_was_run(store, swept):
@@ -243,13 +243,14 @@ def test_the_map_has_a_cell_for_each_regime_that_was_run(store, swept):
     (points,) = given_to_cards(store)[1]
     shown = overtaking_map(points)
     assert (
-        "of 2 cells a hybrid comes sooner than cgs to the perplexity that both reach." in shown.said
+        "of 2 cells a hybrid comes sooner than cgs to the perplexity that both reach."
+        in shown.sentence
         and shown.picture
     )
     one = overtaking_map(points[:3])
-    assert "The map has one cell so far, where svb-cgs r=" in one.said
+    assert "The map has one cell so far, where svb-cgs r=" in one.sentence
     assert {row[2] for row in shown.picture.rows} == {1, 3}
-    assert "No hybrid has a run of cgs beside it yet." in overtaking_map(()).said
+    assert "No hybrid has a run of cgs beside it yet." in overtaking_map(()).sentence
 
 
 def test_progress_counts_runs_that_are_to_come(store, corpus, swept):

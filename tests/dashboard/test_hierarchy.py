@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from workbench.dashboard.shared.run_monitor import RunMonitor
-from workbench.dashboard.shared.snapshots import moment_of
+from workbench.dashboard.shared.snapshots import snapshot_of
 from workbench.dashboard.topics import hierarchy
-from workbench.dashboard.topics.hierarchy import model_shown
+from workbench.dashboard.topics.hierarchy import model_card
 from workbench.dashboard.topics.overview import topics_of
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.measures import mixture_table, mixtures
@@ -42,7 +42,7 @@ def path(tmp_path_factory):
 def topics(path):
     """The topics of the run."""
     readings = RunMonitor(path.parent).look().readings
-    return topics_of(moment_of(next(one for one in readings if one.path == path)), 0)
+    return topics_of(snapshot_of(next(one for one in readings if one.path == path)), 0)
 
 
 def rows_of(html: str) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -80,19 +80,19 @@ def test_rows_come_with_most_tokens_first_and_values_with_their_shares(path, top
             ]
             named = [named[one] for one in np.argsort(-shares[shares > hierarchy.LEAST])]
             wanted.append((str(row["row"].values), named))
-    told = rows_of(model_shown(topics, "").table)
+    told = rows_of(model_card(topics, "").table)
     assert [name for name, _ in told] == [name for name, _ in wanted]
     for (_, values), (_, expected) in zip(told, wanted, strict=True):
         assert values[: len(expected)] == expected
 
 
 def test_rows_are_found_by_a_part_of_their_names_and_only_the_largest_are_told(topics, monkeypatch):
-    every = [name for name, _ in rows_of(model_shown(topics, "").table)]
-    assert [name for name, _ in rows_of(model_shown(topics, " SUPER 2").table)] == ["super 2"]
+    every = [name for name, _ in rows_of(model_card(topics, "").table)]
+    assert [name for name, _ in rows_of(model_card(topics, " SUPER 2").table)] == ["super 2"]
     monkeypatch.setattr(hierarchy, "MOST_ROWS", 1)
-    assert [name for name, _ in rows_of(model_shown(topics, "").table)] == [every[0], every[1]]
+    assert [name for name, _ in rows_of(model_card(topics, "").table)] == [every[0], every[1]]
     monkeypatch.setattr(hierarchy, "MOST_VALUES", 1)
-    (_, ((_, largest), (rest, left))), _ = rows_of(model_shown(topics, "").table)
+    (_, ((_, largest), (rest, left))), _ = rows_of(model_card(topics, "").table)
     assert rest == "2 more"
     assert float(largest[:-2]) + float(left[:-2]) == pytest.approx(100, abs=0.1)
 

@@ -92,15 +92,15 @@ def test_a_filter_leaves_the_rows_of_a_verdict_and_is_in_the_link(tmp_path, ship
     page.tick()
     page.verdict.value = "undecided"
     assert verdicts(page.table.object) == ["undecided (quick)"]
-    assert to_query(page.parts) == "?verdict=undecided"
+    assert to_query(page.parameters) == "?verdict=undecided"
     table = pd.read_csv(io.BytesIO(page._file_of("csv")().content))
     assert list(table["verdict"]) == ["undecided"] and list(table["extent"]) == ["quick"]
     assert "**undecided (quick)**" in page._file_of("md")().content.decode()
     page.verdict.value = "does not hold"
     assert page.table.object == "<p>No row has this verdict.</p>\n"
     other = LedgerPage(tmp_path / "runs")
-    assert from_query("?verdict=not run", other.parts) == [] and from_query(
-        "?verdict=good", other.parts
+    assert from_query("?verdict=not run", other.parameters) == [] and from_query(
+        "?verdict=good", other.parameters
     ) == ["verdict"]
     assert other.verdict.value == "not run"
 
@@ -110,5 +110,5 @@ def test_a_damaged_file_is_a_sentence_beside_what_the_package_has(tmp_path, ship
     (tmp_path / "runs" / "ledger.json").write_text("{")
     page = LedgerPage(tmp_path / "runs")
     page.tick()
-    assert "is no ledger of format 1" in page.said.object and page.said.visible
+    assert "is no ledger of format 1" in page.status.object and page.status.visible
     assert verdicts(page.table.object)

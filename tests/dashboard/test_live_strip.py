@@ -41,13 +41,13 @@ def test_the_sliders_are_the_settings_that_some_run_at_work_can_turn(run_of):
     strip.show(
         [run_of("cgs"), run_of("svb-cgs", r=2.0), run_of("cv-hdp"), run_of("svb", "finished")]
     )
-    assert strip.view.visible and names(strip._first) == ["r", "alpha", "beta"]
+    assert strip.view.visible and names(strip._first_sliders) == ["r", "alpha", "beta"]
     assert "r of svb-cgs; alpha, beta of cgs, svb-cgs" in strip._hint.object
-    assert [slider.value for slider in strip._first.objects] == [2.0, 0.1, 0.25]
-    assert 0.25 in strip._first.objects[2].options.values()
-    assert "alpha: shape" in names(strip._rest) and not strip._folded.visible
+    assert [slider.value for slider in strip._first_sliders.objects] == [2.0, 0.1, 0.25]
+    assert 0.25 in strip._first_sliders.objects[2].options.values()
+    assert "alpha: shape" in names(strip._further_sliders) and not strip._further_column.visible
     strip._fold.unfold()
-    assert strip._folded.visible
+    assert strip._further_column.visible
 
 
 def test_what_a_run_learns_has_no_slider():
@@ -68,9 +68,9 @@ def test_letting_a_slider_go_turns_the_setting_in_the_runs_that_have_it(run_of, 
     monkeypatch.setattr(live_strip, "turn", lambda *given: asked.append(given) or ([], []))
     strip, runs = LiveStrip(shown.append), [run_of("cgs"), run_of("svb-cgs")]
     strip.show(runs)
-    strip._first.objects[0].value = 5.0  # on its way
+    strip._first_sliders.objects[0].value = 5.0  # on its way
     assert not asked
-    strip._first.objects[0].value_throttled = 5.0
+    strip._first_sliders.objects[0].value_throttled = 5.0
     assert asked == [([runs[1].path], {"r": 5.0}, "a page")] and shown == [[]]
 
 
@@ -107,7 +107,7 @@ def test_sliders_that_stay_are_not_set_again(run_of, monkeypatch):
     strip = LiveStrip(lambda started: None)
     strip.show([run_of("cgs")])
     set_again = []
-    strip._first.param.watch(set_again.append, "objects", onlychanged=False)
+    strip._first_sliders.param.watch(set_again.append, "objects", onlychanged=False)
     strip.show([run_of("cgs", interventions=(Intervention(3, {"alpha": 0.5}),))])
     assert set_again == [] and strip._sliders["alpha"].value == 0.5
     strip.show([run_of("svb-cgs")])
@@ -130,5 +130,5 @@ def test_a_branch_and_undo_are_started_for_the_runs_they_make_sense_for(run_of, 
     strip.undo.clicks += 1
     assert acted == [["svb-cgs"]] and shown == [[turned.path]]
     strip.in_branch.value = strip.in_branch.options
-    strip._first.objects[1].value_throttled = 1.0
+    strip._first_sliders.objects[1].value_throttled = 1.0
     assert acted[1:] == [["cgs", "svb-cgs"]]

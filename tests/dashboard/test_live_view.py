@@ -78,7 +78,7 @@ def test_changes_that_are_sent_to_a_notebook_do_not_count_as_those_of_a_reader()
     document.hold()
     curve.figure.x_range.end = 5.0
     assert [change.attr for change in changes_of(document)] == ["end"]
-    assert curve.part().now() == ""
+    assert curve.parameter().current() == ""
 
 
 def test_a_run_without_test_tokens_is_seen_by_its_training_perplexity(new_run, halves, tmp_path):

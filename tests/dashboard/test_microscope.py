@@ -45,10 +45,10 @@ def test_the_count_of_a_document_has_the_responsibilities_of_its_engine(card):
     q = answer_of(TOY, "cvb")["token_topic"].values
     assert shown(card) == wanted(q[:4, 0], 0.7)
     assert (
-        "n_dk of document 1 and topic 1, cvb: 4 tokens" in card.said.object
-        and "prior a = 0.7." in card.said.object
+        "n_dk of document 1 and topic 1, cvb: 4 tokens" in card.status.object
+        and "prior a = 0.7." in card.status.object
     )
-    assert card.shown.picture.title == "Approximations of the expectation of ψ(a + n)"
+    assert card.card_content.picture.title == "Approximations of the expectation of ψ(a + n)"
     set_fields(card, which=2, topic=2, responsibilities="svb-cgs")
     assert shown(card) == wanted(answer_of(TOY, "svb-cgs")["token_topic"].values[4:, 1], 0.4)
 
@@ -58,10 +58,10 @@ def test_counts_of_a_word_and_of_all_tokens_have_their_own_priors(card):
     set_fields(card, count="word", which=2)
     assert (
         shown(card) == wanted(q[[3, 5], 0], 0.3)
-        and "n_wk of word 2 and topic 1" in card.said.object
+        and "n_wk of word 2 and topic 1" in card.status.object
     )
     set_fields(card, count="all")
-    assert shown(card) == wanted(q[:, 0], 3 * 0.3) and "n_k of topic 1" in card.said.object
+    assert shown(card) == wanted(q[:, 0], 3 * 0.3) and "n_k of topic 1" in card.status.object
     set_fields(card, a="2.5")
     assert shown(card) == wanted(q[:, 0], 2.5)
 
@@ -94,7 +94,7 @@ def test_probabilities_are_typed_with_copies(card):
 def test_what_cannot_be_counted_is_one_sentence_under_its_field(card, changed, field, sentence):
     set_fields(card, **changed)
     assert sentence in card.form.wrong[field] and len(card.form.wrong) == 1
-    assert not card.results.visible and card.said.object == ""
+    assert not card.results.visible and card.status.object == ""
 
 
 def test_a_document_without_tokens_has_no_count(card):
@@ -105,7 +105,7 @@ def test_a_document_without_tokens_has_no_count(card):
 
 def test_without_a_toy_only_typed_probabilities_are_left(card):
     card.take(None)
-    assert "mend it, or type probabilities" in card.said.object and not card.table.object
+    assert "mend it, or type probabilities" in card.status.object and not card.table.object
     set_fields(card, count="typed")
     assert shown(card) == wanted([0.9, 0.5, 0.1, 0.1], 0.1)
 
@@ -114,10 +114,12 @@ def test_a_link_sets_the_fields(card):
     set_fields(card, count="typed", q="0.5*8", a="0.01", function="log")
     again = MicroscopeCard(Handover())
     assert (
-        from_query(to_query(card.parts), again.parts) == []
+        from_query(to_query(card.parameters), again.parameters) == []
         and again.table.object == card.table.object
     )
-    assert from_query("?count=other&function=sine&responsibilities=g-hdp&which=x", again.parts) == [
+    assert from_query(
+        "?count=other&function=sine&responsibilities=g-hdp&which=x", again.parameters
+    ) == [
         "count",
         "function",
         "responsibilities",
@@ -126,6 +128,6 @@ def test_a_link_sets_the_fields(card):
 
 
 def test_its_table_is_that_of_the_count_and_gone_with_it(card):
-    assert sum("improved" in row for row in card.shown.picture.rows) > 1
+    assert sum("improved" in row for row in card.card_content.picture.rows) > 1
     set_fields(card, which=9)
-    assert card.shown.picture is None
+    assert card.card_content.picture is None

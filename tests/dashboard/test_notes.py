@@ -39,18 +39,18 @@ def test_what_is_typed_is_written_to_every_run_that_is_chosen(card, store):
     choose("a", "b")
     made.tag.value = "paper"
     assert [read_notes(store / name).tags for name in "ab"] == [("paper",)] * 2
-    assert made.tag.value == "" and "Saved." in made.said.object
+    assert made.tag.value == "" and "Saved." in made.status.object
     choose("a")
     made.note.value = "first"
     assert [read_notes(store / name).note for name in "ab"] == ["first", ""]
     choose("a", "b")
     made.tags.value = []
     assert [read_notes(store / name).tags for name in "ab"] == [(), ()] and len(changes) == 3
-    assert choose("a") == ("first", []) and not made.said.object
+    assert choose("a") == ("first", []) and not made.status.object
 
 
 def test_a_mistake_is_told_and_nothing_is_written(card, store):
     made, choose, _ = card
     choose("a")
     made.tag.value = "one, two"
-    assert "A tag holds no comma" in made.said.object and not (store / "a" / FILE).exists()
+    assert "A tag holds no comma" in made.status.object and not (store / "a" / FILE).exists()

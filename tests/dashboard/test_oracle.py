@@ -47,7 +47,7 @@ def first_cells(html: str) -> list[str]:
 def test_a_toy_that_is_chosen_fills_the_fields_and_is_computed(page):
     page.fields["toy"].value = UNEQUAL
     assert page.toy == TOYS[UNEQUAL] and page.fields["counts"].value == "3,1,0\n1,1,3"
-    assert "−11.259462 nats" in said(page.exact.said)
+    assert "−11.259462 nats" in said(page.exact.status)
     found = answer_of(TOYS[UNEQUAL], "svb")
     assert f"−{-float(found['bound'].sel(kind='exact')):.4f}" in page.engines.table.object
 
@@ -55,7 +55,7 @@ def test_a_toy_that_is_chosen_fills_the_fields_and_is_computed(page):
 def test_a_toy_that_is_typed_is_ones_own_until_it_is_one_of_those_offered(page):
     page.fields["counts"].value = "5,1,0;0,1,4"
     assert page.fields["toy"].value == "" and "2,048 assignments of topics to 11 tokens" in said(
-        page.exact.said
+        page.exact.status
     )
     page.fields["counts"].value = "5,1,0;0,1,5"
     assert page.fields["toy"].value == TWO
@@ -126,11 +126,11 @@ def test_one_topic_and_one_token_have_numbers_or_dashes(page):
 def test_a_link_has_the_toy_and_the_count_and_gives_them_back(page):
     page.fields["toy"].value = BARS
     page.microscope.fields["function"].value = "log"
-    query = to_query(page.parts)
+    query = to_query(page.parameters)
     again = OraclePage()
-    assert from_query(query, again.parts) == []
+    assert from_query(query, again.parameters) == []
     assert again.toy == TOYS[BARS] and again.microscope.fields["function"].value == "log"
-    assert from_query("?n_topics=x&function=cube&counts=a;b", again.parts) == [
+    assert from_query("?n_topics=x&function=cube&counts=a;b", again.parameters) == [
         "n_topics",
         "function",
     ]
@@ -139,9 +139,9 @@ def test_a_link_has_the_toy_and_the_count_and_gives_them_back(page):
 
 
 def test_downloads_are_of_what_is_shown(page):
-    assert page.exact.shown.picture.name == "exact-posterior"
+    assert page.exact.card_content.picture.name == "exact-posterior"
     table, figure = (
-        picture_file(page.engines.shown.picture, None, form) for form in ("csv", "svg")
+        picture_file(page.engines.card_content.picture, None, form) for form in ("csv", "svg")
     )
     assert (table.name, figure.name) == ("toy-bounds.csv", "toy-bounds.svg")
     assert b"<svg" in figure.content
@@ -156,6 +156,6 @@ def test_an_engine_that_fails_is_one_sentence(page, monkeypatch):
 
     monkeypatch.setattr("workbench.dashboard.oracle.page.answer_of", failing)
     page.fields["counts"].value = "2,1"
-    assert said(page.engines.said).strip() == "No such thing" and "log p(words)" in said(
-        page.exact.said
+    assert said(page.engines.status).strip() == "No such thing" and "log p(words)" in said(
+        page.exact.status
     )

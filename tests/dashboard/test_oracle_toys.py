@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.dashboard.oracle.answers import exact_of, exact_shown
+from workbench.dashboard.oracle.answers import exact_card, exact_of
 from workbench.dashboard.oracle.toys import (
     TOYS,
     cells_of,
@@ -31,7 +31,7 @@ def test_a_table_is_a_corpus_with_its_empty_documents_and_unused_words():
 def test_every_toy_that_is_offered_can_be_enumerated(toy):
     found = exact_of(toy)
     assert found.attrs["n_states"] <= 2**16
-    assert f"{float(found['log_evidence']):.6f}".replace("-", "−") in exact_shown(found).said
+    assert f"{float(found['log_evidence']):.6f}".replace("-", "−") in exact_card(found).sentence
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,16 @@ from short_runs import short_settings
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import check_memory, check_waiting, planned_of, start_runs
+from workbench.dashboard.compare.starting import (
+    check_memory,
+    check_waiting,
+    planned_run,
+    start_runs,
+)
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.policy import LOOK_ONLY, Limits, Policy, PolicyError
 from workbench.dashboard.shared.run_monitor import Follower
-from workbench.dashboard.shared.snapshots import labels_now, moment_of
+from workbench.dashboard.shared.snapshots import labels_of_snapshot, snapshot_of
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
@@ -226,7 +231,7 @@ def test_runs_beyond_what_a_page_or_the_store_may_have_are_not_started(ruled, tm
     ):
         ruled(limits=Limits(**limits))
         page.start(page.settings.request())
-        assert said in page.settings.said.object
+        assert said in page.settings.status.object
     assert not [path for path in store.glob("[!.]*") if (path / "data.zarr").exists()]
 
 
@@ -239,14 +244,14 @@ def test_runs_that_go_on_count_among_the_unfinished(ruled, train, test, tmp_path
     page.table.chosen = ["one", "two"]
     ruled(limits=Limits(waiting=1))
     page.steering.press("resume")
-    assert "1 runs may be unfinished at a time here, and these are 2" in page.steering.said.object
+    assert "1 runs may be unfinished at a time here, and these are 2" in page.steering.status.object
     assert [Run(path).state for path in paths] == ["stopped", "stopped"]
 
 
 def test_runs_at_work_count_in_the_memory_that_others_may_take(ruled, train, test, tmp_path):
     specs = [make_spec(train, "svb", name=name, test=test) for name in ("one", "two")]
     one, two = (create_run(tmp_path / "runs", spec, train, test) for spec in specs)
-    coming = planned_of(two)
+    coming = planned_run(two)
     ruled(limits=Limits(memory=1.5e-9 * predict_memory(coming).total))
     check_memory(one.parent, [coming, coming], 1)
     with RunWriter(one) as writer:
@@ -256,13 +261,13 @@ def test_runs_at_work_count_in_the_memory_that_others_may_take(ruled, train, tes
             match=r"of memory beside 1 run at work, where 0\.\d+ GB may be taken at once here",
         ):
             check_memory(one.parent, [coming], 1)
-        check_memory(one.parent, [planned_of(one)], 1)
+        check_memory(one.parent, [planned_run(one)], 1)
         page = ComparePage(one.parent)
         page._monitor.look()
         page.tick()
         page.table.chosen = ["two"]
         page.steering.press("resume")
-        assert "beside 1 run at work" in page.steering.said.object and Run(two).state == "stopped"
+        assert "beside 1 run at work" in page.steering.status.object and Run(two).state == "stopped"
         shutil.rmtree(one.parent / CORPORA)
         get_corpus.cache_clear()
         check_memory(one.parent, [coming], 1)
@@ -287,11 +292,11 @@ def test_what_is_to_be_looked_at_is_not_changed_whatever_a_browser_sends(ruled, 
     with pytest.raises(PolicyError, match="nothing can be started"):
         start_runs(path.parent, page.settings.request())
     page.start(page.settings.request())
-    assert LOOK_ONLY in page.settings.said.object
+    assert LOOK_ONLY in page.settings.status.object
     page.table.chosen = ["seen"]
     for action in ("resume", "stop", "pause", "remove", "remove"):
         page.steering.press(action)
-    page.notes.show(page._known, ["seen"])
+    page.notes.show(page._readings, ["seen"])
     page.notes.note.value = page.notes.tag.value = "mine"
     topics.tick()
     topics.map.chosen = 0
@@ -326,7 +331,7 @@ def test_others_are_told_no_path_of_damaged_notes(ruled, new_run, tmp_path):
     (path / "notes.json").write_text("{")
     ruled(others=True)
     reading = Follower(path).look()
-    told = [labels_now(moment_of(reading))[1], reading.notes.note]
+    told = [labels_of_snapshot(snapshot_of(reading))[1], reading.notes.note]
     assert all("notes.json" in sentence and str(tmp_path) not in sentence for sentence in told), (
         told
     )

@@ -9,7 +9,7 @@ import workbench as wb
 from workbench.corpus import ShardedCorpus
 from workbench.corpus.shards import shard_writer
 from workbench.dashboard.compare.page import ComparePage
-from workbench.dashboard.compare.preview import described
+from workbench.dashboard.compare.preview import preview_html
 
 FILE = "My own data …"
 ROWS = 'title,text,kind,day\none,"Red ants & <b>bees</b>",x,2020-01-31\ntwo,,y,\nthree,ants bees red!,x,2021-02-01\n'
@@ -34,7 +34,7 @@ def test_a_corpus_is_shown_with_what_is_doubtful_its_documents_and_words():
     corpus = replace(
         corpus, labels=("p", "q", "", "p"), times=("2020-01-31", None, 3, 4), reading=reading
     )
-    html = described(corpus)
+    html = preview_html(corpus)
     assert (
         "4 documents · 5 words" in html
         and "values of &#x27;day&#x27; are no dates." in html
@@ -52,9 +52,9 @@ def test_a_corpus_is_shown_with_what_is_doubtful_its_documents_and_words():
 
 
 def test_counts_and_records_are_shown_without_texts():
-    assert ">Text</th>" not in (html := described(simulated())) and "first documents" in html
+    assert ">Text</th>" not in (html := preview_html(simulated())) and "first documents" in html
     records = wb.load_records("votes")
-    assert f"{records.describe()['records']:,} records" in described(records)
+    assert f"{records.describe()['records']:,} records" in preview_html(records)
 
 
 def test_what_each_rule_leaves_out_is_counted(page):
@@ -86,7 +86,7 @@ def test_what_each_rule_leaves_out_is_counted(page):
     page.settings.fields["ngrams"].value = "2"
     page.settings.preview.clicks += 1
     assert "are kept, n-grams included." in page.preview.html.object
-    assert "Left out" not in described(wb.load_corpus("bars:side=3:n_documents=5"))
+    assert "Left out" not in preview_html(wb.load_corpus("bars:side=3:n_documents=5"))
 
 
 def test_the_button_shows_the_file_of_the_form_as_it_is_read(page):
@@ -101,7 +101,7 @@ def test_the_button_shows_the_file_of_the_form_as_it_is_read(page):
         and "<td>2020-01-31</td>" in html
         and "<td>x</td>" in html
     )
-    assert "further columns: title, kind, day" in html and not page.settings.said.object
+    assert "further columns: title, kind, day" in html and not page.settings.status.object
     assert not page.settings.preview.disabled and not [*page.store.glob("*")]
 
 
@@ -109,7 +109,7 @@ def test_a_folder_of_shards_is_shown_without_reading_it_as_a_whole(page, monkeyp
     corpus = wb.Corpus.from_texts(
         ["red ants", "bees red", "", "red bees"], titles=["one", "two", "three", "four"]
     )
-    html = described(replace(corpus, table=None))
+    html = preview_html(replace(corpus, table=None))
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 3)
     ShardedCorpus.write(corpus, folder := page.store.parent / "shards")
     page.settings.fields["path"].value = str(folder)

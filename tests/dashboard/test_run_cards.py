@@ -68,21 +68,21 @@ def test_the_card_is_there_where_something_samples_with_ranks_of_several_chains(
     card.follow(chains[3:4])
     assert card.view.visible and not card.figure.objects
     card.files.buttons["SVG"].clicks += 1
-    assert "There is no picture of this yet" in card.files.said.object
+    assert "There is no picture of this yet" in card.files.status.object
     card.follow(chains)
     assert card.figure.objects and "R-hat" in card.table.object
-    told = table_of(card.shown.picture).decode().splitlines()
+    told = table_of(card.card_content.picture).decode().splitlines()
     assert told[0] == "label,n_chains,quantity,r_hat,ess_bulk,ess_tail"
     assert told[1].startswith("cgs,3,")
 
 
 def test_consensus_of_shows_in_how_many_finished_runs_of_a_label_topics_are(chains):
     shown = consensus_of(chains[:4])
-    assert shown.said == "" and {row[5] for row in shown.picture.rows} == {3}
+    assert shown.sentence == "" and {row[5] for row in shown.picture.rows} == {3}
     found = consensus([open_run(path) for path, _ in chains[:3]])
     drawn = {row[3]: row[4] for row in shown.picture.rows}
     assert drawn == dict(zip(found["topic"].values, found["n_found"].values, strict=True))
-    assert "draw its runs alone" in consensus_of(chains).said
+    assert "draw its runs alone" in consensus_of(chains).sentence
     running = tuple((path, -1) for path, _ in chains[:2])
     assert consensus_of((*running, chains[2])).picture is None
 
@@ -94,14 +94,14 @@ def test_moves_are_told_the_latest_first_with_what_became_of_them(drawn, new_run
     priors = RunsCard("Priors of topics", Handover(), priors_of)
     seen = ((hdp.path, 8), (lda.path, 12))
     priors.follow(seen)
-    assert priors.view.visible and {row[1] for row in priors.shown.picture.rows} >= {"lda"}
+    assert priors.view.visible and {row[1] for row in priors.card_content.picture.rows} >= {"lda"}
     priors.follow(())
     assert not priors.view.visible
     log, tried = RunsCard("Moves", Handover(), moves_of), moves(open_run(hdp.path))
     for runs, told in ((seen[:1], f"hdp: {len(tried)} tried"), ((), None)):
         log.follow(runs)
         assert log.view.visible == (told is not None)
-        assert told is None or (told in log.said.object and log.figure.objects)
+        assert told is None or (told in log.status.object and log.figure.objects)
     shown = moves_of(((hdp.path, 8),))
     rows = re.findall(r'<tr class="(.*?)"><th scope="row">(\d+)<', shown.table)
     assert rows == [
@@ -119,10 +119,10 @@ def test_the_gap_to_gibbs_sampling_is_divided_or_says_what_it_needs(drawn, new_r
         (seen, True, ""),
     ):
         card.follow(runs)
-        assert bool(card.shown.picture) == drawn and said in card.said.object
+        assert bool(card.card_content.picture) == drawn and said in card.status.object
         assert card.view.visible == (drawn or bool(said))
     wanted = gap([open_run(path) for path, _ in seen])
-    parts = {row[1]: float(row[2]) for row in card.shown.picture.rows}
+    parts = {row[1]: float(row[2]) for row in card.card_content.picture.rows}
     assert parts == pytest.approx(
         dict(zip(wanted["part"].values, wanted["gap"].values[0], strict=True))
     )
@@ -146,11 +146,16 @@ def test_the_tree_has_each_run_that_began_from_another_and_whose_parent_is_gone(
     card.follow(family_of(newest_first[:1]))
     assert not card.view.visible
     card.follow(family_of(newest_first))
-    table = pd.DataFrame(card.shown.picture.rows, columns=card.shown.picture.header)
+    table = pd.DataFrame(card.card_content.picture.rows, columns=card.card_content.picture.header)
     assert table[["run", "parent", "iteration"]].values.tolist() == [
         ["orphan", "its old name", 1000],
         ["child", "parent", 50],
         ["grandchild", "child", 9],
     ]
     assert card.figure.objects and ">orphan</td>" in card.table.object
-    assert [path.name for path in card.shown.paths] == ["orphan", "parent", "child", "grandchild"]
+    assert [path.name for path in card.card_content.paths] == [
+        "orphan",
+        "parent",
+        "child",
+        "grandchild",
+    ]

@@ -243,9 +243,9 @@ def test_many_runs_are_listed_newest_first_with_how_many_have_been_read(
     monkeypatch.setattr(run_monitor, "LISTED_FIRST", 2)
     store = RunMonitor(tmp_path / "runs")
     monkeypatch.setattr(run_monitor, "Listing", listing)
-    assert not store.looked()
+    assert not store.has_looked()
     store.look()
-    assert listed == [(["d", "c"], None), (["d", "c", "b", "a"], None)] and store.looked()
+    assert listed == [(["d", "c"], None), (["d", "c", "b", "a"], None)] and store.has_looked()
     monkeypatch.setattr(run_monitor, "LIST_EVERY", -1.0)
     store, listed[:] = RunMonitor(tmp_path / "runs"), []
     store.look()

@@ -225,7 +225,7 @@ def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_p
     form.say("Reading the corpus …", busy=True)
     form.refuse(caught.value)
     assert list(form.form.wrong) == [field] and said in form.form.wrong[field]
-    assert form.said.visible and not form.start.disabled and form.ahead.object == ""
+    assert form.status.visible and not form.start.disabled and form.ahead.object == ""
     form.start.clicks += 1
     assert len(started) == 2, "it may have been mended"
 
@@ -264,9 +264,9 @@ def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wro
     right, form.fields[field].value = form.fields[field].value, wrong
     form.start.clicks += 1
     assert asked == [] and list(form.form.wrong) == [field]
-    assert said in form.form.wrong[field].lower() and 'class="bad"' in form.said.object
+    assert said in form.form.wrong[field].lower() and 'class="bad"' in form.status.object
     form.fields[field].value = right
-    assert not form.form.wrong and not form.said.visible
+    assert not form.form.wrong and not form.status.visible
     form.start.clicks += 1
     assert len(asked) == 1
 
@@ -290,7 +290,7 @@ def test_a_link_goes_round_for_every_field():
     form, other = Settings(), Settings()
     for one in (form, other):
         one.offer(["a-run"])
-    parts, others = form.parts(), other.parts()
+    parts, others = form.parameters(), other.parameters()
     assert to_query(parts) == ""
     unusual = {name: value for name, (value, *_) in field_values().items()}
     unusual |= {
@@ -320,7 +320,7 @@ def test_a_link_goes_round_for_every_field():
 )
 def test_a_value_of_the_link_that_does_not_fit_is_left_out(form, name, text):
     before = form.fields[name].value
-    assert not form.parts()[name].take(text)
+    assert not form.parameters()[name].take(text)
     assert form.fields[name].value == before
 
 
@@ -329,7 +329,7 @@ def test_a_value_of_the_link_that_does_not_fit_is_left_out(form, name, text):
     [("n_topics", "1.5"), ("alpha", "nan"), ("top_words", "all"), ("r", "1,often")],
 )
 def test_a_number_of_the_link_that_is_none_is_reported_at_its_field(form, name, text):
-    assert form.parts()[name].take(text) and list(form.form.wrong) == [name]
+    assert form.parameters()[name].take(text) and list(form.form.wrong) == [name]
 
 
 def test_a_search_opens_the_families_that_fit_and_keeps_what_is_ticked():
@@ -397,14 +397,14 @@ def test_the_form_takes_the_settings_of_a_run(form, tmp_path, ruled, others):
     form.use(run.spec)
     form.offer_columns(form._file, {"body": [], "date": [], "kind": []}, True, None)
     more = ", but not its file" if others else ""
-    assert f"The form has the settings of {run.spec.name}{more}." in form.said.object
+    assert f"The form has the settings of {run.spec.name}{more}." in form.status.object
     if others:
-        assert "mine" not in to_query(form.parts()) and form.text("corpus") == FILE
+        assert "mine" not in to_query(form.parameters()) and form.text("corpus") == FILE
     else:
         assert [cell.spec for cell in form.request().cells(data, tmp_path)] == [run.spec]
     made = replace(run.spec, reading=None, start={"name": "a", "edits": ["drop 1"], "counts": ""})
     form.use(made)
-    assert ", but not its data, which have no name and no file, its edits." in form.said.object
+    assert ", but not its data, which have no name and no file, its edits." in form.status.object
 
 
 @pytest.mark.parametrize("others", [False, True])

@@ -4,16 +4,16 @@ import pytest
 from toys import simulated
 
 import workbench as wb
-from workbench.dashboard.shared.snapshots import Moment, counts_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, counts_of
 from workbench.runs.execution.run import Run
 from workbench.runs.store.layout import StoreError
 
 
-def moment_in(store) -> Moment:
+def snapshot_in(store) -> SnapshotKey:
     wb.fit(simulated(), "svb", 3, n_iterations=2, store=store, name="one")
     (path,) = store.glob("one*")
     run = Run(path)
-    return Moment(path, run.spec.hash, 2, run.state)
+    return SnapshotKey(path, run.spec.hash, 2, run.state)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def moment_in(store) -> Moment:
 def test_a_run_that_is_removed_while_it_is_read_is_told_and_anything_else_that_is_missing_is_an_error(
     is_removed, error, said, tmp_path, monkeypatch
 ):
-    moment = moment_in(tmp_path)
+    snapshot = snapshot_in(tmp_path)
 
     def broken(run):
         if is_removed:
@@ -35,4 +35,4 @@ def test_a_run_that_is_removed_while_it_is_read_is_told_and_anything_else_that_i
 
     monkeypatch.setattr(Run, "dataset", broken)
     with pytest.raises(error, match=said):
-        counts_of(moment)
+        counts_of(snapshot)

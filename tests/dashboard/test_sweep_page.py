@@ -94,13 +94,15 @@ def test_a_link_finds_the_runs_again(opened, store, monkeypatch, tab, queued):
     assert plain(page.progress) == f"All {len(queued)} runs have ended."
     card = page.cards[0]
     assert card.results.visible
-    link = dict(parse_qsl(to_query(page.parts)[1:]))
-    tab_part = {"tab": tab} if tab != "choose-k" else {}
-    assert link == tab_part | {name: str(value) for name, value in (SMALL[tab] | SHARED).items()}
+    link = dict(parse_qsl(to_query(page.parameters)[1:]))
+    tab_parameter = {"tab": tab} if tab != "choose-k" else {}
+    assert link == tab_parameter | {
+        name: str(value) for name, value in (SMALL[tab] | SHARED).items()
+    }
     again = SweepPage(store)
     assert NONE_YET in plain(again.progress)
     again.choice.value = tab
-    assert from_query(to_query(page.parts), again.parts) == []
+    assert from_query(to_query(page.parameters), again.parameters) == []
     again.tick()
     assert plain(again.progress) == plain(page.progress)
     assert again.cards[0].table.object == card.table.object
@@ -108,13 +110,13 @@ def test_a_link_finds_the_runs_again(opened, store, monkeypatch, tab, queued):
 
 def test_choices_of_a_link_that_there_are_not_change_nothing(opened):
     wrong = "?engine=g-hdp&warm=maybe"
-    assert from_query(wrong, opened().parts) == ["engine", "warm"]
+    assert from_query(wrong, opened().parameters) == ["engine", "warm"]
     wrong = "?engine=cgs&cost=money&tab=none"
-    assert from_query(wrong, opened("frontier").parts) == ["engine", "cost", "tab"]
+    assert from_query(wrong, opened("frontier").parameters) == ["engine", "cost", "tab"]
 
 
 def test_numbers_of_a_link_that_are_none_are_reported_at_their_fields(page):
-    assert from_query("?n_topics=ten&seeds=none", page.parts) == []
+    assert from_query("?n_topics=ten&seeds=none", page.parameters) == []
     assert set(page.form.wrong) == {"n_topics", "seeds"}
 
 
@@ -132,10 +134,10 @@ def test_the_cost_that_is_chosen_is_drawn(drawn, opened, queued):
     for path in queued:
         carry_on(path)
     page.tick()
-    by_seconds = page.cards[0].shown.picture
+    by_seconds = page.cards[0].card_content.picture
     page.fields["cost"].value = "updates"
     page.tick()
-    assert by_seconds and page.cards[0].shown.picture != by_seconds
+    assert by_seconds and page.cards[0].card_content.picture != by_seconds
 
 
 def test_mistakes_stand_under_their_fields_and_nothing_is_started(page, store):
@@ -143,14 +145,14 @@ def test_mistakes_stand_under_their_fields_and_nothing_is_started(page, store):
     assert "got 0" in page.form.wrong["n_topics"] and page.ahead.object == ""
     assert plain(page.progress) == "The form does not describe runs yet."
     page.start.clicks += 1
-    assert "Nothing is started" in page.said.object and not store.exists()
+    assert "Nothing is started" in page.status.object and not store.exists()
     page.fields["n_topics"].value = "2, 3"
     assert page.form.wrong == {}
 
 
 def test_start_and_stop_act_on_the_runs_of_the_form(page, store, corpus, queued):
     page.start.clicks += 1
-    assert "4 runs started" in page.said.object and not page._busy
+    assert "4 runs started" in page.status.object and not page._busy
     paths = [one.path for one in listed(store)]
     other = wb.start(corpus, "svb", n_topics=2, n_iterations=5, store=store, name="other").path
     Run(other).wait(60)
@@ -160,7 +162,7 @@ def test_start_and_stop_act_on_the_runs_of_the_form(page, store, corpus, queued)
         page.tick()
         assert not page.stop.disabled and "0 of 4 runs have ended" in plain(page.progress)
         page.stop.clicks += 1
-        assert "2 runs asked to stop; Start resumes them." in page.said.object
+        assert "2 runs asked to stop; Start resumes them." in page.status.object
         assert [requested(path) for path in (*paths[:2], other)] == [STOPPED, STOPPED, RUNNING]
         page.fields["engine"].value = "svb"
         assert not page._stopping, "the runs that the form describes now go on"

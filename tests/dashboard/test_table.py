@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workbench.dashboard.compare.table import RunTable, called, is_setting, row
+from workbench.dashboard.compare.table import RunTable, is_setting, row, setting_label
 from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures.learning import every_setting
@@ -92,8 +92,8 @@ def test_what_has_no_value_is_sorted_by_none(reading_of):
 def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsense_is_refused(
     table,
 ):
-    parts = table.parts()
-    assert all(part.now() == part.usual for part in parts.values())
+    parts = table.parameters()
+    assert all(part.current() == part.default for part in parts.values())
     assert (
         parts["find"].take("engine:cgs k:10")
         and parts["sort"].take("-perplexity")
@@ -107,7 +107,8 @@ def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsen
     )
     assert not parts["columns"].take("K,nonsense") and parts["columns"].take("K,r,learn_alpha")
     assert (
-        table.columns == ["K", "r", "learn_alpha"] and parts["columns"].now() == "K,r,learn_alpha"
+        table.columns == ["K", "r", "learn_alpha"]
+        and parts["columns"].current() == "K,r,learn_alpha"
     )
     assert (table.sort, table.group, len(table.query)) == ("-perplexity", "corpus", LONGEST)
 
@@ -216,8 +217,8 @@ def test_rows_have_the_settings_in_which_runs_differ_and_links_take_every_settin
         assert is_setting(name) == (name != "time_option" or "time" in every_setting()), name
     assert (
         not is_setting("perplexity")
-        and called("n_iterations") == "Iterations"
-        and called("split") == "Split"
+        and setting_label("n_iterations") == "Iterations"
+        and setting_label("split") == "Split"
     )
 
 
@@ -271,10 +272,10 @@ def test_runs_are_found_by_words_and_keys(table, query, found, reading_of):
     table.show((one, reading_of("b", n_topics=20)))
     table.search.value_input = query
     assert table.found == found
-    assert f"{len(found)} of 2 runs found" in table.said.object
+    assert f"{len(found)} of 2 runs found" in table.status.object
     table.chosen = ["a", "b"]
     away = f"{2 - len(found)} of them not among those found"
-    assert "2 chosen" in table.said.object and away in table.said.object
+    assert "2 chosen" in table.status.object and away in table.status.object
     table.search.value_input = ""
     assert table.found is None
 
@@ -282,6 +283,6 @@ def test_runs_are_found_by_words_and_keys(table, query, found, reading_of):
 def test_columns_and_groups_are_offered_and_chosen(table, reading_of):
     table.show((reading_of("a", label="svb-cgs r=1"), reading_of("b", n_topics=20)))
     assert {"None": "", "Engine": "engine", "K": "K"}.items() <= table.groups.options.items()
-    table.groups.value, table.shown.value = "K", ["engine", "state"]
+    table.groups.value, table.column_choice.value = "K", ["engine", "state"]
     assert table.group == "K" and [name for name, *_ in table.heads] == ["run", "state", "engine"]
-    assert table.parts()["columns"].now() == "engine,state"
+    assert table.parameters()["columns"].current() == "engine,state"

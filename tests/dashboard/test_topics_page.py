@@ -24,7 +24,7 @@ from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
-from workbench.dashboard.shared.snapshots import Moment, counts_of, moment_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, counts_of, snapshot_of
 from workbench.dashboard.topics import (
     document_rows,
     documents,
@@ -34,15 +34,15 @@ from workbench.dashboard.topics import (
     unseen,
 )
 from workbench.dashboard.topics.overview import (
+    map_card,
     map_of,
-    map_shown,
-    sizes_of,
-    table_of,
+    sizes_card,
+    topics_card,
     topics_of,
-    words_shown,
+    words_card,
 )
 from workbench.dashboard.topics.page import TopicsPage
-from workbench.dashboard.topics.unseen import folded, listing_of, unseen_document
+from workbench.dashboard.topics.unseen import infer_documents, listing_of, unseen_document
 from workbench.data import blocks
 from workbench.measures import (
     coherence,
@@ -105,9 +105,9 @@ def of_texts(store):
     return store / "of-texts"
 
 
-def moment(path):
+def snapshot(path):
     """The last snapshot of the run in a folder."""
-    return moment_of(
+    return snapshot_of(
         next(one for one in RunMonitor(path.parent).look().readings if one.path == path)
     )
 
@@ -120,8 +120,8 @@ def cells(html: str) -> list[list[str]]:
 
 def test_topics_are_told_largest_first_with_their_sizes_and_words(new_run):
     run = open_run(path := new_run("one", "cgs"))
-    topics = topics_of(moment(path), 0)._replace(names={2: "named"})
-    told, words = cells(table_of(topics, "", False).table), top_words(run, 6)["word"]
+    topics = topics_of(snapshot(path), 0)._replace(names={2: "named"})
+    told, words = cells(topics_card(topics, "", False).table), top_words(run, 6)["word"]
     assert [int(row[0]) for row in told] == list(topics.numbers) == topics_by_size(run)
     for topic, size, label, few, *scores in told:
         share = float(topic_sizes(run)["share"].sel(topic=int(topic)))
@@ -131,14 +131,14 @@ def test_topics_are_told_largest_first_with_their_sizes_and_words(new_run):
 
 def test_words_of_a_topic_have_its_phi_and_circles_can_have_the_sizes_of_a_word(new_run):
     run = open_run(path := new_run("one", "cgs", seed=4))
-    now = moment(path)
-    picture = words_shown(now, 0, 1, 5.0, 0.6).picture
+    now = snapshot(path)
+    picture = words_card(now, 0, 1, 5.0, 0.6).picture
     ranked = top_words(run, 5, 0.6).sel(topic=1)
     columns = dict(zip(picture.header, zip(*picture.rows, strict=True), strict=True))
     assert columns["word"] == tuple(ranked["word"].values) and set(columns["topic"]) == {1}
     assert columns["phi"] == pytest.approx(run["phi"].sel(topic=1, word=list(columns["word"])))
     word = columns["word"][0]
-    picture = map_shown(topics_of(now, 0), 0, "", word).picture
+    picture = map_card(topics_of(now, 0), 0, "", word).picture
     shares = {row[3]: row[-2] for row in picture.rows}
     given = run["phi"].sel(word=word) * topic_sizes(run)["share"]
     assert shares == pytest.approx((given / given.sum()).to_series().to_dict())
@@ -146,7 +146,7 @@ def test_words_of_a_topic_have_its_phi_and_circles_can_have_the_sizes_of_a_word(
 
 def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics(of_texts, store):
     page, run = TopicsPage(store), open_run(of_texts)
-    assert page.map.table.object == "" and page.map.said.object == ""
+    assert page.map.table.object == "" and page.map.status.object == ""
     page.find_words.value = "PE"
     found, counts = cells(page.map.table.object), run["n_kw"][-1].sum("topic")
     order = sorted(
@@ -154,7 +154,7 @@ def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics
         key=lambda word: (not word.startswith("pe"), -counts.sel(word=word)),
     )
     assert [word for word, *_ in found] == order
-    assert "3 of 16 words contain “PE”." in page.map.said.object
+    assert "3 of 16 words contain “PE”." in page.map.status.object
     share = topic_sizes(run)["share"]
     for word, tokens, topics in found:
         given = run["phi"].sel(word=word) * share
@@ -166,7 +166,7 @@ def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics
     assert "tokens of “pear”" in page.map.picture.caption
     page.find_words.value = "xyz"
     assert page.map.table.object == "" and "No word of of-texts contains “xyz”." in (
-        page.map.said.object
+        page.map.status.object
     )
 
 
@@ -191,9 +191,9 @@ def test_a_word_stands_before_those_that_begin_with_it_and_these_before_those_th
 
 def test_the_map_of_the_next_snapshot_lies_on_the_last_one(new_run):
     path = new_run("growing", "cgs", n_iterations=10, snapshot_every=5)
-    before = map_of(moment(path))
+    before = map_of(snapshot(path))
     resume(path, n_iterations=12, progress=False)
-    xr.testing.assert_allclose(map_of(moment(path)), topic_map(open_run(path), before))
+    xr.testing.assert_allclose(map_of(snapshot(path)), topic_map(open_run(path), before))
 
 
 def test_a_link_leads_to_the_form_with_the_settings_of_the_run(new_run, store, ruled):
@@ -222,12 +222,16 @@ def test_the_newest_run_is_shown_until_one_is_picked_and_the_link_says_which(new
     new_run("second", "cgs")
     page.tick()
     assert page.map.picture.name == "second-map"
-    assert "4 topics of second, finished" in page.said.object
+    assert "4 topics of second, finished" in page.status.object
     page.run.value = "first"
     page.map.chosen = 3
     assert page.words.picture.name == "first-words-3"
     assert page.topics.table.marked == ["topic 3"]
-    told = {name: part.now() for name, part in page._parts.items() if part.now() != part.usual}
+    told = {
+        name: part.current()
+        for name, part in page._parameters.items()
+        if part.current() != part.default
+    }
     assert told == {"run": "first", "topic": "3"}
     page.topics.clicked("topic", "3")
     assert page.map.chosen == NONE and page.words.picture.name == "first-words"
@@ -238,30 +242,30 @@ def test_a_topic_or_a_document_that_is_not_there_is_left_out_and_said_until_the_
 ):
     new_run("here", "cgs")
     page = TopicsPage(store)
-    page._parts["topic"].take("99")
-    page._parts["document"].take("999999")
+    page._parameters["topic"].take("99")
+    page._parameters["document"].take("999999")
     page.tick()
     assert (
         "There is no topic 99 with tokens in here. There is no document 999999 in here. 4 topics of here"
-        in page.said.object
+        in page.status.object
     )
-    assert to_query(page._parts) == "" and "Choose a topic" in page.documents.said.object
-    page._parts["document"].take("3")
-    page._parts["topic"].take("99")
+    assert to_query(page._parameters) == "" and "Choose a topic" in page.documents.status.object
+    page._parameters["document"].take("3")
+    page._parameters["topic"].take("99")
     page.tick()
-    assert "There is no topic 99 with tokens in here. 4 topics of here" in page.said.object
-    assert to_query(page._parts) == "?document=3" and shown(page)["document"] == 3
+    assert "There is no topic 99 with tokens in here. 4 topics of here" in page.status.object
+    assert to_query(page._parameters) == "?document=3" and shown(page)["document"] == 3
     page.map.chosen = 1
-    assert page.said.object == message("4 topics of here, finished.")
+    assert page.status.object == message("4 topics of here, finished.")
 
 
 def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, store):
     new_run("here")
     page = TopicsPage(store)
-    page._parts["run"].take("gone")
-    page._looking.reset()
+    page._parameters["run"].take("gone")
+    page._topics_task.reset()
     page.tick()
-    assert "There is no run gone here; the newest is shown. 4 topics of here" in page.said.object
+    assert "There is no run gone here; the newest is shown. 4 topics of here" in page.status.object
 
 
 def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypatch):
@@ -273,17 +277,17 @@ def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(overview, "counts_of", lambda moment: None)
         page.tick()
-        assert "has no snapshot of its topics yet" in page.said.object
+        assert "has no snapshot of its topics yet" in page.status.object
         assert [card.visible for card in cards] == [True] + [False] * 4, (
             "sizes are known before the first snapshot"
         )
-    page._looking.reset()
+    page._topics_task.reset()
     overview.topics_of.cache_clear()
     page.tick()
     assert all(card.visible for card in cards)
     Run(store / "young").remove()
     page.tick()
-    assert not any(card.visible for card in cards) and "No run yet" in page.said.object
+    assert not any(card.visible for card in cards) and "No run yet" in page.status.object
 
 
 def test_a_label_that_is_typed_stays_with_the_run_and_is_shown(new_run, store):
@@ -300,7 +304,7 @@ def test_a_label_that_is_typed_stays_with_the_run_and_is_shown(new_run, store):
     page.tick()
     assert page.label.value_input == "plan"
     page.label.value = "x" * 81
-    assert "80 characters" in page.said.object
+    assert "80 characters" in page.status.object
     page.label.value = ""
     page.tick()
     assert page._topics.names == {} and Run(path).notes.labels == ()
@@ -330,7 +334,7 @@ def test_a_suggested_label_is_accepted_by_a_click(of_texts, store):
 def test_labels_that_cannot_be_read_are_a_sentence_and_the_topics_are_shown(new_run, store):
     (new_run("one") / "notes.json").write_text("{")
     page = TopicsPage(store)
-    assert "cannot be read" in page.said.object and len(page._topics.numbers) == 4
+    assert "cannot be read" in page.status.object and len(page._topics.numbers) == 4
 
 
 def test_one_topic_and_topics_of_an_hdp_without_a_token_are_shown_as_they_are(
@@ -387,7 +391,7 @@ def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_fro
         corpus.unlink()
     get_corpus.cache_clear()
     page.map.chosen = 1
-    assert "corpus of this run is not in the store" in page.documents.said.object
+    assert "corpus of this run is not in the store" in page.documents.status.object
     assert page.words.picture.name == "one-words-1"
 
 
@@ -395,7 +399,7 @@ def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_fro
 def test_sizes_are_shares_of_each_iteration_and_thinned_with_both_ends(new_run, kind):
     path = new_run("one", "cgs", n_iterations=300)
     (drawn,), n_k = (
-        sizes_of(Moment(path, "", 0, ""), 300, ((1, "named"),), kind).picture.panels[0],
+        sizes_card(SnapshotKey(path, "", 0, ""), 300, ((1, "named"),), kind).picture.panels[0],
         open_run(path)["n_k"],
     )
     drawn, below = drawn.split(datatype="dictionary"), 0
@@ -421,11 +425,11 @@ def test_scores_are_those_of_the_measures_sorted_by_any_with_their_means(new_run
     for topic, scores in rows.items():
         wanted = found[["u_mass", "npmi", "c_v", "diversity"]].sel(topic=topic)
         assert scores == [format_number(float(one), 3) for one in wanted.values()]
-    assert f"diversity {several.attrs['mean_diversity']:.3f}" in page.topics.said.object
+    assert f"diversity {several.attrs['mean_diversity']:.3f}" in page.topics.status.object
     page.topics.clicked("sort", "-NPMI")
     order = [int(row[0]) for row in cells(page.topics.table.object)]
     assert order == found["topic"].values[np.argsort(-found["npmi"].values)].tolist()
-    assert "scores=-NPMI" in to_query(page._parts)
+    assert "scores=-NPMI" in to_query(page._parameters)
 
 
 def test_topics_of_two_runs_are_matched_and_flow_into_each_other(drawn, new_run, store, halves):
@@ -445,7 +449,7 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(drawn, new_run,
     for ribbon in matched.split(datatype="dictionary"):
         assert partners[ribbon[TOPIC]] == ribbon["other"]
         assert ribbon["tokens"] == float(flow.sel(topic=ribbon[TOPIC], other=ribbon["other"]))
-    assert page._parts["with"].now() == "second"
+    assert page._parameters["with"].current() == "second"
     page.matching.chosen = 2
     assert page.map.chosen == page.sizes.chosen == page.topics.chosen == 2
 
@@ -455,7 +459,7 @@ def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves)
     fit(halves[1], "cgs", 3, n_iterations=5, store=store, name="second", progress=False)
     page = TopicsPage(store)
     page.run.value, page.other.value = "first", "second"
-    assert "different tokens" in page.matching.said.object and page.matching.picture is None
+    assert "different tokens" in page.matching.status.object and page.matching.picture is None
     rows = cells(page.matching.table.object)
     assert len(rows) == 4 and [row[2] for row in rows].count("–") == 1
 
@@ -484,7 +488,7 @@ def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves)
 )
 def test_what_cannot_be_folded_in_is_a_sentence(of_texts, name, content, kind, told):
     with pytest.raises(ValueError, match=re.escape(told)):
-        folded(moment(of_texts), name, content, kind)
+        infer_documents(snapshot(of_texts), name, content, kind)
 
 
 def csv_of(n: int) -> bytes:
@@ -517,7 +521,7 @@ def test_of_many_topics_fewer_documents_are_taken_and_those_too_many_take_no_mem
     ):
         tracemalloc.start()
         try:
-            folded(moment(store / "many"), "x.csv", csv_of(n), ".csv")
+            infer_documents(snapshot(store / "many"), "x.csv", csv_of(n), ".csv")
         finally:
             taken = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
@@ -527,21 +531,21 @@ def test_of_many_topics_fewer_documents_are_taken_and_those_too_many_take_no_mem
 def test_inference_takes_no_more_than_the_server_allows_its_runs(of_texts, ruled):
     each = inference_bytes(open_run(of_texts), 1)
     ruled(limits=Limits(memory=10.5 * each / 1e9))
-    assert folded(moment(of_texts), "x.csv", csv_of(10), ".csv").corpus.n_documents == 10
+    assert infer_documents(snapshot(of_texts), "x.csv", csv_of(10), ".csv").corpus.n_documents == 10
     with pytest.raises(ValueError, match=r"\(10 documents\)"):
-        folded(moment(of_texts), "x.csv", csv_of(11), ".csv")
+        infer_documents(snapshot(of_texts), "x.csv", csv_of(11), ".csv")
 
 
 def test_what_is_shown_of_many_documents_and_of_a_long_text_is_cut(of_texts):
     long = f"title,text\n{'T' * 1000},plum\n".encode() + 300 * b"more,plum\n"
-    listing = listing_of(folded(moment(of_texts), "x.csv", long, ".csv"))["documents"]
+    listing = listing_of(infer_documents(snapshot(of_texts), "x.csv", long, ".csv"))["documents"]
     assert len(listing) == 200 and len(listing[0]["title"]) == 200
 
     types = [
         "plum",
         *("".join(word) for word in itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=3)),
     ]
-    found = folded(moment(of_texts), "long", " ".join(types).encode(), ".txt")
+    found = infer_documents(snapshot(of_texts), "long", " ".join(types).encode(), ".txt")
     told = unseen_document(found, 0, NONE, {})
     assert len(told["words"]) == 400 and not told["raw"]
     assert f"the 400 most frequent of {found.corpus.n_pairs:,}" in told["note"]
@@ -553,16 +557,16 @@ def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(
     page = TopicsPage(store)
     card, word = page.unseen, "plum"
     card._ask("a text", bytes, ".txt")
-    assert "is empty" in card.said.object and card.table.object == ""
+    assert "is empty" in card.status.object and card.table.object == ""
     card._ask("a text", word.encode, ".txt")
     assert (
-        "0.0 % of 1 tokens are unknown" in card.said.object
+        "0.0 % of 1 tokens are unknown" in card.status.object
         and "<h3>a text</h3>" in card.table.object
     )
     assert card._csv().name == "of-texts-unseen.csv"
     new_run("two", "cgs")
     page.tick()
-    assert "with another run" in card.said.object and card.table.object == ""
+    assert "with another run" in card.status.object and card.table.object == ""
     with pytest.raises(ValueError, match="no text has been analysed yet"):
         card._csv()
 
@@ -571,7 +575,7 @@ def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(
 def test_every_figure_and_its_data_are_files(new_run, store, halves):
     a = new_run("first", "cgs")
     fit(halves[0], "svb", 3, n_iterations=5, store=store, name="second", progress=False)
-    now, other, run = moment(a), moment(store / "second"), open_run(a)
+    now, other, run = snapshot(a), snapshot(store / "second"), open_run(a)
     page = TopicsPage(store)
     page.run.value, page.other.value, page.map.chosen = "first", "second", 2
     for columns in (1, 2):
@@ -588,7 +592,7 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
     places, words = (table(taken(page, card, "CSV")) for card in (page.map, page.words))
     assert places["share"].tolist() == pytest.approx(topic_sizes(run)["share"].values)
     assert words["word"].tolist() == list(top_words(run, 30, 0.6)["word"].sel(topic=2).values)
-    asked = files.Asked(now, {1: "named, well"}, other=other)
+    asked = files.FileRequest(now, {1: "named, well"}, other=other)
     salient = table(files.salient_file(asked).content)["word"]
     assert salient.tolist() == list(salient_words(run, 100)["word"].values)
     sizes = table(files.sizes_file(asked).content)
@@ -600,7 +604,7 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
     with pytest.raises(ValueError, match="no other run"):
         files.matching_file(asked._replace(other=None))
     with pytest.raises(ValueError, match="there is no run"):
-        files.topics_file(files.Asked(None, {}))
+        files.topics_file(files.FileRequest(None, {}))
 
 
 def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, store, monkeypatch):
@@ -617,7 +621,7 @@ def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, s
         return found
 
     monkeypatch.setattr(Run, "dataset", dropping)
-    found = counts_of(moment(path))
+    found = counts_of(snapshot(path))
     assert (
         found["snapshot_iteration"].values.tolist() == kept[-2:-1]
         and found["n_kw"].values.sum() > 0
@@ -650,7 +654,10 @@ def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store,
     )
     monkeypatch.setattr(overview, "counts_of", lambda moment: None)
     page = TopicsPage(store)
-    assert "states has no topics." in page.said.object and "has no topics" in page.sizes.said.object
+    assert (
+        "states has no topics." in page.status.object
+        and "has no topics" in page.sizes.status.object
+    )
     page.view()
     assert page.recorded.view.visible and "Occupancy" in page.recorded.title.options[-1]
     page.recorded.title.value = "Occupancy"
@@ -659,7 +666,7 @@ def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store,
     assert table["occupancy"].iloc[-1] == 1 and set(table["state"]) == {"a", "b", "c"}
     page.recorded.clear()
     page.recorded.files.buttons["SVG"].clicks += 1
-    assert "There is no picture of this yet" in page.recorded.files.said.object
+    assert "There is no picture of this yet" in page.recorded.files.status.object
 
 
 def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the_file(
@@ -757,11 +764,12 @@ def test_the_first_figure_is_drawn_before_the_others(of_texts, store, monkeypatc
         return view._replace(draw=draw)
 
     monkeypatch.setattr(every, "VIEWS", [noted(view) for view in every.VIEWS])
-    now = moment(of_texts)
-    assert recorded._drawn(None, now, 0, 0, ()).picture.title == "Topics by group"
+    now = snapshot(of_texts)
+    assert recorded._figure_card(None, now, 0, 0, ()).picture.title == "Topics by group"
     assert drawn == ["topics-by-group"]
     assert (
-        recorded._drawn("Effects of a column", now, 0, 0, ()).picture.title == "Effects of a column"
+        recorded._figure_card("Effects of a column", now, 0, 0, ()).picture.title
+        == "Effects of a column"
     )
     assert drawn == ["topics-by-group", "effects"]
     assert recorded._titles(now, 0, 0, ())[1] == "Differences between groups"
@@ -824,7 +832,7 @@ def test_a_pattern_that_would_hang_the_server_is_never_matched_in_it(store, monk
         shown(page)["raw"] and "".join(piece["word"] for piece in shown(page)["words"]) == texts[1]
     )
     monkeypatch.setattr(unseen, "corpus_of", None)  # it would count words here
-    found = folded(moment(store / "hanging"), "a text", b"red ants here", ".txt")
+    found = infer_documents(snapshot(store / "hanging"), "a text", b"red ants here", ".txt")
     assert found.corpus.titles == ("a text",) and set(found.corpus.vocabulary) == {"red", "ants"}
 
 
@@ -835,11 +843,11 @@ def test_new_text_is_counted_and_coloured_as_that_of_the_run(store):
     fit(corpus, "cgs", 2, n_iterations=5, store=store, name="pairs", progress=False)
     text = "Tea in New York, york"
     wanted = Corpus.from_texts([text], ngrams=2, lowercase=False, stop_words=["tea"])
-    found = folded(moment(store / "pairs"), "a text", text.encode(), ".txt")
+    found = infer_documents(snapshot(store / "pairs"), "a text", text.encode(), ".txt")
     assert found.corpus.vocabulary == wanted.vocabulary and found.corpus.titles == ("a text",)
     table = f'text\n"{text}"\n'.encode()
     assert (
-        folded(moment(store / "pairs"), "new.csv", table, ".csv").corpus.vocabulary
+        infer_documents(snapshot(store / "pairs"), "new.csv", table, ".csv").corpus.vocabulary
         == wanted.vocabulary
     )
     pieces = unseen_document(found, 0, 0, {})["words"]
@@ -851,7 +859,7 @@ def test_new_text_is_counted_and_coloured_as_that_of_the_run(store):
     own = Corpus.from_texts(["a b"], tokenizer=str.split, stop_words=None)
     fit(own, "cgs", 2, n_iterations=1, store=store, name="cut", progress=False)
     with pytest.raises(ValueError, match="cut into words by a tokenizer, which is not kept"):
-        folded(moment(store / "cut"), "a text", b"a b", ".txt")
+        infer_documents(snapshot(store / "cut"), "a text", b"a b", ".txt")
 
 
 def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store):
@@ -860,16 +868,16 @@ def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store)
     table, content = Run(of_texts).table, page.documents.content["content"]
     wanted = [at for at in range(0, 40, 2) if "plum" in table.texts[at].lower()]
     assert [one["document"] for one in content["documents"]] == wanted
-    assert f"{len(wanted)} of 40 documents have what is looked for." in page.documents.said.object
+    assert f"{len(wanted)} of 40 documents have what is looked for." in page.documents.status.object
     assert shown(page)["document"] == wanted[0]
     page.map.chosen = 1
     theta = open_run(of_texts)["theta"].sel(topic=1).values
     assert listed_documents(page) == sorted(wanted, key=lambda at: -theta[at])
     assert (
-        "sorted by topic 1." in page.documents.said.object
-        and to_query(page._parts).count("find=") == 1
+        "sorted by topic 1." in page.documents.status.object
+        and to_query(page._parameters).count("find=") == 1
     )
-    file = files.documents_file(files.Asked(page.moment(), {}, 1, query=page.find.value))
+    file = files.documents_file(files.FileRequest(page.snapshot(), {}, 1, query=page.find.value))
     taken = pd.read_csv(io.BytesIO(file.content))
     assert (
         taken["document"].tolist() == listed_documents(page)
@@ -878,7 +886,7 @@ def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store)
     )
     page.find.value = "kin:fruit"
     assert page.documents.content["content"] == {}
-    assert "documents have no column &#x27;kin&#x27;; did you mean" in page.documents.said.object
+    assert "documents have no column &#x27;kin&#x27;; did you mean" in page.documents.status.object
 
 
 @pytest.fixture
@@ -938,43 +946,49 @@ def test_the_file_of_documents_has_all_pages_of_the_list_with_all_columns(of_col
 
 def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_columns, store):
     page, run = TopicsPage(store), open_run(of_columns)
-    table, shelf = Run(of_columns).table.columns, page.documents
-    shelf.page, shelf.sort = 2, "title"
-    assert shelf.page == 1 and [one["title"] for one in shelf.content["content"]["documents"]] == [
-        f"item {at}" for at in range(50)
-    ]
-    shelf.sort = "-weight"
+    table, documents = Run(of_columns).table.columns, page.documents
+    documents.page, documents.sort = 2, "title"
+    assert documents.page == 1 and [
+        one["title"] for one in documents.content["content"]["documents"]
+    ] == [f"item {at}" for at in range(50)]
+    documents.sort = "-weight"
     weights = [None if weight is None else int(weight) for weight in table["weight"]]
     there = [at for at in range(130) if weights[at] is not None]
     assert listed_documents(page) == sorted(there, key=lambda at: -weights[at])[:50]
     for sort in ("-weight", "weight"):
-        shelf.sort = sort
-        shelf.page = 3
+        documents.sort = sort
+        documents.page = 3
         assert listed_documents(page)[-13:] == [at for at in range(130) if weights[at] is None], (
             "those without a number come last"
         )
-    shelf.sort = "kind"
+    documents.sort = "kind"
     assert listed_documents(page) == list(range(1, 101, 2))
-    shelf.sort = "-topic 2"
+    documents.sort = "-topic 2"
     theta = run["theta"].sel(topic=2).values
     order = np.argsort(-theta, kind="stable").tolist()
-    assert listed_documents(page) == order[:50] and shelf.content["content"]["columns"][1][:2] == (
+    assert listed_documents(page) == order[:50] and documents.content["content"]["columns"][1][
+        :2
+    ] == (
         "topic 2",
         "Topic 2",
     )
-    assert [one["share"] for one in shelf.content["content"]["documents"]] == pytest.approx(
+    assert [one["share"] for one in documents.content["content"]["documents"]] == pytest.approx(
         theta[order[:50]]
     )
     page.find.value = "kind:a"
     assert (
         listed_documents(page) == [at for at in order if at % 2][:50]
-        and shelf.content["content"]["total"] == 65
+        and documents.content["content"]["total"] == 65
     )
-    shelf.sort = "loudness"
-    assert "There is no column &#x27;loudness&#x27; to sort by." in shelf.said.object
+    documents.sort = "loudness"
+    assert "There is no column &#x27;loudness&#x27; to sort by." in documents.status.object
     other = TopicsPage(store)
-    assert from_query("?order=-weight&page=2&topic=1", other._parts) == []
-    assert from_query("?page=0", other._parts) == from_query("?page=x", other._parts) == ["page"]
+    assert from_query("?order=-weight&page=2&topic=1", other._parameters) == []
+    assert (
+        from_query("?page=0", other._parameters)
+        == from_query("?page=x", other._parameters)
+        == ["page"]
+    )
     other.tick()
     assert (
         other.documents.content["content"]["page"] == 2
@@ -988,7 +1002,7 @@ def test_damaged_texts_are_told_of_and_words_are_shown(of_texts, store):
     page = TopicsPage(store)
     page.map.chosen = 1
     assert (
-        "is damaged" in page.documents.said.object
+        "is damaged" in page.documents.status.object
         and not shown(page)["raw"]
         and shown(page)["words"]
     )
@@ -1002,12 +1016,12 @@ def of_large_runs(monkeypatch):
         monkeypatch.setattr(snapshots, "IN_MEMORY", 0)
         monkeypatch.setattr(blocks, "NUMBERS", 16)
         for kept in (
-            snapshots._documents_of,
+            snapshots._counts_and_shares_of,
             document_rows.columns_of,
             document_rows._ranks_by,
-            document_rows._largest_of,
+            document_rows._largest_topics_of,
             document_rows.shares_of,
-            document_rows.ranked_for,
+            document_rows.ranked_documents_of,
         ):
             kept.cache_clear()
 
@@ -1015,7 +1029,7 @@ def of_large_runs(monkeypatch):
 
 
 def test_documents_of_a_large_run_are_those_of_a_small_one(new_run, of_large_runs):
-    now = moment(new_run("one", "cgs"))
+    now = snapshot(new_run("one", "cgs"))
     asked = [
         (topic, document, {}, query, sort)
         for topic in (NONE, 1)
@@ -1025,12 +1039,14 @@ def test_documents_of_a_large_run_are_those_of_a_small_one(new_run, of_large_run
     ]
     small = [documents._documents_now(now, *each) for each in asked]
     files_of_small = [
-        files.documents_file(files.Asked(now, {}, 1, query=query)) for query in ("", "document")
+        files.documents_file(files.FileRequest(now, {}, 1, query=query))
+        for query in ("", "document")
     ]
     of_large_runs()
     assert [documents._documents_now(now, *each) for each in asked] == small
     assert [
-        files.documents_file(files.Asked(now, {}, 1, query=query)) for query in ("", "document")
+        files.documents_file(files.FileRequest(now, {}, 1, query=query))
+        for query in ("", "document")
     ] == files_of_small
 
 
@@ -1046,7 +1062,7 @@ def test_a_page_of_documents_reads_their_rows_alone(new_run, of_large_runs, monk
 
     monkeypatch.setattr(counts, "read", seen)
     monkeypatch.setattr("workbench.dashboard.topics.documents.PER_PAGE", 3)
-    content = documents._documents_now(moment(path), NONE, NONE, {}, "")["content"]
+    content = documents._documents_now(snapshot(path), NONE, NONE, {}, "")["content"]
     # for the counts, and for theta
     assert len(content["documents"]) == 3 < content["total"] and 0 < sum(n_read) <= 6
 
@@ -1064,7 +1080,7 @@ def test_the_file_of_documents_reads_each_block_of_a_large_run_at_one_place(
 
     monkeypatch.setattr(counts, "read", seen)
     monkeypatch.setattr("workbench.measures.documents.rows_at_once", lambda values: 16)
-    files.documents_file(files.Asked(moment(of_columns), {}, sort="-weight"))
+    files.documents_file(files.FileRequest(snapshot(of_columns), {}, sort="-weight"))
     assert len(rows_read) > 2 and all(np.ptp(rows) < 16 for rows in rows_read)
 
 

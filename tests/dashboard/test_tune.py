@@ -44,7 +44,7 @@ def test_the_request_is_that_of_the_form(sliders):
 def test_what_is_wrong_is_told_below_the_button_and_nothing_is_made(sliders, tmp_path):
     sliders.fields["n_iterations"].value = "0"
     sliders.start.clicks += 1
-    assert 'class="bad"' in sliders.said.object and "Iterations must be" in sliders.said.object
+    assert 'class="bad"' in sliders.status.object and "Iterations must be" in sliders.status.object
     assert (
         not open_runs(tmp_path / "runs")
         and not sliders.start.disabled

@@ -13,7 +13,7 @@ from tornado.tcpclient import TCPClient
 
 from workbench.dashboard.server import serve
 from workbench.dashboard.shared.policy import PolicyError
-from workbench.dashboard.shared.uploads import INBOXES, Inbox, name_on_disk, shown_name
+from workbench.dashboard.shared.uploads import INBOXES, Inbox, display_name, name_on_disk
 
 CSV = b"text\nred ants\n"
 MOST = 2**20
@@ -106,7 +106,7 @@ def test_a_file_is_stored_whole_and_the_next_takes_its_place(tmp_path, monkeypat
         assert send(server, inbox.token).code == 204
     assert files_in(scratch) == ["news.csv"] and inbox.files[1].path.read_bytes() == CSV
     with pytest.raises(PolicyError, match="the uploaded file is gone; choose it again"):
-        first.there()
+        first.existing_path()
     inbox.close()
     assert not [*scratch.iterdir()]
 
@@ -255,7 +255,7 @@ def test_when_the_page_is_gone_its_folder_is_gone(scratch):
 )
 def test_a_name_on_disk_leads_nowhere_and_ends_as_it_did(name, wanted):
     assert name_on_disk(name) == wanted and "/" not in name_on_disk(name)
-    assert len(shown_name(name).splitlines()) == 1 and len(shown_name(name)) < 101
+    assert len(display_name(name).splitlines()) == 1 and len(display_name(name)) < 101
 
 
 def test_the_end_of_the_server_removes_what_was_sent(tmp_path, scratch, monkeypatch):

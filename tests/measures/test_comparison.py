@@ -24,7 +24,7 @@ from workbench.measures import (
     summary,
     time_to,
 )
-from workbench.measures.learning import GENERAL, every_setting
+from workbench.measures.learning import COMMON_SETTINGS, every_setting
 
 WIDER = {"n_topics": 20, "alpha": 0.1, "beta": 0.1}
 
@@ -328,7 +328,7 @@ def test_differing_compares_a_setting_among_the_runs_that_have_it():
         and differing(settings[1:]) == []
         and differing([]) == []
     )
-    assert set(GENERAL) <= every_setting()
+    assert set(COMMON_SETTINGS) <= every_setting()
 
 
 # ---------------------------------------------------------------------- who began from whom

@@ -194,6 +194,7 @@ def run():
         ('"a size"="1"', [0]),
         ("kin=insect", []),  # no column, so a word
         (search_for("kind", "both"), [1]),
+        (search_for("label", "x"), [0, 2]),
         ('"12:30"', [3]),
         ("second", [1]),
         ("zebra", []),
@@ -207,6 +208,20 @@ def run():
 )
 def test_find_documents_matches_every_term(run, query, result):
     assert find_documents(run, query, TABLE, CORPUS).tolist() == result
+
+
+def test_find_documents_by_values_in_their_own_case_with_quotes_and_in_columns_of_one_name(run):
+    columns = {"text": TEXTS, "label": ("p", "q", "q", "q"), 'a "size"': ("US", "us", 'a "b"', "")}
+    table = DocumentTable(columns, "text")
+    for query, documents in (
+        (search_for('a "size"', "US"), [0]),
+        (search_for('a "size"', "us"), [1]),
+        (search_for('a "size"', "Us"), [0, 1]),
+        (search_for('a "size"', 'a "b"'), [2]),
+        (search_for("label", "x"), [0, 2]),
+        (search_for("label of the table", "q"), [1, 2, 3]),
+    ):
+        assert find_documents(run, query, table).tolist() == documents, query
 
 
 @pytest.mark.parametrize(

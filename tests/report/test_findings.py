@@ -11,7 +11,7 @@ import workbench as wb
 from workbench.cli import main
 from workbench.measures import top_words, topics_by_size
 from workbench.report.files import ReportError
-from workbench.report.findings import findings, once
+from workbench.report.findings import findings, without_repeats
 from workbench.report.gathering import gather
 
 
@@ -56,7 +56,7 @@ def test_findings_caution_about_intervals_with_0_and_single_seeds():
 
 
 def test_once_removes_repeated_sentences():
-    assert once(["One. Two. Three.", "One. Two. Four.", "Two. One.", "Five."]) == [
+    assert without_repeats(["One. Two. Three.", "One. Two. Four.", "Two. One.", "Five."]) == [
         "One. Two. Three.",
         "Four. For the rest see above.",
         "See above.",

@@ -9,7 +9,7 @@ from workbench.measures import mixture_table
 from workbench.models.networks.network import Network
 from workbench.report.gathering import gather
 from workbench.report.tables import hierarchy_tables
-from workbench.views import SideBySide, draw_view
+from workbench.views import RunsToDraw, draw_view
 
 NETWORK = Network.of("hpam2", n_topics=3, sizes={"super": 2})
 
@@ -46,7 +46,7 @@ def test_a_network_is_drawn_without_counts_of_its_runs(runs):
 
 def test_hierarchy_tables_have_the_most_frequent_values_of_rows(runs):
     result = gather(runs)
-    (table,) = hierarchy_tables(SideBySide([each.dataset for each in result]).first("phi", "n_kw"))
+    (table,) = hierarchy_tables(RunsToDraw([each.dataset for each in result]).first("phi", "n_kw"))
     first, second = table["levels"]
     assert (first["title"], second["title"], second["more"]) == (
         "document → super",

@@ -11,7 +11,7 @@ from report.test_page import NAN, Page
 
 import workbench as wb
 from workbench.measures import MeasureError, representative_documents, token_topics
-from workbench.measures.consensus import found_again
+from workbench.measures.consensus import matches_in_others
 from workbench.report.files import ReportError
 from workbench.report.method import CITATION, agreement_of
 from workbench.report.readers import LETTERS, passage
@@ -188,7 +188,7 @@ def test_found_again_counts_runs_that_share_half_of_the_first_words():
             phi[topic, start : start + 12] = np.arange(12, 0, -1)
         return with_phi(phi / phi.sum(axis=1, keepdims=True))
 
-    again = found_again(with_words(0, 20), [with_words(25, 0), with_words(6, 28)])
+    again = matches_in_others(with_words(0, 20), [with_words(25, 0), with_words(6, 28)])
     assert again["n_found"].values.tolist() == [1, 1]  # of the second run 4 and 2 of ten words
     np.testing.assert_allclose([again["low"], again["high"]], 0.5)
 

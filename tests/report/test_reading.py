@@ -15,9 +15,9 @@ import workbench as wb
 from workbench.cli import main
 from workbench.corpus.shards.streaming import read_shards
 from workbench.dashboard.compare.files import report_file
-from workbench.dashboard.compare.starting import previewed
+from workbench.dashboard.compare.starting import data_and_losses
 from workbench.dashboard.shared.policy import Policy, set_policy
-from workbench.dashboard.shared.uploads import Received
+from workbench.dashboard.shared.uploads import ReceivedFile
 from workbench.measures import data_of, labels_of
 from workbench.report.commands import commands, missing_in_commands
 from workbench.runs.reading import DEFAULTS, changed_options, option_texts
@@ -235,8 +235,8 @@ def test_the_files_of_a_stream_are_recorded_and_continue_it_again(talks, tmp_pat
 
 @pytest.mark.slow  # a process that reads the file
 def test_an_upload_is_recorded_by_its_name(talks):
-    upload = Received(talks, "talks.csv", 0)
-    reading = previewed(upload, {"text": "body", "comment": "#"}, "cgs")[0].reading
+    upload = ReceivedFile(talks, "talks.csv", 0)
+    reading = data_and_losses(upload, {"text": "body", "comment": "#"}, "cgs")[0].reading
     assert reading["upload"] == "talks.csv" and "path" not in reading
     assert changed_options(reading) == {"text": "body", "comment": "#"}
 

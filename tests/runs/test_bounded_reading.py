@@ -268,21 +268,21 @@ def test_what_a_form_names_and_what_is_uploaded_is_read_within_limits(tmp_path, 
     path = put(tmp_path, "a.csv", "text\nibis\n")
     for name in (path, "bars:side=3"):
         assert starting.data_of(str(name), {}, "svb").n_tokens
-    assert unseen._uploaded("mine.csv", b"text\nibis\n", ".csv").vocabulary == ("ibis",)
+    assert unseen._uploaded_corpus("mine.csv", b"text\nibis\n", ".csv").vocabulary == ("ibis",)
     with pytest.raises(FileError, match=r"^mine.csv, line 1: no column 'text'"):
-        unseen._uploaded("mine.csv", b"body\nibis\n", ".csv")
+        unseen._uploaded_corpus("mine.csv", b"body\nibis\n", ".csv")
     packed = gzip.compress(b"text\n" + b"ibis " * 4 * 10**6)
-    assert taken_here(lambda: unseen._uploaded("mine.csv", packed, ".csv")) < 2 * MIB
+    assert taken_here(lambda: unseen._uploaded_corpus("mine.csv", packed, ".csv")) < 2 * MIB
     monkeypatch.setattr(unseen, "MOST_READ", MIB)
     with pytest.raises(
         FileError,
         match=r"^many.csv takes about \d\.\d MB of memory once it is read, of which a page may take 1 MB",
     ):
-        unseen._uploaded("many.csv", b"text\n" + b"ibis\n" * 20_000, ".csv")
+        unseen._uploaded_corpus("many.csv", b"text\n" + b"ibis\n" * 20_000, ".csv")
     with pytest.raises(
         FileError, match=r"mine.jsonl counts 2,000,000,000 tokens where a page takes 5,000,000"
     ):
-        unseen._uploaded("mine.jsonl", b'{"counts": {"ibis": 2000000000}}\n', ".jsonl")
+        unseen._uploaded_corpus("mine.jsonl", b'{"counts": {"ibis": 2000000000}}\n', ".jsonl")
     assert asked == [
         "a.csv",
         "bars:side=3",

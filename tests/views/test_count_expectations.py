@@ -9,7 +9,7 @@ from workbench.measures.count_expectations import (
     count_expectations,
     error_map,
 )
-from workbench.report.drawing import draw, inline
+from workbench.report.drawing import draw, inline_svg
 from workbench.views.count_expectations import (
     FORMULAS,
     LARGEST,
@@ -73,7 +73,7 @@ def test_microscope_picture_has_the_error_in_the_hover_text_of_each_cell(q):
     picture = microscope_picture(result, "exp_digamma")
     assert len(picture.panels) == 1 + len(APPROXIMATIONS) and f"{len(q)} tokens" in picture.caption
     svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
-    shown = inline(svg, picture.name, picture.title, picture.hover)
+    shown = inline_svg(svg, picture.name, picture.title, picture.hover)
     name, prior, mean, error = picture.rows[-1]
     assert (
         name == "improved"

@@ -16,12 +16,12 @@ from workbench.measures import (
     topics_over_time,
     with_columns,
 )
-from workbench.report.drawing import _figure, draw, inline
+from workbench.report.drawing import _figure, draw, inline_svg
 from workbench.views.elements import TWO_COLUMNS, option
 from workbench.views.every import draw_view, pictures
 from workbench.views.groups import (
     OTHERS,
-    _by_likeness,
+    _table_by_likeness,
     _width,
     against_controls,
     by_group_view,
@@ -185,7 +185,7 @@ def test_a_group_whose_documents_are_all_empty_is_not_offered():
     (picture,) = draw_view("topics-by-group", [run])
     assert picture.hover["QuadMesh"][0].count("c: 2 documents, without a token") == 3
     svg = draw(picture.panels, 2, ("svg",), False, picture.height)["svg"].decode()
-    assert inline(svg, "groups", "Groups", picture.hover).count("without a token") == 3
+    assert inline_svg(svg, "groups", "Groups", picture.hover).count("without a token") == 3
     assert draw_view("group-differences", [run], group="label: c")[0].rows[0][3] == "label: a"
 
 
@@ -244,11 +244,11 @@ def test_the_colours_of_lifts_are_seldom_at_the_end_of_their_scale():
 def test_like_topics_and_groups_are_next_to_each_other_and_numbered_groups_in_order():
     up, down = [1, -1, 1, -1, 1, -1], [-1, 1, -1, 1, -1, 1]
     rows = np.array([up, down, up, down, up]) + np.arange(30).reshape(5, 6) / 1000
-    ordered = _by_likeness(lifts_of(rows))
+    ordered = _table_by_likeness(lifts_of(rows))
     topics, groups = (ordered[name].values.tolist() for name in ("topic", "group"))
     assert {frozenset(topics[:3]), frozenset(topics[2:])} & {frozenset({0, 2, 4})}
     assert {frozenset(groups[:3]), frozenset(groups[3:])} == {frozenset("ace"), frozenset("bdf")}
-    assert _by_likeness(lifts_of(rows, "213654"))["group"].values.tolist() == list("213654")
+    assert _table_by_likeness(lifts_of(rows, "213654"))["group"].values.tolist() == list("123456")
 
 
 def test_a_heat_map_is_wider_for_more_groups_and_not_wider_than_the_page():
@@ -278,7 +278,7 @@ def test_pictures_of_groups_and_periods_can_be_drawn(run_and_corpus, name):
     run, corpus = run_and_corpus
     for picture in draw_view(name, [run], corpora={spec_of(run).train: corpus}):
         svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
-        actual = inline(svg, picture.name, picture.title, picture.hover)
+        actual = inline_svg(svg, picture.name, picture.title, picture.hover)
         assert actual.count("<title>") == sum(
             len(texts) for own in picture.hover.values() for texts in own
         )

@@ -40,7 +40,7 @@ def parts(view) -> dict:
 @MODELS
 def test_network_view_has_an_ellipse_per_level_and_an_arrow_per_dependence(network):
     drawing = drawing_of(network)
-    assert list(drawing.places) == [level.name for level in network.levels]
+    assert list(drawing.positions) == [level.name for level in network.levels]
     actual = sorted(
         (level.name, name)
         for level in network.levels
@@ -59,7 +59,7 @@ def ends_at(drawing, arrow) -> str:
     """The level whose ellipse the arrow touches with its head."""
     (end,) = [
         name
-        for name, (x, y) in drawing.places.items()
+        for name, (x, y) in drawing.positions.items()
         if np.allclose(arrow.path[-1], (x - HALF_WIDTH, y))
     ]
     return end
@@ -68,7 +68,7 @@ def ends_at(drawing, arrow) -> str:
 @MODELS
 def test_an_arrow_leaves_the_level_that_draws_its_variable(network):
     drawing = drawing_of(network)
-    drawn_by = {level.draws: drawing.places[level.name] for level in network.levels}
+    drawn_by = {level.draws: drawing.positions[level.name] for level in network.levels}
     for arrow in drawing.arrows:
         name = arrow.name.split(" ")[0]
         if name != "document":
@@ -141,7 +141,7 @@ def test_everything_is_within_the_frame_and_no_names_overlap(network):
 @MODELS
 def test_no_ellipse_covers_another_and_bows_pass_over_what_lies_between(network):
     drawing = drawing_of(network)
-    centres = np.array(list(drawing.places.values()))
+    centres = np.array(list(drawing.positions.values()))
     difference = np.abs(centres[:, None] - centres[None]) / (
         2 * np.array([HALF_WIDTH, HALF_HEIGHT])
     )

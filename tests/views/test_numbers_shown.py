@@ -24,7 +24,7 @@ from workbench.report.findings import findings
 from workbench.report.gathering import gather
 from workbench.report.tables import label_rows, prior_rows, run_rows, topic_tables
 from workbench.views.every import draw_view
-from workbench.views.picture import WHOSE
+from workbench.views.picture import RUN_COLUMNS
 
 pytest.importorskip("holoviews")
 
@@ -38,7 +38,7 @@ def test_the_table_of_words_has_shares_of_tokens_and_the_most_probable_words():
     (picture,) = draw_view("topic-words", [run])
     sizes, phi = run["n_kw"].values[-1].sum(axis=1), run["phi"].values
     assert len(picture.rows) == 4 * 20
-    for topic, share, rank, word, p in (row[len(WHOSE) :] for row in picture.rows):
+    for topic, share, rank, word, p in (row[len(RUN_COLUMNS) :] for row in picture.rows):
         assert share == pytest.approx(sizes[topic] / sizes.sum(), rel=1e-12)  # float64
         assert p == pytest.approx(np.sort(phi[topic])[-rank], rel=1e-12)
         assert phi[topic][run["word"].values.tolist().index(word)] == p

@@ -9,7 +9,13 @@ from toys import dated, simulated
 import workbench as wb
 from workbench.report.drawing import draw
 from workbench.views.every import draw_view, pictures
-from workbench.views.over_time import changing, moving_topics, rising, spaced, spread
+from workbench.views.over_time import (
+    changing_words,
+    moving_topics,
+    order_by_mean_year,
+    spaced_ticks,
+    spread_out_heights,
+)
 
 pytest.importorskip("holoviews")
 
@@ -25,21 +31,21 @@ def runs():
 
 def test_rising_sorts_topics_by_mean_year():
     shares = np.array([[0.1, np.nan, 0.6], [0.8, np.nan, 0.1], [0.1, np.nan, 0.3]])
-    assert rising(shares).tolist() == [1, 2, 0]
+    assert order_by_mean_year(shares).tolist() == [1, 2, 0]
 
 
 def test_changing_returns_the_words_with_the_widest_range_by_final_probability():
     phi = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.3, 0.2, 0.4]])
-    assert changing(phi, 2).tolist() == [3, 0]
+    assert changing_words(phi, 2).tolist() == [3, 0]
 
 
 def test_spread_separates_texts():
-    result = spread(np.array([0.5, 0.48, 0.47, 0.1]), 0.05)
+    result = spread_out_heights(np.array([0.5, 0.48, 0.47, 0.1]), 0.05)
     assert result == pytest.approx([0.57, 0.52, 0.47, 0.1])
 
 
 def test_spaced_returns_a_few_years():
-    assert spaced(np.arange(1987, 2000)) == [1987, 1990, 1993, 1996, 1999] and spaced(
+    assert spaced_ticks(np.arange(1987, 2000)) == [1987, 1990, 1993, 1996, 1999] and spaced_ticks(
         np.array([1990])
     ) == [1990]
 

@@ -10,7 +10,7 @@ import workbench as wb
 from workbench.corpus import hold_out_rows
 from workbench.measures import spec_of
 from workbench.measures.rows import places_of, shares_of
-from workbench.report.drawing import draw, inline
+from workbench.report.drawing import draw, inline_svg
 from workbench.views.every import draw_view, pictures
 from workbench.views.rows_with_inputs import albers, states_of, us_states
 
@@ -63,7 +63,7 @@ def run_and_corpora():
 def drawn(picture) -> str:
     """The picture as it stands on a page."""
     svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
-    return inline(svg, picture.name, picture.title, picture.hover)
+    return inline_svg(svg, picture.name, picture.title, picture.hover)
 
 
 def test_us_states_are_48_polygons_around_their_centres():

@@ -14,7 +14,7 @@ from workbench.measures.rows import _linear, _markov, next_words, sequences_of
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.every import draw_view, pictures
 from workbench.views.hidden_states import state_probability_view
-from workbench.views.loadings import placed_words, readable
+from workbench.views.loadings import readable_words, words_with_positions
 from workbench.views.running_text import MOST_LINES, lines_of
 
 pytest.importorskip("holoviews")
@@ -145,8 +145,8 @@ def test_placed_words_are_invariant_to_rotations_of_the_states(runs):
         loadings=(run["loadings"].dims, run["loadings"].values @ np.linalg.inv(turn)),
         states=(run["states"].dims, run["states"].values @ turn.T),
     )
-    names, places, shares = placed_words(run)
-    others = placed_words(turned)
+    names, places, shares = words_with_positions(run)
+    others = words_with_positions(turned)
     assert (
         names == others[0]
         and np.abs(places) == pytest.approx(np.abs(others[1]))
@@ -159,7 +159,7 @@ def test_placed_words_are_invariant_to_rotations_of_the_states(runs):
 
 def test_readable_leaves_out_overlapping_names():
     places = np.array([[0.5, 0.5], [0.49, 0.5], [0.1, 0.1]])
-    assert readable(["long name", "other", "far"], places) == [0, 2]
+    assert readable_words(["long name", "other", "far"], places) == [0, 2]
 
 
 def test_lines_of_breaks_words_into_lines():

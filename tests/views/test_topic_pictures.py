@@ -27,7 +27,7 @@ from workbench.views import (
     topic_map_view,
     topic_words_view,
 )
-from workbench.views.topic_map import MOST_LISTED, _limits_and_scale, non_overlapping
+from workbench.views.topic_map import MOST_LISTED, _limits_and_scale, non_overlapping_positions
 from workbench.views.topics import MOST_LETTERS, words_height
 
 pytest.importorskip("holoviews")
@@ -105,7 +105,7 @@ def test_a_number_belongs_to_the_smallest_circle_around_it_or_to_the_one_that_it
 
 def test_non_overlapping_keeps_texts_without_conflict_at_their_points():
     points = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.05]])
-    places = non_overlapping(points, np.full((3, 2), 0.1))
+    places = non_overlapping_positions(points, np.full((3, 2), 0.1))
     np.testing.assert_array_equal(places[:2], points[:2])
     assert 0.05 <= np.abs(places[2] - points[2]).max() <= 0.2
 

@@ -39,7 +39,7 @@ from workbench.report.drawing import _figure
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.every import VIEWS, draw_view, view_named
 from workbench.views.groups import LIFTS
-from workbench.views.picture import SideBySide
+from workbench.views.picture import RunsToDraw
 
 pytest.importorskip("holoviews")
 beside = partial(zip, strict=True)
@@ -959,7 +959,7 @@ def same(drawn, computed) -> bool:
 def test_a_view_draws_its_numbers(view):
     made, check = CHECKED[view.name]
     about, panels = made(), []
-    drawn = view.pictures(SideBySide(about.runs, 2, about.corpora, about.scored), **about.options)
+    drawn = view.pictures(RunsToDraw(about.runs, 2, about.corpora, about.scored), **about.options)
     for picture in drawn:
         figure = _figure(picture.panels, 2, picture.legend, picture.height)
         own = list(map(Read, figure.axes))
@@ -979,7 +979,7 @@ def test_a_view_draws_its_numbers(view):
 def test_a_view_draws_without_options_what_its_controls_begin_with(name):
     """So that a page need not draw again once it has the controls."""
     view, about = view_named(name), grouped()
-    shown = SideBySide(about.runs, 2, about.corpora)
+    shown = RunsToDraw(about.runs, 2, about.corpora)
     initial = {control.option: control.value for control in view.controls(about.runs[0])}
     drawn, begun = view.pictures(shown), view.pictures(shown, **initial)
     assert repr(drawn[0].rows) == repr(begun[0].rows) and drawn[0].hover == begun[0].hover

@@ -24,7 +24,7 @@ from workbench.measures.selection import (
     Runs,
     after_burn_in,
     attributes,
-    counterparts,
+    comparison_keys,
     each_run,
     grouped,
     has_course,
@@ -260,7 +260,7 @@ def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
 def _references(runs: list[xr.Dataset], last: xr.Dataset, reference: str | None) -> dict[str, str]:
     """Return label → label of the runs it is compared with: ``reference``, else the default that `summary` describes."""
     rows_of_labels, perplexities = rows_by_label(last), last["test_perplexity"].values
-    labels, peers = list(rows_of_labels), counterparts(runs)
+    labels, peers = list(rows_of_labels), comparison_keys(runs)
     engines = {label: spec_of(runs[rows[0]]).engine for label, rows in rows_of_labels.items()}
     peers = {label: peers[rows[0]] for label, rows in rows_of_labels.items()}
     engine = engines.get(reference) or reference or REFERENCE

@@ -46,44 +46,48 @@ def consensus(runs: Runs, near: float = NEAR) -> xr.Dataset:
     MeasureError
         For a single run, or runs of several training corpora.
     """
-    known = each_run(runs)
-    if len(known) < 2:
+    datasets = each_run(runs)
+    if len(datasets) < 2:
         raise MeasureError("topics agree between runs; give two or more, such as of several seeds")
-    if len({run.attrs["corpus_hash"] for run in known}) > 1:
+    if len({run.attrs["corpus_hash"] for run in datasets}) > 1:
         raise MeasureError("the runs have several training corpora; give runs of one corpus")
-    distances = np.zeros(len(known))  # mean over the topics of a run; 1 for those without a match
-    for pair in combinations(range(len(known)), 2):
-        costs = topic_distances(*(known[at] for at in pair)).values
+    distances = np.zeros(
+        len(datasets)
+    )  # mean over the topics of a run; 1 for those without a match
+    for pair in combinations(range(len(datasets)), 2):
+        costs = topic_distances(*(datasets[index] for index in pair)).values
         rows, columns = linear_sum_assignment(costs)
-        for at, n_topics in zip(pair, costs.shape, strict=True):
-            distances[at] += (costs[rows, columns].sum() + n_topics - len(rows)) / n_topics
-    nearest = used_topics(known.pop(int(distances.argmin())))
-    found = [(nearest, xr.ones_like(nearest["topic"], bool))]
-    for run in known:
+        for index, n_topics in zip(pair, costs.shape, strict=True):
+            distances[index] += (costs[rows, columns].sum() + n_topics - len(rows)) / n_topics
+    nearest = used_topics(datasets.pop(int(distances.argmin())))
+    aligned_runs = [(nearest, xr.ones_like(nearest["topic"], bool))]
+    for run in datasets:
         matching = match_topics(nearest, run)
         is_near = matching["distance"] <= near
-        matched = matching["matched"].where(is_near, run["topic"].values[0]).values
-        found.append((run.sel(topic=matched).assign_coords(topic=matching["topic"]), is_near))
-    n_found = sum(is_near.astype(int) for _, is_near in found)
-    support = (n_found - 1) / len(known)
-    made = xr.Dataset(
+        matched_topics = matching["matched"].where(is_near, run["topic"].values[0]).values
+        aligned_runs.append(
+            (run.sel(topic=matched_topics).assign_coords(topic=matching["topic"]), is_near)
+        )
+    n_found = sum(is_near.astype(int) for _, is_near in aligned_runs)
+    support = (n_found - 1) / len(datasets)
+    result = xr.Dataset(
         {
             "support": support.assign_attrs(attributes("runs that agree", "share")),
             "n_found": n_found.assign_attrs(attributes("runs that have the topic")),
         },
-        attrs={"run": nearest.attrs["name"], "n_runs": len(found)},
+        attrs={"run": nearest.attrs["name"], "n_runs": len(aligned_runs)},
     )
     for name in ("phi", "theta"):
         if name in nearest:
-            made = made.assign(_ranges(name, found, n_found))
-    return made
+            result = result.assign(_ranges(name, aligned_runs, n_found))
+    return result
 
 
-def found_again(run: xr.Dataset, others: list[xr.Dataset]) -> xr.Dataset:
+def matches_in_others(run: xr.Dataset, others: list[xr.Dataset]) -> xr.Dataset:
     """Return in how many other runs each topic of a run is found, and the range of its shares in all these runs.
 
     A topic is found in a run if at least half of its `N_COMMON` most probable words are among as many of the topic that is
-    matched with it (`match_topics`): looser than `consensus`, as two states of one chain differ too.
+    matched with it (`match_topics`) and has tokens: looser than `consensus`, as two states of one chain differ too.
 
     Returns ``n_found`` (topic), which leaves the run itself out, and ``low`` and ``high`` (topic), which do not.
     """
@@ -91,13 +95,19 @@ def found_again(run: xr.Dataset, others: list[xr.Dataset]) -> xr.Dataset:
     words, n_found = top_words(run, N_COMMON)["word"].values, np.zeros(run.sizes["topic"], int)
     shares = [topic_sizes(run)["share"].values]
     for other in others:
-        of_other = top_words(other, N_COMMON)["word"]
+        of_other, sizes = top_words(other, N_COMMON)["word"], topic_sizes(other)["share"]
         shares.append(np.full(len(n_found), np.nan))
-        for at, matched in enumerate(match_topics(run, other)["matched"].values.tolist()):
-            common = {*words[at]} & {*of_other.sel(topic=matched).values} if matched >= 0 else ()
-            if 2 * len(common) >= words.shape[1]:
-                n_found[at] += 1
-                shares[-1][at] = topic_sizes(other)["share"].sel(topic=matched)
+        for index, matched_topic in enumerate(match_topics(run, other)["matched"].values.tolist()):
+            common = (
+                {*words[index]} & {*of_other.sel(topic=matched_topic).values}
+                if matched_topic >= 0
+                else ()
+            )
+            if 2 * len(common) >= words.shape[1] and (
+                share := float(sizes.sel(topic=matched_topic))
+            ):
+                n_found[index] += 1
+                shares[-1][index] = share
     columns = {
         "n_found": n_found,
         "low": np.nanmin(shares, axis=0),
@@ -109,10 +119,12 @@ def found_again(run: xr.Dataset, others: list[xr.Dataset]) -> xr.Dataset:
     )
 
 
-def _ranges(name: str, found: list[tuple[xr.Dataset, xr.DataArray]], n_found: xr.DataArray) -> dict:
-    """Return a variable's mean, least and greatest values, each over those runs of ``found`` that have the topic."""
+def _ranges(
+    name: str, aligned_runs: list[tuple[xr.Dataset, xr.DataArray]], n_found: xr.DataArray
+) -> dict:
+    """Return a variable's mean, least and greatest values, each over those runs of ``aligned_runs`` that have the topic."""
     total, low, high = 0.0, np.inf, 0.0
-    for run, is_near in found:
+    for run, is_near in aligned_runs:
         total = total + run[name].where(is_near, 0.0)
         low = np.minimum(low, run[name].where(is_near, np.inf))
         high = np.maximum(high, run[name].where(is_near, 0.0))

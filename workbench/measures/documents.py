@@ -296,7 +296,7 @@ def largest_topics(
 
 
 TERM = re.compile(
-    r'(?:(?P<column>[^\s":=]+|"[^"]+")(?P<sign>[:=]))?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))'
+    r'(?:(?P<column>[^\s":=]+|"(?:[^"]|"")*")(?P<sign>[:=]))?(?:(?P<phrase>"(?:[^"]|"")*")|(?P<word>\S+))'
 )
 FORMS = {
     "year": r"\d{4}",
@@ -321,8 +321,9 @@ def find_documents(
         With the coordinate ``document``, and ``document_label`` and ``document_time`` if there are any.
     query : str
         Terms separated by blanks; case is ignored. A term is a word or "a phrase" that the title, the text or a column
-        contains, or ``column:value``, ``"a column":"a value"``, where that column contains the value. With ``=`` instead of the
-        colon the column equals the value; a time also equals the year, quarter, month, week or day that it is in.
+        contains, or ``column:value``, ``"a column":"a value"``, where that column contains the value; two quotes in it are one.
+        With ``=`` instead of the colon the column equals the value, with its case if a document has it so. A time also equals
+        the year, quarter, month, week or day that it is in.
     table : DocumentTable, optional
         ``Run.table``.
     corpus : Corpus, optional
@@ -337,11 +338,16 @@ def find_documents(
     if not terms:
         raise MeasureError("type a word, a phrase in quotes, or column:value to find documents")
     titles = run["document"].values
-    columns = known_columns(run) | ({} if table is None else dict(table.columns))
+    own_columns = known_columns(run)
+    columns = own_columns | {
+        f"{name} of the table" if name in own_columns else name: values
+        for name, values in (() if table is None else table.columns.items())
+    }
     matches = np.ones(len(titles), bool)
     for term in terms:
-        column = (term["column"] or "").strip('"')
-        value = (term["phrase"] if term["word"] is None else term["word"]).lower()
+        column = _unquoted(term["column"] or "")
+        written = _unquoted(term["phrase"] or "") if term["word"] is None else term["word"]
+        value = written.lower()
         if term["sign"] == "=" and column not in columns:
             column, value = "", term[0].lower()
         if column and column not in columns:
@@ -354,7 +360,11 @@ def find_documents(
             entries = columns[column]
             if term["sign"] == "=":
                 names = _periods_as(run, value) if column == "time" else {}
-                hits = [value in (str(entries[row]).lower(), names.get(row)) for row in candidates]
+                if written in map(str, entries):
+                    equal = [str(entries[row]) == written for row in candidates]
+                else:
+                    equal = [str(entries[row]).lower() == value for row in candidates]
+                hits = equal | np.array([names.get(row) == value for row in candidates], bool)
             else:
                 hits = [value in str(entries[row]).lower() for row in candidates]
         else:
@@ -367,8 +377,13 @@ def find_documents(
 
 
 def search_for(column: str, value: str) -> str:
-    """Return the query that finds the documents whose column equals a value; "" where quotes in it cannot be written."""
-    return "" if '"' in column + value else f'"{column}"="{value}"'
+    """Return the query that finds the documents whose column equals a value."""
+    return "=".join('"{}"'.format(text.replace('"', '""')) for text in (column, value))
+
+
+def _unquoted(text: str) -> str:
+    """Return a column or a phrase of a query without the quotes around it; two quotes in it are one."""
+    return re.sub('^"|"$', "", text).replace('""', '"') if text.startswith('"') else text
 
 
 def _periods_as(run: xr.Dataset, value: str) -> dict[int, str]:

@@ -106,14 +106,14 @@ def curve_beside(run: xr.Dataset, columns: pd.DataFrame, names: Sequence[str]) -
 
     ``columns`` are of `columns_of_documents`. Names from a file never become a part of a formula.
     """
-    known = {name: f"column_{at}" for at, name in enumerate(names)}
-    renamed = columns[[*known]].rename(columns=known)
+    aliases = {name: f"column_{number}" for number, name in enumerate(names)}
+    renamed_columns = columns[[*aliases]].rename(columns=aliases)
     try:
-        regression = _Regression(run, formula_of(renamed), renamed)
+        regression = _Regression(run, formula_of(renamed_columns), renamed_columns)
         return regression.curve("column_0", N_POINTS).assign_attrs(column=names[0])
     except MeasureError as error:
-        said = re.sub("column_([0-9]+)", lambda found: names[int(found[1])], str(error))
-        raise MeasureError(said.replace("`", "")) from None
+        message = re.sub("column_([0-9]+)", lambda match: names[int(match[1])], str(error))
+        raise MeasureError(message.replace("`", "")) from None
 
 
 class _Regression:
@@ -128,7 +128,9 @@ class _Regression:
         self.topics = used_topics(run)["topic"].values
         # all snapshots have the same documents, unless people have hidden topics
         snapshots = _snapshots_of(run) if "edition" in run.attrs else [-1]
-        tokens = (_tokens(run["n_dk"].isel(snapshot=at)).sum(axis=1) for at in snapshots)
+        tokens = (
+            _tokens(run["n_dk"].isel(snapshot=snapshot)).sum(axis=1) for snapshot in snapshots
+        )
         has_tokens = np.all([of_document > 0 for of_document in tokens], axis=0)
         design = _design(formula, columns[has_tokens])
         self.spec, self.terms = design.model_spec, [str(term) for term in design.columns]
@@ -161,12 +163,12 @@ class _Regression:
         n, p = x.shape
         q, r = np.linalg.qr(x)
         self._q, self._from_terms = q, np.linalg.inv(r)
-        drawn, mean, square = [], 0.0, 0.0
-        places = np.flatnonzero(np.isin(self.run["topic"].values, self.topics))
-        for shares in (each[:, places] for each in _draws(self.run, self.documents, seed)):
-            drawn.append(q.T @ shares)
+        products, mean, square = [], 0.0, 0.0
+        positions = np.flatnonzero(np.isin(self.run["topic"].values, self.topics))
+        for shares in (each[:, positions] for each in _draws(self.run, self.documents, seed)):
+            products.append(q.T @ shares)
             mean, square = mean + shares, square + shares**2
-        m, drawn = len(drawn), np.stack(drawn)
+        m, products = len(products), np.stack(products)
         self.freedom, mean = n - p, mean / m
         self.about = {
             "formula": self.formula,
@@ -174,24 +176,27 @@ class _Regression:
             "n_left_out": len(self.columns) - n,
             "n_draws": m,
         }
-        coefficients = drawn.mean(axis=0)
+        coefficients = products.mean(axis=0)
         self.coefficients = self._from_terms @ coefficients
 
         def of_coefficients(weights: np.ndarray) -> np.ndarray:
             """Return the covariance (topic, term, term) of coefficients from variances (document, topic) of shares."""
             return np.stack([(q.T * each) @ q for each in weights.T])
 
-        unexplained = 1 - (q**2).sum(axis=1)
-        self.alone = unexplained < 1e-9  # each the one document on which a term rests
-        unexplained[self.alone] = 1.0
-        self._covariance = of_coefficients(((mean - q @ coefficients) / unexplained[:, None]) ** 2)
+        residual_shares = 1 - (q**2).sum(axis=1)
+        self.alone = residual_shares < 1e-9  # each the one document on which a term rests
+        residual_shares[self.alone] = 1.0
+        self._covariance = of_coefficients(
+            ((mean - q @ coefficients) / residual_shares[:, None]) ** 2
+        )
         if m > 1:
-            apart = drawn - coefficients
-            between = np.einsum("mik,mjk->kij", apart, apart) / (m - 1)
+            deviations = products - coefficients
+            between_draws = np.einsum("mik,mjk->kij", deviations, deviations) / (m - 1)
             of_documents = of_coefficients(np.maximum(square / m - mean**2, 0.0) * m / (m - 1))
-            beside = np.eye(p) - q[self.alone].T @ q[self.alone]  # what rests on several documents
-            of_topics = beside @ (between - of_documents) @ beside
-            self._covariance += between / m + _not_negative(of_topics)
+            # on what rests on several documents
+            projection = np.eye(p) - q[self.alone].T @ q[self.alone]
+            of_topics = projection @ (between_draws - of_documents) @ projection
+            self._covariance += between_draws / m + _not_negative(of_topics)
 
     def effects(self) -> xr.Dataset:
         """Return the effect of each term on each topic's share, with 95 % intervals, as the function `effects` does."""
@@ -208,14 +213,18 @@ class _Regression:
 
     def curve(self, column: str, n_points: int) -> xr.Dataset:
         """Return the mean share of each topic by the value of a column, with 95 % intervals, as `effect_curve` does."""
-        averaged = self.documents[~self.alone]
-        if len(averaged) > MOST_AVERAGED:
-            averaged = np.random.default_rng(0).choice(averaged, MOST_AVERAGED, replace=False)
-        known = self.columns.loc[self.documents, column]
-        values = np.array(sorted(known.dropna().unique()), None if is_numeric(known) else object)
-        if is_numeric(known) and len(values) > n_points:
+        averaged_documents = self.documents[~self.alone]
+        if len(averaged_documents) > MOST_AVERAGED:
+            averaged_documents = np.random.default_rng(0).choice(
+                averaged_documents, MOST_AVERAGED, replace=False
+            )
+        column_values = self.columns.loc[self.documents, column]
+        values = np.array(
+            sorted(column_values.dropna().unique()), None if is_numeric(column_values) else object
+        )
+        if is_numeric(column_values) and len(values) > n_points:
             values = np.linspace(values[0], values[-1], n_points)
-        rows = np.stack([self._mean_row(averaged, column, value) for value in values])
+        rows = np.stack([self._mean_row(averaged_documents, column, value) for value in values])
         if not np.ptp(rows, axis=0).any():
             raise MeasureError(f"the formula {self.formula!r} has no column {column!r} to draw")
         return xr.Dataset(
@@ -229,10 +238,10 @@ class _Regression:
         """Return the mean of the formula's terms (term,) over documents, with the column at one value in all."""
         from formulaic.errors import DataMismatchWarning
 
-        asked = self.columns.loc[documents].assign(**{column: value})
+        changed_columns = self.columns.loc[documents].assign(**{column: value})
         with warnings.catch_warnings(action="error", category=DataMismatchWarning):
             try:
-                return np.asarray(self.spec.get_model_matrix(asked), float).mean(axis=0)
+                return np.asarray(self.spec.get_model_matrix(changed_columns), float).mean(axis=0)
             except DataMismatchWarning:
                 raise MeasureError(
                     f"{column} has categories in {self.formula!r}, and more than are drawn; ask for more points"
@@ -257,8 +266,8 @@ class _Regression:
             f"{name}_high": (centre + half, "95 % interval, high end"),
         }
         return {
-            each: ((dim, "topic"), values, attributes(about))
-            for each, (values, about) in columns.items()
+            each: ((dim, "topic"), values, attributes(description))
+            for each, (values, description) in columns.items()
         }
 
 
@@ -272,23 +281,23 @@ def _snapshots_of(run: xr.Dataset) -> np.ndarray:
     spec, n_snapshots = spec_of(run), run.sizes["snapshot"]
     if get_engine(spec.engine).kind != SAMPLER or n_snapshots == 1:
         return np.array([n_snapshots - 1])
-    after = np.flatnonzero(run["snapshot_iteration"].values > spec.end_of_burn_in)
-    after = after if len(after) else np.array([n_snapshots - 1])
-    return after[np.unique(np.linspace(0, len(after) - 1, N_DRAWS).round().astype(int))]
+    snapshots = np.flatnonzero(run["snapshot_iteration"].values > spec.end_of_burn_in)
+    snapshots = snapshots if len(snapshots) else np.array([n_snapshots - 1])
+    return snapshots[np.unique(np.linspace(0, len(snapshots) - 1, N_DRAWS).round().astype(int))]
 
 
 def _draws(run: xr.Dataset, documents: np.ndarray, seed: int) -> Iterator[np.ndarray]:
     """Yield draws of the shares (document, topic) of all topics in the tokens of some documents."""
     n_dk = run["n_dk"]
     if get_engine(spec_of(run).engine).kind == SAMPLER:
-        for at in _snapshots_of(run):
-            tokens = _tokens(n_dk.isel(snapshot=at))[documents]
+        for snapshot in _snapshots_of(run):
+            tokens = _tokens(n_dk.isel(snapshot=snapshot))[documents]
             yield tokens / tokens.sum(axis=1, keepdims=True)
         return
     rng, tokens = np.random.default_rng(seed), _tokens(n_dk.isel(snapshot=-1))[documents]
     for _ in range(N_DRAWS):
-        drawn = rng.standard_gamma(tokens)
-        yield drawn / drawn.sum(axis=1, keepdims=True)
+        gamma_draws = rng.standard_gamma(tokens)
+        yield gamma_draws / gamma_draws.sum(axis=1, keepdims=True)
 
 
 def formula_of(columns: pd.DataFrame) -> str:
@@ -323,9 +332,11 @@ def columns_of_documents(run: xr.Dataset, table=None) -> pd.DataFrame:
             frame["year"] = _years(dates_of(times))
         except MeasureError as error:
             frame.attrs["year"] = str(error)
-    typed = pd.DataFrame({name: _typed(column) for name, column in frame.items()}, frame.index)
-    typed.attrs = frame.attrs
-    return typed
+    typed_columns = pd.DataFrame(
+        {name: _typed_column(column) for name, column in frame.items()}, frame.index
+    )
+    typed_columns.attrs = frame.attrs
+    return typed_columns
 
 
 def _given(table: object, n: int) -> dict:
@@ -347,15 +358,15 @@ def _given(table: object, n: int) -> dict:
     return columns
 
 
-def _typed(column: pd.Series) -> pd.Series:
+def _typed_column(column: pd.Series) -> pd.Series:
     """Return a column as numbers or as texts: dates as years with their fraction, numbers in texts as numbers."""
     if column.dtype.kind == "M":
         return pd.Series(_years(pd.DatetimeIndex(column)), column.index)
     if is_numeric(column):
         return column
     column = column.astype(object).where(column.notna() & (column != ""), None)
-    known = column.dropna()
-    if not any(isinstance(value, bool | np.bool_) for value in known):
+    known_values = column.dropna()
+    if not any(isinstance(value, bool | np.bool_) for value in known_values):
         with suppress(ValueError, TypeError):
             return pd.to_numeric(column)
     return column.map(str, na_action="ignore")
@@ -376,19 +387,19 @@ def _design(formula: str, columns: pd.DataFrame):
     from formulaic.errors import FormulaicError
 
     try:
-        made = model_matrix(formula, columns, context={})
+        matrix = model_matrix(formula, columns, context={})
     except (FormulaicError, SyntaxError, ValueError, TypeError, IndexError) as error:
         missing = re.search("`([^`]*)` is not present", str(error))
         if missing:
-            why = columns.attrs.get(missing[1]) or nearest_or_all(missing[1], [*columns])
-            raise MeasureError(f"the documents have no column {missing[1]!r}; {why}") from None
+            advice = columns.attrs.get(missing[1]) or nearest_or_all(missing[1], [*columns])
+            raise MeasureError(f"the documents have no column {missing[1]!r}; {advice}") from None
         reason = str(error).splitlines()[0]
         raise MeasureError(
             f"a formula is like '~ party + bs(year, df=3)', of columns of the documents; {formula!r} is none: {reason}"
         ) from None
-    if not isinstance(made, ModelMatrix):
+    if not isinstance(matrix, ModelMatrix):
         raise MeasureError(f"a formula has its right side alone, as '~ party'; got {formula!r}")
-    if not len(made) or not made.shape[1]:
-        what = "term" if len(made) else "document with tokens and all its columns"
-        raise MeasureError(f"{formula!r} has no {what}; use another formula")
-    return made
+    if not len(matrix) or not matrix.shape[1]:
+        noun = "term" if len(matrix) else "document with tokens and all its columns"
+        raise MeasureError(f"{formula!r} has no {noun}; use another formula")
+    return matrix

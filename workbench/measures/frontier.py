@@ -20,7 +20,7 @@ from workbench.measures.selection import (
     MeasureError,
     Runs,
     attributes,
-    counterparts,
+    comparison_keys,
     data_of,
     each_run,
     grouped,
@@ -184,7 +184,7 @@ def _check_alike(runs: list[xr.Dataset]) -> None:
             raise MeasureError(
                 f"run '{name}' has no held-out tokens to measure a distance by; hold out some, or leave it out"
             )
-    (data, model), *others = counterparts(runs)
+    (data, model), *others = comparison_keys(runs)
     for run, (other_data, other_model) in zip(runs[1:], others, strict=True):
         if other_data != data or not same_model(model, other_model):
             first, second = (f"'{pair_run.attrs['name']}'" for pair_run in (runs[0], run))

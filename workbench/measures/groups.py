@@ -178,11 +178,11 @@ def words_by_group(
     `topics_by_group`.
     """
     check_training_corpus(run, corpus)
-    used, n = used_topics(one_run(run)), MeasureError.whole("the number of words", n, 1)
+    used_run, n = used_topics(one_run(run)), MeasureError.whole("the number of words", n, 1)
     group_of_document, names = _numbered_groups(_entries(run, groups, corpus.n_documents, "groups"))
     phi, n_topics, vocabulary = (
-        used["phi"].values.T,
-        used.sizes["topic"],
+        used_run["phi"].values.T,
+        used_run.sizes["topic"],
         np.array(tuple(corpus.vocabulary), object),
     )
     words, counts = (
@@ -190,14 +190,16 @@ def words_by_group(
         np.zeros((len(names), n_topics, n)),
     )
     for group in range(len(names)):
-        expected = np.zeros((n_topics, corpus.n_words))
+        expected_tokens = np.zeros((n_topics, corpus.n_words))
         for first, shard in corpus.parts_in_order():
             numbers = group_of_document[first : first + shard.n_documents]
             rows = np.flatnonzero(numbers == group)
             if len(rows):
-                _add_expected(expected, shard, rows, used["theta"][first + rows].values, phi)
-        best = np.argsort(-expected, axis=1, kind="stable")[:, :n]
-        best_counts = np.take_along_axis(expected, best, axis=1)
+                _add_expected(
+                    expected_tokens, shard, rows, used_run["theta"][first + rows].values, phi
+                )
+        best = np.argsort(-expected_tokens, axis=1, kind="stable")[:, :n]
+        best_counts = np.take_along_axis(expected_tokens, best, axis=1)
         width = best.shape[1]
         counts[group, :, :width] = best_counts
         words[group, :, :width] = np.where(best_counts > 0, vocabulary[best], "")
@@ -210,14 +212,18 @@ def words_by_group(
                 attributes("expected tokens"),
             ),
         },
-        {"group": names, "topic": used["topic"].values, "rank": np.arange(1, n + 1)},
+        {"group": names, "topic": used_run["topic"].values, "rank": np.arange(1, n + 1)},
     )
 
 
 def _add_expected(
-    expected: np.ndarray, corpus: Corpus, rows: np.ndarray, theta: np.ndarray, phi: np.ndarray
+    expected_tokens: np.ndarray,
+    corpus: Corpus,
+    rows: np.ndarray,
+    theta: np.ndarray,
+    phi: np.ndarray,
 ) -> None:
-    """Add the expected tokens of documents ``rows``, whose rows of theta are given, to ``expected`` (topic, word), in place."""
+    """Add the tokens expected in documents ``rows``, with rows of theta, to ``expected_tokens`` (topic, word), in place."""
     indptr, pairs = corpus.pairs_of(rows)
     documents, words = np.repeat(np.arange(len(rows)), np.diff(indptr)), corpus.words[pairs]
     shares = corpus.counts[pairs].astype(float)
@@ -225,7 +231,7 @@ def _add_expected(
         block = slice(first, first + PAIRS_AT_A_TIME)
         shares[block] /= np.einsum("pk,pk->p", theta[documents[block]], phi[words[block]])
     tokens = csr_array((shares, words, indptr), (len(rows), corpus.n_words))
-    expected += ((tokens.T @ theta) * phi).T
+    expected_tokens += ((tokens.T @ theta) * phi).T
 
 
 def periods_of(
@@ -250,7 +256,7 @@ def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
     columns, existing_columns = (
         {},
         {
-            tuple(values.values.tolist())
+            tuple("" if value is None else str(value) for value in values.values.tolist())
             for values in run.coords.values()
             if values.dims == ("document",)
         },
@@ -341,8 +347,8 @@ def group_differences(
 
 def _tokens(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return the tokens (document, topic) at the last snapshot, and the numbers of the topics in use."""
-    used = used_topics(run_with_counts(run))
-    return used["n_dk"].isel(snapshot=-1).values.astype(float), used["topic"].values
+    used_run = used_topics(run_with_counts(run))
+    return used_run["n_dk"].isel(snapshot=-1).values.astype(float), used_run["topic"].values
 
 
 def run_with_counts(run: xr.Dataset) -> xr.Dataset:
@@ -422,8 +428,8 @@ def _shares(
         n_documents[group], n_tokens[group] = len(group_n_dk), group_n_dk.sum()
         if n_tokens[group]:
             share[group], low[group], high[group] = _interval(group_n_dk)
-    grouped = n_dk[group_of_document >= 0]
-    overall = grouped.sum(axis=0) / max(grouped.sum(), 1.0)
+    grouped_counts = n_dk[group_of_document >= 0]
+    overall = grouped_counts.sum(axis=0) / max(grouped_counts.sum(), 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         lift = share / overall
     columns = (
@@ -459,9 +465,9 @@ def _interval(n_dk: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         variance, freedom = variance_over_documents(
             (n_dk - share * tokens[:, None]) / tokens.sum(), tokens
         )
-        of_all = variance.sum() / of_token.sum()
-        own = np.where(of_token > 0, variance / of_token, of_all)
-        variance = (freedom * own + PRIOR * of_all) / (freedom + PRIOR)
+        overall_variance = variance.sum() / of_token.sum()
+        own_variance = np.where(of_token > 0, variance / of_token, overall_variance)
+        variance = (freedom * own_variance + PRIOR * overall_variance) / (freedom + PRIOR)
         z = stdtrit(freedom + PRIOR, (1 + LEVEL) / 2) ** 2 * variance
         centre, half = (share + z / 2) / (1 + z), np.sqrt(z * of_token + z**2 / 4) / (1 + z)
     return share, np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)

@@ -105,12 +105,12 @@ def describe_moves(attempts: list[Move]) -> str:
 
 REPEATED = ("seed", "split")
 """Settings in which replicates (repetitions of a run) differ."""
-GENERAL = ("engine", "corpus", "K", "seed", "split", "alpha", "beta", "iterations")
+COMMON_SETTINGS = ("engine", "corpus", "K", "seed", "split", "alpha", "beta", "iterations")
 """Names of settings that are not options of an engine; split is the seed of the held-out split."""
 
 
 def settings_of(spec: RunSpec) -> dict[str, float | str]:
-    """Return name → value of a run's settings: corpus, K, seed, priors … (see GENERAL), and all options of the engine."""
+    """Return name → value of a run's settings: corpus, K, priors … (see COMMON_SETTINGS), and all options of the engine."""
     options = options_of(get_engine(spec.engine)) if spec.engine in ENGINES else {}
     model, values = (
         spec.model,
@@ -130,21 +130,24 @@ def settings_of(spec: RunSpec) -> dict[str, float | str]:
 
 
 def differing(settings: Iterable[dict]) -> list[str]:
-    """Return the names of settings in which the runs differ: those of all engines (GENERAL), then engine options."""
+    """Return the names of settings in which the runs differ: those of all engines (COMMON_SETTINGS), then engine options."""
     values_of: dict[str, set] = {}
     for run_settings in settings:
         for name, value in run_settings.items():
             values_of.setdefault(name, set()).add(value)
     differing_names = [name for name, values in values_of.items() if len(values) > 1]
     return sorted(
-        differing_names, key=lambda name: GENERAL.index(name) if name in GENERAL else len(GENERAL)
+        differing_names,
+        key=lambda name: (
+            COMMON_SETTINGS.index(name) if name in COMMON_SETTINGS else len(COMMON_SETTINGS)
+        ),
     )
 
 
 @lru_cache
 def every_setting() -> frozenset[str]:
     """Return the names of all settings that runs of any engine can have."""
-    return frozenset(GENERAL).union(*(options_of(get_engine(engine)) for engine in ENGINES))
+    return frozenset(COMMON_SETTINGS).union(*(options_of(get_engine(engine)) for engine in ENGINES))
 
 
 def _plain(value: object) -> float | str:

@@ -82,20 +82,20 @@ def suggested_names(
     run, n = one_run(run), MeasureError.whole("the number of names", n, 1)
     words = top_words(run, N_WORDS, RELEVANCE)["word"]
     topics = topics_by_size(run) if topic is None else [int(words["topic"][place_of(run, topic)])]
-    made = np.full((2, len(topics), n), "", dtype=object)
+    names_and_sources = np.full((2, len(topics), n), "", dtype=object)
     for row, each in enumerate(topics):
-        phrases, title = _of_documents(run, each, table)
+        phrases, title = _phrases_and_title(run, each, table)
         of_words = ", ".join(map(str, words.sel(topic=each).values))
         n_phrases = max(n - 1 - bool(title), 1)
         names = [(name, "phrase") for name in phrases[:n_phrases]] + [(of_words, "words")]
         names += [(title, "title")] if title else []
         for rank, name in enumerate(names[:n]):
-            made[:, row, rank] = _as_label(name[0]), name[1]
+            names_and_sources[:, row, rank] = _as_label(name[0]), name[1]
     dims = "topic", "rank"
     return xr.Dataset(
         {
-            "name": (dims, made[0], attributes("suggested name of the topic")),
-            "source": (dims, made[1], attributes("what the name is made of")),
+            "name": (dims, names_and_sources[0], attributes("suggested name of the topic")),
+            "source": (dims, names_and_sources[1], attributes("what the name is made of")),
         },
         {"topic": topics, "rank": np.arange(1, n + 1)},
     )
@@ -111,7 +111,7 @@ def _as_label(name: str) -> str:
     )
 
 
-def _of_documents(
+def _phrases_and_title(
     run: xr.Dataset, topic: int, table: DocumentTable | None
 ) -> tuple[list[str], str]:
     """Return the phrases of a topic's documents, the best first, and one of their titles, or "" for none."""
@@ -119,30 +119,30 @@ def _of_documents(
         return [], ""
     documents = ranked_documents(run, topic)[0][:N_DOCUMENTS]
     titles = [str(title) for title in run["document"].values[documents]]
-    counted = table.counted if table is not None else {}
-    used = used_topics(run)
-    if topic not in used["topic"]:
+    counting = table.counted if table is not None else {}
+    used_run = used_topics(run)
+    if topic not in used_run["topic"]:
         return [], ""
-    likelihoods = used["theta"][documents].values, used["phi"].values.T
-    place = used["topic"].values.tolist().index(topic)
-    index = {str(word): at for at, word in enumerate(used["word"].values)}
-    in_titles = _own_words(titles, likelihoods, place, index, counted)
-    parts = [in_titles]
+    likelihoods = used_run["theta"][documents].values, used_run["phi"].values.T
+    position = used_run["topic"].values.tolist().index(topic)
+    index = {str(word): number for number, word in enumerate(used_run["word"].values)}
+    in_titles = _own_words(titles, likelihoods, position, index, counting)
+    word_lists = [in_titles]
     if table is not None and table.texts is not None:
         texts = [str(table.texts[document] or "") for document in documents]
-        parts.append(_own_words(texts, likelihoods, place, index, counted))
-    own = {
+        word_lists.append(_own_words(texts, likelihoods, position, index, counting))
+    own_words = {
         (word.document, word.word)
         for word in in_titles[1]
         if word.document < N_TITLES and not NUMBERED.fullmatch(titles[word.document])
     }
     probabilities = Counter()  # document → probability of the topic's words in its title
-    for document, word in sorted(own):
-        probabilities[document] += float(likelihoods[1][word, place])
+    for document, word in sorted(own_words):
+        probabilities[document] += float(likelihoods[1][word, position])
     tokens = word_tokens(run)
-    phi = np.maximum(likelihoods[1][:, place], 1e-300)
+    phi = np.maximum(likelihoods[1][:, position], 1e-300)
     lifts = np.log(phi * tokens.sum() / np.maximum(tokens, 1.0))
-    return _phrases(parts, lifts), titles[
+    return _phrases(word_lists, lifts), titles[
         max(probabilities, key=probabilities.get)
     ] if probabilities else ""
 
@@ -150,16 +150,16 @@ def _of_documents(
 def _own_words(
     texts: list[str],
     likelihoods: tuple[np.ndarray, np.ndarray],
-    place: int,
+    position: int,
     index: Mapping[str, int],
-    counted: Mapping[str, object],
+    counting: Mapping[str, object],
 ) -> tuple[str, list[Word]]:
-    """Return the texts as one, and those of its words whose likeliest topic in their document is the topic at ``place``.
+    """Return the texts as one, and those of its words whose likeliest topic in their document is the topic at ``position``.
 
     likelihoods : theta (document, topic) and phi (word, topic); index : word → its place in phi
     """
-    joined = BETWEEN.join(text.replace("\0", " ")[:MOST_TEXT] for text in texts)
-    text, spans = counted_words(joined, counted)
+    joined_texts = BETWEEN.join(text.replace("\0", " ")[:MOST_TEXT] for text in texts)
+    text, spans = counted_words(joined_texts, counting)
     bounds = [match.start() for match in re.finditer("\0", text)]
     words = [
         Word(bisect_right(bounds, start), start, end, index[spelt])
@@ -171,18 +171,18 @@ def _own_words(
     cells = np.array([word.document * len(index) + word.word for word in words])
     distinct, inverse = np.unique(cells, return_inverse=True)
     documents, ids = np.divmod(distinct, len(index))
-    is_own = responsibilities(*likelihoods, documents, ids).argmax(axis=1) == place
-    return text, [word for word, own in zip(words, is_own[inverse], strict=True) if own]
+    is_own = responsibilities(*likelihoods, documents, ids).argmax(axis=1) == position
+    return text, [word for word, is_one in zip(words, is_own[inverse], strict=True) if is_one]
 
 
-def _phrases(parts: list[tuple[str, list[Word]]], lifts: np.ndarray) -> list[str]:
+def _phrases(word_lists: list[tuple[str, list[Word]]], lifts: np.ndarray) -> list[str]:
     """Return the phrases of adjacent words, the best first; of two that share two words only the better one.
 
     lifts : log(phi / p(w)) of each word
     """
     documents, spelt = defaultdict(set), defaultdict(Counter)
-    n_words = Counter(word.word for _, words in parts for word in words)
-    for text, words in parts:
+    n_words = Counter(word.word for _, words in word_lists for word in words)
+    for text, words in word_lists:
         for first in range(len(words)):
             for last in range(first + 1, min(first + LONGEST_PHRASE, len(words))):
                 if not ADJACENT.fullmatch(text, words[last - 1].end, words[last].start):
@@ -193,17 +193,17 @@ def _phrases(parts: list[tuple[str, list[Word]]], lifts: np.ndarray) -> list[str
                 spelt[phrase][" ".join(written.split())] += 1
     n_pairs = {phrase: each.total() for phrase, each in spelt.items() if len(phrase) == 2}
     chance = sum(n_pairs.values()) / max(n_words.total(), 1) ** 2
-    joined = set()
+    joined_pairs = set()
     for pair, n_pair in n_pairs.items():
-        expected = chance * n_words[pair[0]] * n_words[pair[1]]
-        if pdtrc(n_pair - 1, expected) * len(n_pairs) < CHANCE:
-            joined.add(pair)
+        expected_number = chance * n_words[pair[0]] * n_words[pair[1]]
+        if pdtrc(n_pair - 1, expected_number) * len(n_pairs) < CHANCE:
+            joined_pairs.add(pair)
     n_documents = {
-        phrase: len(where)
-        for phrase, where in documents.items()
-        if len(where) >= FEWEST_DOCUMENTS
+        phrase: len(documents_of_phrase)
+        for phrase, documents_of_phrase in documents.items()
+        if len(documents_of_phrase) >= FEWEST_DOCUMENTS
         and len({*phrase}) == len(phrase)
-        and joined.issuperset(pairwise(phrase))
+        and joined_pairs.issuperset(pairwise(phrase))
     }
     longer = defaultdict(list)
     for phrase, n in n_documents.items():

@@ -187,7 +187,7 @@ def data_of_specs(specs: list[RunSpec]) -> list[str]:
     ]
 
 
-def counterparts(runs: list[xr.Dataset]) -> list[tuple[str, dict]]:
+def comparison_keys(runs: list[xr.Dataset]) -> list[tuple[str, dict]]:
     """Return (data, number of topics and priors) of each run; two runs can be compared if both entries agree."""
     return [
         (

@@ -41,7 +41,7 @@ from workbench.views.elements import (
     overlay,
     text_labels,
 )
-from workbench.views.picture import SideBySide
+from workbench.views.picture import RunsToDraw
 
 LINE = 0.14
 """Height of a line, inches."""
@@ -194,7 +194,7 @@ def _hits(figure: Figure, rows: list[Row]) -> Picture:
 def _courses(figure: Figure, results: list[Measured]) -> Picture:
     """Draw hits and log likelihood against time in seconds (log scale), labelled as in the paper."""
     runs, labels = [result.run for result in results], [result.method for result in results]
-    header, rows = SideBySide(runs).records(*SCORES["courses"])
+    header, rows = RunsToDraw(runs).records(*SCORES["courses"])
     label_of = dict(zip((run.attrs["name"] for run in runs), labels, strict=True))
     rows = [[label_of[row[1]], *row[1:]] for row in rows]
     courses = score_courses(runs, labels=labels, styles=looks(labels))

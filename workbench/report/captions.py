@@ -101,28 +101,28 @@ TOPICS = (
 )
 
 
-def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list[tuple[str, str]]:
+def definitions(entries: list[ReportedRun], by_documents: bool = False) -> list[tuple[str, str]]:
     """Return (name, definition) of each measure in a report; with ``by_documents``, also of intervals over documents."""
-    runs = [entry.dataset for entry in reported]
-    n_labels, scored = (
+    runs = [entry.dataset for entry in entries]
+    n_labels, is_scored = (
         len(set(labels_of(runs))),
-        any(entry.spec.test is not None for entry in reported),
+        any(entry.spec.test is not None for entry in entries),
     )
-    recorded = {name for run in runs for name in run.data_vars}
+    recorded_names = {name for run in runs for name in run.data_vars}
 
     def sentence(name: str, ending: str = "") -> str:
         """Return the meaning of a variable as a sentence that ends with ``ending``."""
         return f"{capital(VARIABLES[name].meaning)}{ending}."
 
-    has_records = _item(reported[0].spec) == "cell"
+    has_records = _item_name(entries[0].spec) == "cell"
     rows = (
         [*(SCORED_CELLS if has_records else SCORED), *[DIFFERENCE] * (n_labels > 1)]
-        if scored
+        if is_scored
         else []
     )
     rows += [ERROR] * (n_labels < len(runs)) + [
         tuple(
-            text.format(rows=rows_of(reported), items=f"{_item(reported[0].spec)}s")
+            text.format(rows=rows_of(entries), items=f"{_item_name(entries[0].spec)}s")
             for text in OVER_ROWS
         )
     ] * by_documents
@@ -131,27 +131,27 @@ def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list
         for name in objectives_of(runs)
     ]
     rows += [("collapsed bound", sentence("collapsed_bound", ", in nats"))] * (
-        "collapsed_bound" in recorded
+        "collapsed_bound" in recorded_names
     )
-    if "n_active_topics" in recorded:
+    if "n_active_topics" in recorded_names:
         rows += [*((SHORT[name], sentence(name)) for name in TOPIC_NUMBERS), STEPS]
-    rows += [(SHORT[name], sentence(name)) for name in HYPERPARAMETERS if name in recorded]
+    rows += [(SHORT[name], sentence(name)) for name in HYPERPARAMETERS if name in recorded_names]
     return [*rows, *COSTS, *[TOPICS] * (not has_records)]
 
 
-def rows_of(reported: list[ReportedRun]) -> str:
+def rows_of(entries: list[ReportedRun]) -> str:
     """Return the name of the rows of the runs' data: "documents" or "records"."""
-    return ROWS[get_engine(reported[0].spec.engine).model.data]
+    return ROWS[get_engine(entries[0].spec.engine).model.data]
 
 
-def _item(spec: RunSpec) -> str:
+def _item_name(spec: RunSpec) -> str:
     """Return the item over which a run's scores are averaged: "token" or "cell"."""
     return get_engine(spec.engine).model.data.item
 
 
-def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
+def settings(entries: list[ReportedRun]) -> list[tuple[str, str]]:
     """Return (name, value) of the settings of the runs; where runs differ, the value lists all distinct values."""
-    specs = [entry.spec for entry in reported]
+    specs = [entry.spec for entry in entries]
     splits = [spec.split or {} for spec in specs]
 
     def every(values: Iterable[object], default: str = "") -> str:
@@ -169,10 +169,15 @@ def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
     options = (", ".join(filter(None, option_texts(spec.reading).values())) for spec in specs)
     rows = [
         ("corpus", every(spec.corpus for spec in specs)),
-        ("read with", every((read or "the defaults" for read in options), "the defaults")),
+        (
+            "read with",
+            every(
+                (reading_options or "the defaults" for reading_options in options), "the defaults"
+            ),
+        ),
         ("topics", every(_topics(spec) for spec in specs if spec.n_topics)),
         *((label, every(texts)) for (_, label), texts in priors_by_network.items()),
-        ("iterations", every(_reached(entry) for entry in reported if entry.spec.length)),
+        ("iterations", every(_reached_iteration(entry) for entry in entries if entry.spec.length)),
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs if spec.length)),
         ("vocabulary", every(words, "all words")),
         (
@@ -186,10 +191,10 @@ def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
             "singletons",
             every((IN_WORDS.get(split.get("singletons"), "kept") for split in splits), "kept"),
         ),
-        (f"held-out {_item(specs[0])}s", every(_split(entry) for entry in reported)),
+        (f"held-out {_item_name(specs[0])}s", every(_split_text(entry) for entry in entries)),
         ("inference seeds", ", ".join(map(str, sorted({spec.seed for spec in specs})))),
         ("threads", every(spec.n_threads for spec in specs)),
-        ("started from", every((lineage(entry) or "nothing" for entry in reported), "nothing")),
+        ("started from", every((lineage(entry) or "nothing" for entry in entries), "nothing")),
     ]
     return [(name, value) for name, value in rows if value]
 
@@ -209,12 +214,12 @@ def _topics(spec: RunSpec) -> str:
 def priors_of(spec: RunSpec) -> list[tuple[str, str]]:
     """Return (label, text) of each prior of a run's model: the value, and how it is learnt."""
     rows = []
-    for name, per in (("alpha", "topic"), ("beta", "word type")):
+    for name, owner in (("alpha", "topic"), ("beta", "word type")):
         if name in spec.model and spec.n_topics:
             method = spec.options.get(f"learn_{name}", "fixed")
-            learnt = f" initially, then {method}" if method != "fixed" else ""
-            label = f"{name} (per {per})" if _item(spec) == "token" else name
-            rows.append((label, _number(spec.model[name]) + learnt))
+            learning_text = f" initially, then {method}" if method != "fixed" else ""
+            label = f"{name} (per {owner})" if _item_name(spec) == "token" else name
+            rows.append((label, _number(spec.model[name]) + learning_text))
     return rows + spec.parts()[1].describe()
 
 
@@ -228,10 +233,10 @@ def lineage(entry: ReportedRun) -> str:
     )
 
 
-def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
+def statistics(entries: list[ReportedRun]) -> list[tuple[str, str]]:
     """Return (name, value) of the sizes of the data, as far as the runs or the store contain them."""
     rows: dict[str, dict[str, None]] = {}
-    for entry in reported:
+    for entry in entries:
         (train, test), run = entry.corpora, entry.dataset
         if train is not None:
             sizes = {
@@ -254,26 +259,28 @@ def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
     return [(name, "; ".join(values)) for name, values in rows.items()]
 
 
-def data_rows(reported: list[ReportedRun]) -> list[tuple[str, list[tuple[str, str]]]]:
+def data_rows(entries: list[ReportedRun]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return (name, rows) of each corpus; the rows (property, text) describe its reading, documents and span of dates."""
     rows = {}
-    for entry, name in zip(reported, data_of([each.dataset for each in reported]), strict=True):
-        parts = [part for part in entry.corpora if part is not None]
-        sizes, times = [], getattr(parts[0], "times", None) if parts else None
-        if parts and _item(entry.spec) == "token":
-            n_empty = int((sum(part.document_tokens for part in parts) == 0).sum())
-            sizes = [("documents", f"{parts[0].n_documents:,}, {n_empty:,} of them without words")]
-        if known := [time for time in times or () if time is not None]:
-            span = f"{min(known)} to {max(known)}, {len(times) - len(known):,} documents without"
+    for entry, name in zip(entries, data_of([each.dataset for each in entries]), strict=True):
+        corpora = [corpus for corpus in entry.corpora if corpus is not None]
+        sizes, times = [], getattr(corpora[0], "times", None) if corpora else None
+        if corpora and _item_name(entry.spec) == "token":
+            n_empty = int((sum(corpus.document_tokens for corpus in corpora) == 0).sum())
+            sizes = [
+                ("documents", f"{corpora[0].n_documents:,}, {n_empty:,} of them without words")
+            ]
+        if known_times := [time for time in times or () if time is not None]:
+            span = f"{min(known_times)} to {max(known_times)}, {len(times) - len(known_times):,} documents without"
             sizes.append(("dates", span))
         rows.setdefault(name, [*rows_about(entry.spec.reading), *sizes])
     return list(rows.items())
 
 
-def remarks(reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> list[str]:
+def remarks(entries: list[ReportedRun], left_out: list[str] | tuple = ()) -> list[str]:
     """Return cautions about comparing the runs, one sentence each; ``left_out`` names runs without iterations."""
     notes = []
-    ends = {int(last_iteration(entry.dataset)) for entry in reported if entry.spec.length}
+    ends = {int(last_iteration(entry.dataset)) for entry in entries if entry.spec.length}
     if left_out:
         notes.append(
             f"Left out, because they have no committed iteration yet: {', '.join(left_out)}."
@@ -283,54 +290,54 @@ def remarks(reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> li
         notes.append(
             f"The runs have different lengths ({span}); each is shown at its last iteration."
         )
-    if imported := [entry.spec for entry in reported if not entry.spec.length]:
+    if imported_specs := [entry.spec for entry in entries if not entry.spec.length]:
         names = ", ".join(
-            dict.fromkeys(f"{spec.engine} ({spec.model['program']})" for spec in imported)
+            dict.fromkeys(f"{spec.engine} ({spec.model['program']})" for spec in imported_specs)
         )
         notes.append(
-            f"{len(imported)} of {len(reported)} models were inferred by other programs and imported: {names}. "
+            f"{len(imported_specs)} of {len(entries)} models were inferred by other programs and imported: {names}. "
             "Their perplexity is computed from their distributions; their iterations, times and bounds are unknown, so they "
             "are in no curve."
         )
-    if early := sum("stopped_early" in entry.dataset.attrs for entry in reported):
+    if early := sum("stopped_early" in entry.dataset.attrs for entry in entries):
         notes.append(
-            f"{early} of {len(reported)} runs stopped early by their stop rule; the table of runs gives the reasons."
+            f"{early} of {len(entries)} runs stopped early by their stop rule; the table of runs gives the reasons."
         )
-    if any(entry.spec.start for entry in reported):
+    if any(entry.spec.start for entry in entries):
         notes.append(
             "Runs marked warm were started from the counts of another run, whose iterations, seconds and updates are not "
             "included."
         )
-    if learning_engines := [entry.spec.engine for entry in reported if learnt_by(entry.dataset)]:
+    if learning_engines := [entry.spec.engine for entry in entries if learnt_by(entry.dataset)]:
         engines = ", ".join(dict.fromkeys(learning_engines))
         notes.append(
-            f"{len(learning_engines)} of {len(reported)} runs learn hyperparameters ({engines})."
+            f"{len(learning_engines)} of {len(entries)} runs learn hyperparameters ({engines})."
         )
-    notes += [f"{said}." for entry in reported if (said := restarts_in_words(entry.dataset))]
-    if any(last_iteration(entry.dataset) < entry.spec.n_iterations for entry in reported):
+    notes += [f"{sentence}." for entry in entries if (sentence := restarts_in_words(entry.dataset))]
+    if any(last_iteration(entry.dataset) < entry.spec.n_iterations for entry in entries):
         notes.append(
             "Some runs are not finished; the numbers are of their last committed iterations."
         )
-    if len(data := list(dict.fromkeys(data_of([entry.dataset for entry in reported])))) > 1:
+    if len(data := list(dict.fromkeys(data_of([entry.dataset for entry in entries])))) > 1:
         notes.append(
             f"The runs are on different data, whose perplexities cannot be compared: {'; '.join(data)}."
         )
-    if all(entry.spec.test is None for entry in reported):
+    if all(entry.spec.test is None for entry in entries):
         notes.append("Nothing was held out, so there is no held-out perplexity.")
-    return notes + missing_in_commands([entry.spec for entry in reported], stores_of(reported))
+    return notes + missing_in_commands([entry.spec for entry in entries], stores_of(entries))
 
 
-def caption(picture: Picture, reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> str:
+def caption(picture: Picture, entries: list[ReportedRun], left_out: list[str] | tuple = ()) -> str:
     """Return the plain-text caption of a figure: its description, the settings of its runs, and the command."""
-    reported = [
-        entry for entry in reported if any(entry.dataset is run for run in picture.runs)
-    ] or reported
+    entries = [
+        entry for entry in entries if any(entry.dataset is run for run in picture.runs)
+    ] or entries
     lines = [
         picture.caption,
         "",
-        *(f"{name}: {value}" for name, value in [*settings(reported), *statistics(reported)]),
+        *(f"{name}: {value}" for name, value in [*settings(entries), *statistics(entries)]),
     ]
-    notes = remarks(reported, left_out)
+    notes = remarks(entries, left_out)
     lines += ["", *notes] if notes else []
     return (
         "\n".join(
@@ -340,7 +347,7 @@ def caption(picture: Picture, reported: list[ReportedRun], left_out: list[str] |
                 "Made by:",
                 *(
                     f"  {line}"
-                    for line in commands([entry.spec for entry in reported], stores_of(reported))
+                    for line in commands([entry.spec for entry in entries], stores_of(entries))
                 ),
             ]
         )
@@ -348,13 +355,13 @@ def caption(picture: Picture, reported: list[ReportedRun], left_out: list[str] |
     )
 
 
-def _reached(entry: ReportedRun) -> str:
+def _reached_iteration(entry: ReportedRun) -> str:
     """Return the last iteration as text: "50", or "50 of 100" for an unfinished run."""
     end = int(last_iteration(entry.dataset))
     return str(end) if end >= entry.spec.n_iterations else f"{end} of {entry.spec.n_iterations}"
 
 
-def _split(entry: ReportedRun) -> str:
+def _split_text(entry: ReportedRun) -> str:
     """Return the held-out split of a run as text."""
     if entry.spec.test is None:
         return "none"
@@ -373,7 +380,7 @@ def _split(entry: ReportedRun) -> str:
 def _number(value: float | list[float]) -> str:
     """Return a number, or a list of numbers, as text."""
     return (
-        ", ".join(f"{part:g}" for part in value)
+        ", ".join(f"{number:g}" for number in value)
         if isinstance(value, (list, tuple))
         else f"{value:g}"
     )

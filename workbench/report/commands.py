@@ -43,22 +43,24 @@ def commands(specs: list[RunSpec], stores: Stores | None = None) -> list[str]:
     ]
     specs = [spec for spec in specs if spec not in separate]
     # the priors of the first run of each
-    shared = {id(spec): _shared(spec, stores.get(spec.hash)) for spec in specs}
-    with_priors = {shared[id(spec)]: _priors(spec) for spec in reversed(specs) if _priors(spec)}
+    common_settings = {id(spec): _common_settings(spec, stores.get(spec.hash)) for spec in specs}
+    with_priors = {
+        common_settings[id(spec)]: _priors(spec) for spec in reversed(specs) if _priors(spec)
+    }
     lines = list(dict.fromkeys(command_of(spec, stores.get(spec.hash)) for spec in separate))
     for spec in specs:
         # alpha and beta apply to the engines whose model has them
-        priors = _priors(spec) or with_priors.get(shared[id(spec)], ())
-        families.setdefault((shared[id(spec)], priors), {}).setdefault(
-            (spec.engine, _items(spec.options)), []
+        priors = _priors(spec) or with_priors.get(common_settings[id(spec)], ())
+        families.setdefault((common_settings[id(spec)], priors), {}).setdefault(
+            (spec.engine, _hashable(spec.options)), []
         ).append(spec)
     for members in families.values():
         by_seeds: dict[tuple, list[RunSpec]] = {}
         for specs_of_engine in members.values():
-            for span in _spans(sorted({spec.seed for spec in specs_of_engine})):
+            for span in _seed_spans(sorted({spec.seed for spec in specs_of_engine})):
                 by_seeds.setdefault(span, []).append(specs_of_engine[0])
-        for span, chosen in by_seeds.items():
-            for plan in _plans(chosen):
+        for span, specs_of_span in by_seeds.items():
+            for plan in _plans(specs_of_span):
                 lines.append(_command("compare", plan, *span, stores.get(plan[0].hash)))
     return lines
 
@@ -72,9 +74,9 @@ def command_of(spec: RunSpec, store: Path | None = None) -> str:
         options = ["--total-documents", str(total)] if total else []
         reading = _stream(spec).get("reading") or {"files": [[DOCUMENTS, ""]]}
         options = [*(path for path, _ in reading["files"]), *options, *read_words(reading)]
-        return shlex.join(["workbench", "update", _start(spec, store), *options])
+        return shlex.join(["workbench", "update", _start_path(spec, store), *options])
     if edits := _edits(spec):
-        return shlex.join(["workbench", "branch", _start(spec, store), *edits])
+        return shlex.join(["workbench", "branch", _start_path(spec, store), *edits])
     return _command("fit", [spec], spec.seed, 1, store)
 
 
@@ -144,7 +146,7 @@ def _plans(specs: list[RunSpec]) -> list[list[RunSpec]]:
     plans: list[list[RunSpec]] = []
     for spec in specs:
         for plan in plans:
-            if all(_agree(spec, other) for other in plan):
+            if all(_have_equal_data(spec, other) for other in plan):
                 plan.append(spec)
                 break
         else:
@@ -152,17 +154,17 @@ def _plans(specs: list[RunSpec]) -> list[list[RunSpec]]:
     return plans
 
 
-def _agree(spec: RunSpec, other: RunSpec) -> bool:
+def _have_equal_data(spec: RunSpec, other: RunSpec) -> bool:
     """Return whether one command can make both runs: the engines differ, and their common options have equal values."""
     return spec.engine != other.engine and all(
         _value(second.options[name]) == _value(value)
         for first, second in ((spec, other), (other, spec))
-        for name, value in _changed(first).items()
+        for name, value in _changed_settings(first).items()
         if name in second.options
     )
 
 
-def _changed(spec: RunSpec) -> dict:
+def _changed_settings(spec: RunSpec) -> dict:
     """Return the options that differ from the default, as a dict."""
     defaults = {name: field.default for name, field in options_of(get_engine(spec.engine)).items()}
     return {
@@ -172,15 +174,19 @@ def _changed(spec: RunSpec) -> dict:
     }
 
 
-def _data(spec: RunSpec, store: Path | None) -> list[str]:
+def _data_paths(spec: RunSpec, store: Path | None) -> list[str]:
     """Return the command-line arguments for a run's data, and for its test set if the data are taken from the store."""
     if is_again(spec) or store is None:
         return command_words(spec)
-    paths = [data_path(store, one, spec.shards) for one in (spec.train, spec.test) if one]
+    paths = [
+        data_path(store, content_hash, spec.shards)
+        for content_hash in (spec.train, spec.test)
+        if content_hash
+    ]
     return [str(paths[0]), *chain.from_iterable(("--test", str(path)) for path in paths[1:])]
 
 
-def _start(spec: RunSpec, store: Path | None) -> str:
+def _start_path(spec: RunSpec, store: Path | None) -> str:
     """Return the parent run of a warm start: its path in the store, or its name without a store."""
     return spec.start["name"] if store is None else str(store / spec.start["name"])
 
@@ -193,7 +199,7 @@ def _command(
     is_stored = store is not None and not is_again(spec)
     for member in plan:
         model |= member.model
-        options |= _changed(member)
+        options |= _changed_settings(member)
     split = {} if is_stored else spec.split or {}
     is_drawn = spec.test is not None and bool(split) and "rows" not in split
     has_own_rows = is_drawn and getattr(named_set(spec.corpus), "held_out_rows", None)
@@ -210,11 +216,12 @@ def _command(
             for name in ("top_words", "merge", "repeat", "singletons")
         },
         **{
-            about.metadata["flags"]: value
-            for about in fields(RunSettings)
-            if about.name not in APART and (value := getattr(spec, about.name)) != about.default
+            run_setting.metadata["flags"]: value
+            for run_setting in fields(RunSettings)
+            if run_setting.name not in APART
+            and (value := getattr(spec, run_setting.name)) != run_setting.default
         },
-        "--start": _start(spec, store) if spec.start else None,
+        "--start": _start_path(spec, store) if spec.start else None,
     }
     if spec.test is None:
         flags["--holdout"] = 0
@@ -223,16 +230,18 @@ def _command(
     if flags["--holdout-per"] in ("corpus", "cell"):
         flags["--holdout-per"] = None
     engines = ",".join(member.engine for member in plan)
-    words = ["workbench", name, *_data(spec, store)]
+    words = ["workbench", name, *_data_paths(spec, store)]
     words += [f"--engine{'s' * (name == 'compare')}", engines, *_model_words(spec, model)]
     words += chain.from_iterable(
         (flag, str(value)) for flag, value in flags.items() if value is not None
     )
     for name, value in options.items():
         words += ["--option", f"{name}={_value(value)}"]
-    for made in spec.interventions:
-        turned = ",".join(f"{setting}={_value(value)}" for setting, value in made.changes.items())
-        words += ["--turn", f"{made.iteration}:{turned}"]
+    for intervention in spec.interventions:
+        changes_text = ",".join(
+            f"{setting}={_value(value)}" for setting, value in intervention.changes.items()
+        )
+        words += ["--turn", f"{intervention.iteration}:{changes_text}"]
     return ("" if is_stored else environment(spec)) + shlex.join(words)
 
 
@@ -266,7 +275,7 @@ def _edits(spec: RunSpec) -> list[str]:
     return (spec.start or {}).get("edits", [])
 
 
-def _spans(seeds: list[int]) -> list[tuple[int, int]]:
+def _seed_spans(seeds: list[int]) -> list[tuple[int, int]]:
     """Return ranges (first, length) of consecutive numbers in ascending seeds."""
     spans: list[tuple[int, int]] = []
     for seed in seeds:
@@ -277,23 +286,23 @@ def _spans(seeds: list[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def _shared(spec: RunSpec, store: Path | None) -> tuple:
+def _common_settings(spec: RunSpec, store: Path | None) -> tuple:
     """Return the settings, except priors, in which all runs of one command must agree."""
     return (
-        *_data(spec, store),
+        *_data_paths(spec, store),
         spec.n_topics,
-        *(getattr(spec, about.name) for about in fields(RunSettings) if about.name != "seed"),
+        *(getattr(spec, setting.name) for setting in fields(RunSettings) if setting.name != "seed"),
         spec.test is None,
-        _items(spec.split or {}),
-        _items(spec.start or {}),
+        _hashable(spec.split or {}),
+        _hashable(spec.start or {}),
     )
 
 
 def _priors(spec: RunSpec) -> tuple:
-    return _items({name: value for name, value in spec.model.items() if name != "n_topics"})
+    return _hashable({name: value for name, value in spec.model.items() if name != "n_topics"})
 
 
-def _items(values: dict) -> tuple:
+def _hashable(values: dict) -> tuple:
     return tuple(sorted((name, repr(value)) for name, value in values.items()))
 
 

@@ -71,7 +71,7 @@ def draw(
     with _drawing, matplotlib.rc_context():
         matplotlib.rcParams.update(RC)
         figure = _figure(panels, columns, legend, height, width)
-        drawn = {}
+        files = {}
         for extension in formats:
             texts = {
                 "Title": title,
@@ -82,12 +82,12 @@ def draw(
             }
             file = io.BytesIO()
             figure.savefig(file, format=extension, metadata=metadata)
-            drawn[extension] = file.getvalue()
+            files[extension] = file.getvalue()
         # browsers ignore the metadata, where matplotlib would put it
-        if "svg" in drawn and caption:
-            described = f"<desc>{escape(caption, quote=False)}</desc>\n <metadata>"
-            drawn["svg"] = drawn["svg"].replace(b"<metadata>", described.encode(), 1)
-        return drawn
+        if "svg" in files and caption:
+            description = f"<desc>{escape(caption, quote=False)}</desc>\n <metadata>"
+            files["svg"] = files["svg"].replace(b"<metadata>", description.encode(), 1)
+        return files
 
 
 def _figure(
@@ -107,8 +107,8 @@ def _figure(
     renderer = hv.renderer("matplotlib").instance()
     entries: dict[str, object] = {}
     for axes, panel in zip(grid.flat, panels, strict=False):
-        shown = panel.opts(show_legend=False, clone=True, backend="matplotlib")
-        plot = renderer.get_plot(shown, fig=figure, axis=axes)
+        plain_panel = panel.opts(show_legend=False, clone=True, backend="matplotlib")
+        plot = renderer.get_plot(plain_panel, fig=figure, axis=axes)
         equal = option(panel, "aspect") == "equal"
         # otherwise the layout decides, not the element
         axes.set_aspect("equal" if equal else "auto")
@@ -120,9 +120,9 @@ def _figure(
             textwrap.fill(axes.get_ylabel(), max(int((height - BELOW) / NARROW), 10))
             or axes.get_ylabel()
         )
-        for part in plot.subplots.values():
-            if isinstance(part.handles.get("artist"), Line2D):
-                entries.setdefault(part.current_frame.label, part.handles["artist"])
+        for subplot in plot.subplots.values():
+            if isinstance(subplot.handles.get("artist"), Line2D):
+                entries.setdefault(subplot.current_frame.label, subplot.handles["artist"])
     for axes in list(grid.flat)[len(panels) :]:
         axes.remove()
     _share_heights(grid)
@@ -167,7 +167,7 @@ def _name_powers(axis) -> None:
     power = 3 * int(math.log10(largest) / 3)
     power_text, name = f"10{str(power).translate(RAISED)}", axis.get_label_text()
     axis.set_major_formatter(
-        FuncFormatter(lambda value, at: f"{value / 10**power:g}".replace("-", "−"))
+        FuncFormatter(lambda value, position: f"{value / 10**power:g}".replace("-", "−"))
     )
     quantity, _, unit = name.removesuffix(")").rpartition("(")
     if name.strip():
@@ -178,22 +178,22 @@ def _name_powers(axis) -> None:
 
 def _share_heights(grid) -> None:
     """Give panels of the same quantity one y range, and label the y axis once per row."""
-    drawn = [axes for axes in grid.flat if axes.figure is not None]
+    all_axes = [axes for axes in grid.flat if axes.figure is not None]
     # each panel with rows of names keeps its own
-    for name in {axes.get_ylabel() for axes in drawn} - {" "}:
-        same_quantity = [axes for axes in drawn if axes.get_ylabel() == name]
+    for name in {axes.get_ylabel() for axes in all_axes} - {" "}:
+        same_quantity = [axes for axes in all_axes if axes.get_ylabel() == name]
         lows, highs = zip(*(axes.get_ylim() for axes in same_quantity), strict=True)
         for axes in same_quantity:
             axes.set_ylim(min(lows), max(highs))
     for row in grid:
-        names = [axes.get_ylabel() if axes in drawn else "" for axes in row]
-        for left, name, axes in zip(names, names[1:], row[1:], strict=False):
-            if name.strip() and name == left:
+        names = [axes.get_ylabel() if axes in all_axes else "" for axes in row]
+        for left_name, name, axes in zip(names, names[1:], row[1:], strict=False):
+            if name.strip() and name == left_name:
                 axes.set_ylabel("")
                 axes.tick_params(labelleft=False)
 
 
-def inline(
+def inline_svg(
     svg: str, prefix: str, title: str, hover: Mapping[str, list[list[str]]] | None = None
 ) -> str:
     """Return a matplotlib SVG ready for an HTML page: unique ids, no background, the page's colours, tooltips.
@@ -215,19 +215,21 @@ def inline(
     svg = svg.replace("fill: #ffffff", "fill: none").replace("#000000", "currentColor")
     for colour, name in OF_PAGE.items():
         svg = svg.replace(colour.lower(), f"var(--{name}, {colour})")
-    head, _, rest = svg.partition(">")
+    head, _, tail = svg.partition(">")
     head = re.sub(r'\s*\b(width|height)="[^"]*"', "", head)
-    return f'{head} role="img" aria-label="{escape(title)}">{rest}'
+    return f'{head} role="img" aria-label="{escape(title)}">{tail}'
 
 
 def _with_titles(svg: str, group: str, texts: list[str]) -> str:
     """Return the SVG with a tooltip (``<title>``) on each path, or ``<use>`` of one, in a group of elements."""
-    before, start, rest = svg.partition(group)
-    head, defined, rest = (
-        rest.partition("</defs>") if rest.lstrip().startswith("<defs>") else ("", "", rest)
+    head_of_svg, start, tail = svg.partition(group)
+    head, definitions, tail = (
+        tail.partition("</defs>") if tail.lstrip().startswith("<defs>") else ("", "", tail)
     )
-    parts = re.split(r"(<(?:path|use) [^>]*/>)", rest, maxsplit=len(texts))
-    for index, text in zip(range(1, len(parts), 2), texts, strict=True):
-        tag = re.match(r"<(\w+)", parts[index])[1]
-        parts[index] = f"{parts[index][:-2]}><title>{escape(text)}</title></{tag}>"
-    return before + start + head + defined + "".join(parts)
+    tags_and_texts = re.split(r"(<(?:path|use) [^>]*/>)", tail, maxsplit=len(texts))
+    for index, text in zip(range(1, len(tags_and_texts), 2), texts, strict=True):
+        tag = re.match(r"<(\w+)", tags_and_texts[index])[1]
+        tags_and_texts[index] = (
+            f"{tags_and_texts[index][:-2]}><title>{escape(text)}</title></{tag}>"
+        )
+    return head_of_svg + start + head + definitions + "".join(tags_and_texts)

@@ -211,15 +211,15 @@ def _netcdf(entry: ReportedRun) -> dict[str, bytes]:
 
 def _zarr(entry: ReportedRun) -> dict[str, bytes]:
     """Return ``run.zarr.zip`` with the Dataset, as file name → content."""
-    stored, file = {}, io.BytesIO()
+    stored_values, file = {}, io.BytesIO()
     with (
         warnings.catch_warnings()
     ):  # consolidated metadata are an extension of Zarr 3; xarray looks for them first
         warnings.simplefilter("ignore")
-        entry.dataset.drop_encoding().to_zarr(stored)
+        entry.dataset.drop_encoding().to_zarr(stored_values)
     with zipfile.ZipFile(file, "w") as archive:
-        for name in sorted(stored):
-            archive.writestr(zipfile.ZipInfo(name), stored[name].to_bytes())
+        for name in sorted(stored_values):
+            archive.writestr(zipfile.ZipInfo(name), stored_values[name].to_bytes())
     return {"run.zarr.zip": file.getvalue()}
 
 
@@ -286,11 +286,11 @@ def _ldac(entry: ReportedRun) -> dict[str, bytes]:
     return {"final.beta": beta, "final.gamma": gamma, "final.other": other.encode()}
 
 
-def _warn_of_means(run: xr.Dataset, where: str) -> None:
+def _warn_of_means(run: xr.Dataset, place: str) -> None:
     """Warn if theta has no Dirichlet prior, so that the files have mean topic proportions in place of alpha."""
     if not priors_of(run).of_shares:
         warnings.warn(
-            f"theta of {run.attrs['engine']} has no Dirichlet prior; instead of alpha {where} the mean share of each topic",
+            f"theta of {run.attrs['engine']} has no Dirichlet prior; instead of alpha {place} the mean share of each topic",
             stacklevel=4,
         )
 

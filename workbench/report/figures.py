@@ -13,7 +13,7 @@ from workbench.report.gathering import (
     AnyRun,
     corpora_of,
     gather_started,
-    pooled,
+    pooled_chains_of,
     scores_of_sequences,
 )
 from workbench.views import Picture, pictures
@@ -55,13 +55,13 @@ def save_figures(
         raise ReportError(f"a figure is 1 or 2 columns wide; got {columns!r}")
     if not isinstance(folder, (str, os.PathLike)):
         raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
-    (reported, left_out), folder, written = gather_started(runs, store), Path(folder), []
-    datasets, pooled_chains = [entry.dataset for entry in reported], pooled(reported)
+    (entries, left_out), folder, written = gather_started(runs, store), Path(folder), []
+    datasets, pooled_chains = [entry.dataset for entry in entries], pooled_chains_of(entries)
     for picture in pictures(
-        datasets, columns, corpora_of(reported), scores_of_sequences(reported), pooled_chains
+        datasets, columns, corpora_of(entries), scores_of_sequences(entries), pooled_chains
     ):
         written += put_picture(
-            picture, folder, formats, columns, caption(picture, reported, left_out)
+            picture, folder, formats, columns, caption(picture, entries, left_out)
         )
     return written
 

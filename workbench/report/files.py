@@ -22,15 +22,17 @@ def put_file(path: Path, content: bytes) -> Path:
     return path
 
 
-def checked_formats(formats: str | Iterable[str], known: Collection[str], what: str) -> list[str]:
+def checked_formats(
+    formats: str | Iterable[str], known_formats: Collection[str], beginning: str
+) -> list[str]:
     """Return formats, given as a list or comma-separated text, in lower case; raise ReportError for unknown or no format.
 
-    ``what`` is done in them begins the sentence, as "figures are written".
+    ``beginning`` is that of the error's sentence, as "figures are written".
     """
     names = formats.split(",") if isinstance(formats, str) else formats
     formats = [str(name).strip().lower().lstrip(".") for name in names]
-    unknown = [name for name in formats if name not in known]
+    unknown = [name for name in formats if name not in known_formats]
     if unknown or not formats:
         got = ", ".join(map(repr, unknown)) or "no format"
-        raise ReportError(f"{what} as {', '.join(known)}; got {got}")
+        raise ReportError(f"{beginning} as {', '.join(known_formats)}; got {got}")
     return formats

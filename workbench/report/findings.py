@@ -14,54 +14,54 @@ MOST_NAMED = 5
 """Maximum of labels that are listed by name."""
 
 
-def findings(reported: list[ReportedRun]) -> list[str]:
+def findings(entries: list[ReportedRun]) -> list[str]:
     """Return the sentences that begin a report: what is compared, the best held-out perplexity, and cautions."""
-    runs = [entry.dataset for entry in reported]
+    runs = [entry.dataset for entry in entries]
     labels, seeds = (
         list(dict.fromkeys(labels_of(runs))),
-        sorted({entry.spec.seed for entry in reported}),
+        sorted({entry.spec.seed for entry in entries}),
     )
     labels_text = (
         join_words(labels)
         if len(labels) <= MOST_NAMED
         else f"{len(labels)} combinations of engines and settings"
     )
-    corpora = join_words(list(dict.fromkeys(entry.spec.corpus for entry in reported)))
+    corpora = join_words(list(dict.fromkeys(entry.spec.corpus for entry in entries)))
     verb = "compares" if len(labels) > 1 else "shows"
-    noun = "run" if len(reported) == 1 else "runs"
+    noun = "run" if len(entries) == 1 else "runs"
     seeds_text = f" with {len(seeds)} seeds" if len(seeds) > 1 else f" with seed {seeds[0]}"
     return [
-        f"This report {verb} {labels_text} on {corpora}{seeds_text}, {len(reported):,} {noun} in total.",
-        *_result(reported, labels),
+        f"This report {verb} {labels_text} on {corpora}{seeds_text}, {len(entries):,} {noun} in total.",
+        *_result(entries, labels),
         *(f"Note: {sentence}." for sentence in starts_behind(runs)),
     ]
 
 
-def _result(reported: list[ReportedRun], labels: list[str]) -> list[str]:
+def _result(entries: list[ReportedRun], labels: list[str]) -> list[str]:
     """Return two sentences: how the best held-out perplexity compares with the next, and cautions."""
-    runs = [entry.dataset for entry in reported]
+    runs = [entry.dataset for entry in entries]
     table = summary(runs).to_dataframe()
-    ranked = table[np.isfinite(table["test_perplexity"])].sort_values(
+    ranking = table[np.isfinite(table["test_perplexity"])].sort_values(
         "test_perplexity", kind="stable"
     )
-    if not len(ranked):
+    if not len(ranking):
         return [
             "Nothing was held out, so predictions cannot be compared.",
             "Note: bounds of different engines are not comparable.",
         ]
-    best = ranked.index[0]
-    first = ranked.iloc[0]
+    best = ranking.index[0]
+    first = ranking.iloc[0]
     digits = decimals(first["test_perplexity"])
     value_text = format_with_error(first["test_perplexity"], first["test_perplexity_se"], digits)
     if len(set(data_of(runs))) > 1:
         return [
             "The data differ, and perplexities of different data cannot be compared.",
-            _care(reported, ranked),
+            _caution(entries, ranking),
         ]
-    if len(ranked) == 1:
-        return [f"The held-out perplexity of {best} is {value_text}.", _care(reported, ranked)]
-    second = ranked.index[1]
-    pair = paired_differences(runs, best, scored=scores(reported)).sel(label=second)
+    if len(ranking) == 1:
+        return [f"The held-out perplexity of {best} is {value_text}.", _caution(entries, ranking)]
+    second = ranking.index[1]
+    pair = paired_differences(runs, best, scored=scores(entries)).sel(label=second)
     low, high = float(pair["difference_low"]), float(pair["difference_high"])
     interval = format_interval(low, high, digits, sign=True)
     difference = format_number(float(pair["difference"]), digits)
@@ -74,27 +74,29 @@ def _result(reported: list[ReportedRun], labels: list[str]) -> list[str]:
     result += f" (95 % {interval})." if interval else "."
     return [
         result,
-        _care(
-            reported,
-            ranked,
+        _caution(
+            entries,
+            ranking,
             f"{second} may be as good as {best}: the interval includes 0" if low <= 0 else "",
         ),
     ]
 
 
-def _care(reported: list[ReportedRun], ranked: pd.DataFrame, first_reason: str = "") -> str:
+def _caution(entries: list[ReportedRun], ranking: pd.DataFrame, first_reason: str = "") -> str:
     """Return a sentence with one or two cautions, the most important ones."""
-    ends = {last_iteration(entry.dataset) for entry in reported if has_course(entry.dataset)}
-    unfinished = any(last_iteration(entry.dataset) < entry.spec.n_iterations for entry in reported)
+    ends = {last_iteration(entry.dataset) for entry in entries if has_course(entry.dataset)}
+    is_unfinished = any(
+        last_iteration(entry.dataset) < entry.spec.n_iterations for entry in entries
+    )
     reasons = [
         first_reason,
         "some runs are not finished"
-        if unfinished
+        if is_unfinished
         else "the runs have different lengths"
         if len(ends) > 1
         else "",
         "each label has one run, so the variation between seeds is unknown"
-        if (ranked["n_runs"] == 1).all()
+        if (ranking["n_runs"] == 1).all()
         else "",
         "the errors are over seeds; another corpus or split may change the order of the labels",
     ]
@@ -102,13 +104,15 @@ def _care(reported: list[ReportedRun], ranked: pd.DataFrame, first_reason: str =
     return f"Note: {text}."
 
 
-def once(captions: list[str]) -> list[str]:
+def without_repeats(captions: list[str]) -> list[str]:
     """Return the captions with "see above" in place of sentences that an earlier caption already has."""
-    known, texts = set(), []
+    known_sentences, texts = set(), []
     for caption in captions:
         sentences = caption.split(". ")
-        new_sentences = [sentence for sentence in sentences if sentence.rstrip(".") not in known]
-        known |= {sentence.rstrip(".") for sentence in sentences}
+        new_sentences = [
+            sentence for sentence in sentences if sentence.rstrip(".") not in known_sentences
+        ]
+        known_sentences |= {sentence.rstrip(".") for sentence in sentences}
         text = ". ".join(new_sentences)
         if len(new_sentences) < len(sentences):
             text = f"{text.rstrip('.')}. For the rest see above." if new_sentences else "See above."

@@ -56,20 +56,20 @@ def gather(
     MeasureError, StoreError
         No run, an unknown run, or one without a committed iteration.
     """
-    reported, left_out = gather_started(runs, store)
+    entries, left_out = gather_started(runs, store)
     if left_out:
         raise MeasureError(
             f"run '{left_out[0]}' has no committed iteration yet; wait for the first, or leave it out"
         )
-    return reported
+    return entries
 
 
 def gather_one(run: AnyRun, store: str | os.PathLike | None, rule: str) -> ReportedRun:
     """Open one run as `gather` does; raise ReportError, with a message that begins with ``rule``, for several runs."""
-    reported = gather(run, store)
-    if len(reported) > 1:
-        raise ReportError(f"{rule}; got {len(reported)}")
-    return reported[0]
+    entries = gather(run, store)
+    if len(entries) > 1:
+        raise ReportError(f"{rule}; got {len(entries)}")
+    return entries[0]
 
 
 def gather_started(
@@ -90,32 +90,32 @@ def gather_started(
             raise MeasureError(
                 f"wanted runs: handles, paths, names or Datasets; got {type(run).__name__}"
             )
-    started = [dataset for dataset in datasets if dataset.sizes.get("iteration", 1)]
+    started_runs = [dataset for dataset in datasets if dataset.sizes.get("iteration", 1)]
     left_out = (
         [dataset.attrs["name"] for dataset in datasets if not dataset.sizes.get("iteration", 1)]
-        if started
+        if started_runs
         else []
     )
-    reported = []
-    for dataset in each_run(started or datasets):
+    entries = []
+    for dataset in each_run(started_runs or datasets):
         spec, path = spec_of(dataset), paths.get(dataset.attrs["spec"])
-        reported.append(ReportedRun(dataset, spec, _corpora(path and path.parent, spec), path))
-    return reported, left_out
+        entries.append(ReportedRun(dataset, spec, _corpora(path and path.parent, spec), path))
+    return entries, left_out
 
 
-def corpora_of(reported: list[ReportedRun]) -> dict[str, Corpus]:
+def corpora_of(entries: list[ReportedRun]) -> dict[str, Corpus]:
     """Return content hash → corpus for the training and test corpora that are available."""
     return {
         content: corpus
-        for entry in reported
+        for entry in entries
         for content, corpus in zip((entry.spec.train, entry.spec.test), entry.corpora, strict=True)
         if corpus is not None
     }
 
 
-def stores_of(reported: list[ReportedRun]) -> dict[str, Path]:
+def stores_of(entries: list[ReportedRun]) -> dict[str, Path]:
     """Return spec hash → store, of the runs that are stored."""
-    return {entry.spec.hash: entry.path.resolve().parent for entry in reported if entry.path}
+    return {entry.spec.hash: entry.path.resolve().parent for entry in entries if entry.path}
 
 
 def stored_corpora(store: Path, spec: RunSpec) -> dict[str, Corpus]:
@@ -124,34 +124,34 @@ def stored_corpora(store: Path, spec: RunSpec) -> dict[str, Corpus]:
     return {content: corpus for content, corpus in corpora_by_hash if corpus is not None}
 
 
-def scores_of_sequences(reported: list[ReportedRun]) -> dict[str, Scored]:
+def scores_of_sequences(entries: list[ReportedRun]) -> dict[str, Scored]:
     """Return spec hash → held-out scores of each document (`scores`), for the runs whose documents are in sequences."""
-    return scores([entry for entry in reported if "sequence" in entry.dataset.coords])
+    return scores([entry for entry in entries if "sequence" in entry.dataset.coords])
 
 
-def scores(reported: list[ReportedRun]) -> dict[str, Scored]:
+def scores(entries: list[ReportedRun]) -> dict[str, Scored]:
     """Return spec hash → held-out scores of each document, for stored runs.
 
     Left out are runs without test tokens, and runs without a checkpoint of the last iteration.
     """
     scores_by_hash = {}
     for entry in (
-        entry for entry in reported if entry.path is not None and entry.spec.test is not None
+        entry for entry in entries if entry.path is not None and entry.spec.test is not None
     ):
         # only an interval is missing then
         with suppress(SpecError, StoreError, OSError):
-            scored = score_documents(entry.path)
-            if scored.iteration == int(entry.dataset["iteration"].values[-1]):
-                scores_by_hash[entry.spec.hash] = scored
+            scores_of_run = score_documents(entry.path)
+            if scores_of_run.iteration == int(entry.dataset["iteration"].values[-1]):
+                scores_by_hash[entry.spec.hash] = scores_of_run
     return scores_by_hash
 
 
-def pooled(reported: list[ReportedRun]) -> list[Pooled]:
+def pooled_chains_of(entries: list[ReportedRun]) -> list[Pooled]:
     """Return the perplexity of averaged predictions of long Gibbs chains, for each model and split with enough chains."""
     candidates = [
-        entry for entry in reported if entry.path is not None and entry.spec.test is not None
+        entry for entry in entries if entry.path is not None and entry.spec.test is not None
     ]
-    all_pooled = []
+    pools = []
     for members in grouped(
         [(entry.spec.train, entry.spec.test, repr(entry.spec.model)) for entry in candidates],
         candidates,
@@ -160,8 +160,8 @@ def pooled(reported: list[ReportedRun]) -> list[Pooled]:
         with suppress(MeasureError, SpecError, StoreError, OSError):
             _, chains = settings_and_chains([entry.dataset for entry in members])
             if len(chains) >= CHAINS:
-                all_pooled.append(pool_chains([paths[spec_of(chain).hash] for chain in chains]))
-    return all_pooled
+                pools.append(pool_chains([paths[spec_of(chain).hash] for chain in chains]))
+    return pools
 
 
 def table_of(entry: ReportedRun) -> DocumentTable | None:

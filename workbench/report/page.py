@@ -17,7 +17,7 @@ from workbench.report.gathering import (
     corpora_of,
     gather,
     gather_started,
-    pooled,
+    pooled_chains_of,
     scores_of_sequences,
     stores_of,
 )
@@ -33,7 +33,7 @@ from workbench.report.tables import (
     topic_tables,
     version_rows,
 )
-from workbench.views import SideBySide, pictures
+from workbench.views import RunsToDraw, pictures
 
 AUDIENCES = RESEARCHERS, READERS = "researchers", "readers"
 """For whom a report is written: a comparison of engines, or the topics of one run."""
@@ -83,72 +83,72 @@ def write_report(
             f"{path} is a folder; give the name of a file, such as {path / 'report.html'}"
         )
     if ReportError.one_of("the audience", audience, AUDIENCES) == READERS:
-        reported = gather(runs, store)
+        entries = gather(runs, store)
         if reference is not None:
-            paired_differences([entry.dataset for entry in reported], reference)
-        return put_file(path, readers_page(reported, title, progress).encode())
-    reported, left_out = gather_started(runs, store)
-    order = [id(run) for run in in_papers_order([entry.dataset for entry in reported])]
-    reported.sort(key=lambda entry: order.index(id(entry.dataset)))
-    return put_file(path, _page(reported, left_out, reference, title, progress).encode())
+            paired_differences([entry.dataset for entry in entries], reference)
+        return put_file(path, readers_page(entries, title, progress).encode())
+    entries, left_out = gather_started(runs, store)
+    order = [id(run) for run in in_papers_order([entry.dataset for entry in entries])]
+    entries.sort(key=lambda entry: order.index(id(entry.dataset)))
+    return put_file(path, _page(entries, left_out, reference, title, progress).encode())
 
 
 def _page(
-    reported: list[ReportedRun],
+    entries: list[ReportedRun],
     left_out: list[str],
     reference: str | None,
     title: str | None,
     progress: bool,
 ) -> str:
-    datasets = [entry.dataset for entry in reported]
-    shown = SideBySide(datasets)
-    counted = shown.first("phi", "n_kw")
-    rows, against, target = label_rows(reported, reference)
-    made = pictures(
+    datasets = [entry.dataset for entry in entries]
+    selection = RunsToDraw(datasets)
+    runs_with_counts = selection.first("phi", "n_kw")
+    rows, against, target = label_rows(entries, reference)
+    all_pictures = pictures(
         datasets,
         2,
-        corpora_of(reported),
-        scores_of_sequences(reported),
-        pooled(reported),
+        corpora_of(entries),
+        scores_of_sequences(entries),
+        pooled_chains_of(entries),
         progress,
     )
     figures = drawn_figures(
-        (picture for picture in made if not picture.name.startswith(AS_TEXT)), progress
+        (picture for picture in all_pictures if not picture.name.startswith(AS_TEXT)), progress
     )
-    scored, by_documents = (
-        any(entry.spec.test is not None for entry in reported),
+    is_scored, by_documents = (
+        any(entry.spec.test is not None for entry in entries),
         any(row["documents"] for row in rows),
     )
-    engines = list(dict.fromkeys(entry.spec.engine for entry in reported))
-    corpora = list(dict.fromkeys(entry.spec.corpus for entry in reported))
+    engines = list(dict.fromkeys(entry.spec.engine for entry in entries))
+    corpora = list(dict.fromkeys(entry.spec.corpus for entry in entries))
     return render(
         TEMPLATE,
         title=title or f"{join_words(engines)} on {join_words(corpora)}",
-        findings=findings(reported),
-        lead=f"{len(reported)} {'run' if len(reported) == 1 else 'runs'}: {'; '.join(dict.fromkeys(shown.labels))}",
-        remarks=remarks(reported, left_out),
+        findings=findings(entries),
+        lead=f"{len(entries)} {'run' if len(entries) == 1 else 'runs'}: {'; '.join(dict.fromkeys(selection.labels))}",
+        remarks=remarks(entries, left_out),
         labels=rows,
         target=target,
         against=against,
-        scored=scored,
+        scored=is_scored,
         by_documents=by_documents,
         engines=[(name, get_engine(name).title, get_engine(name).source) for name in engines],
-        definitions=definitions(reported, by_documents),
-        data=data_rows(reported),
-        settings=settings(reported),
-        statistics=statistics(reported),
-        versions=version_rows(reported),
+        definitions=definitions(entries, by_documents),
+        data=data_rows(entries),
+        settings=settings(entries),
+        statistics=statistics(entries),
+        versions=version_rows(entries),
         commands="\n".join(
             wrapped(line)
-            for line in commands([entry.spec for entry in reported], stores_of(reported))
+            for line in commands([entry.spec for entry in entries], stores_of(entries))
         ),
         growing=any("n_active_topics" in run for run in datasets),
-        priors=prior_rows(reported),
-        moves=move_tables(reported),
+        priors=prior_rows(entries),
+        moves=move_tables(entries),
         figures=[figure | {"first": figure["name"].startswith(FIRST)} for figure in figures],
-        topics=topic_tables(counted),
-        hierarchies=hierarchy_tables(counted),
-        runs=run_rows(reported),
-        scores=score_table(reported),
-        rows_of=rows_of(reported),
+        topics=topic_tables(runs_with_counts),
+        hierarchies=hierarchy_tables(runs_with_counts),
+        runs=run_rows(entries),
+        scores=score_table(entries),
+        rows_of=rows_of(entries),
     )

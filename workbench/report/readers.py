@@ -20,7 +20,7 @@ from workbench.measures import (
     top_words,
     topic_descriptions,
 )
-from workbench.measures.consensus import found_again
+from workbench.measures.consensus import matches_in_others
 from workbench.measures.documents import distinct_columns, text_of
 from workbench.measures.groups import columns_of, run_with_counts
 from workbench.measures.tables import topic_entries
@@ -42,10 +42,10 @@ from workbench.report.method import (
 from workbench.report.rendering import drawn_figures, render
 from workbench.runs.execution.run import Run
 from workbench.tables import Column, Table, numbers
-from workbench.views import Picture, SideBySide
-from workbench.views.coloured_words import text_coloured
+from workbench.views import Picture, RunsToDraw
+from workbench.views.coloured_words import segments_of_text
 from workbench.views.effects import ALL
-from workbench.views.elements import fitting, topic_colours
+from workbench.views.elements import short_text, topic_colours
 from workbench.views.every import view_named
 from workbench.views.topics import names_of_topics
 
@@ -166,7 +166,7 @@ def _again(
         each.dataset if whole is None else whole
         for each, whole in zip(reported, all_of_topics, strict=True)
     ]
-    again = found_again(runs[0], runs[1:]).sel(topic=shown)
+    again = matches_in_others(runs[0], runs[1:]).sel(topic=shown)
     none_hidden = all(
         each.dataset is whole for each, whole in zip(reported, all_of_topics, strict=True)
     )
@@ -313,13 +313,17 @@ def _passages(
         pieces = []
         if texts is not None and texts[document]:
             tokens = token_topics(run, corpus, document)
-            pieces = text_coloured(texts[document][:MOST_TEXT], tokens, table.counted) or []
+            pieces = segments_of_text(texts[document][:MOST_TEXT], tokens, table.counted) or []
         made = {
             "pieces": passage(pieces, topic, listed) if pieces else [],
-            "title": fitting(title[1], MOST_TITLE),
+            "title": short_text(title[1], MOST_TITLE),
             "about": [
                 f"{share:.0%} of its words{' in the topics shown' * is_part}",
-                *(fitting(" ".join(pair), MOST_VALUE) for pair in values[:MOST_COLUMNS] if pair[1]),
+                *(
+                    short_text(" ".join(pair), MOST_VALUE)
+                    for pair in values[:MOST_COLUMNS]
+                    if pair[1]
+                ),
             ],
         }
         passages.setdefault("".join(text for text, _ in made["pieces"]) or title[1], made)
@@ -334,7 +338,7 @@ def passage(
     """Return the stretch of a text that has most different words of a topic, as (text, kind).
 
     The kind is "listed" for a word of the topic that is in ``listed``, "own" for its other words, and "" for other text.
-    ``pieces`` are of `text_coloured`. It begins with a sentence and ends with a word; dots stand for what is left out.
+    ``pieces`` are of `segments_of_text`. It begins with a sentence and ends with a word; dots stand for what is left out.
     """
     text = "".join(piece["word"] for piece in pieces)
     words, at = [], 0  # (first letter, word) of each word of the topic
@@ -367,7 +371,7 @@ def passage(
 def _pictures(entry: ReportedRun) -> list[Picture]:
     """Return the pictures of topics over time and by group, and of effects, as far as the documents have such columns."""
     run = entry.dataset
-    shown = SideBySide([run], 2, corpora_of([entry]))
+    shown = RunsToDraw([run], 2, corpora_of([entry]))
     by_group, effects = view_named("topics-by-group"), view_named("effects")
     found = []
     with suppress(MeasureError):  # a column called time that is none

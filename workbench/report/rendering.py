@@ -6,8 +6,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from workbench.report.drawing import draw, inline
-from workbench.report.findings import once
+from workbench.report.drawing import draw, inline_svg
+from workbench.report.findings import without_repeats
 from workbench.runs.progress import bar
 from workbench.views import Picture
 from workbench.views.elements import TWO_COLUMNS
@@ -33,7 +33,7 @@ def render(template: str, **values: object) -> str:
 def drawn_figures(pictures: Iterable[Picture], progress: bool = False) -> list[dict]:
     """Return name, SVG, title and caption of each picture; a sentence of several captions is in the first alone."""
     pictures = list(pictures)
-    captions = once([picture.caption for picture in pictures])
+    captions = without_repeats([picture.caption for picture in pictures])
     return [
         {
             "name": picture.name,
@@ -52,7 +52,7 @@ def drawn_figures(pictures: Iterable[Picture], progress: bool = False) -> list[d
 def _svg_of(picture: Picture) -> str:
     """Return a picture as SVG for a page, as wide as its share of two columns of a journal."""
     look = picture.legend, picture.height
-    drawn = draw(picture.panels, 2, ("svg",), *look, width=picture.width)["svg"].decode()
-    svg = inline(drawn, picture.name, picture.title, picture.hover)
+    plain_svg = draw(picture.panels, 2, ("svg",), *look, width=picture.width)["svg"].decode()
+    svg = inline_svg(plain_svg, picture.name, picture.title, picture.hover)
     share = float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1]) / POINTS / TWO_COLUMNS
     return svg.replace("<svg", f'<svg style="width: max({share:.0%}, min(100%, 24rem))"', 1)

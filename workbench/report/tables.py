@@ -42,7 +42,7 @@ from workbench.report.gathering import AnyRun, ReportedRun, gather, scores, stor
 from workbench.runs.progress import decimals
 from workbench.runs.store.provenance import versions
 from workbench.tables import Column, Table, numbers
-from workbench.views import SideBySide
+from workbench.views import RunsToDraw
 from workbench.views.elements import SHORT
 
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
@@ -71,16 +71,19 @@ SIZE_BAR, WORD_BAR = 5.0, 4.0
 """Lengths of the bar of the largest topic and of the most probable word, em."""
 
 
-def label_rows(reported: list[ReportedRun], reference: str | None) -> tuple[list[dict], str, str]:
+def label_rows(entries: list[ReportedRun], reference: str | None) -> tuple[list[dict], str, str]:
     """Return the table of results (a row per label), the reference's label, and the perplexity to which time is measured.
 
     The target is "" for runs on different data. ``documents`` and ``difference_documents`` are intervals over documents, ""
     without a store; the second only for a single pair, which has no standard error.
     """
-    runs, scored = [entry.dataset for entry in reported], scores(reported)
-    table, errors = summary(runs, reference, scored), perplexity_errors(runs, scored)
+    runs, held_out_scores = [entry.dataset for entry in entries], scores(entries)
+    table, errors = (
+        summary(runs, reference, held_out_scores),
+        perplexity_errors(runs, held_out_scores),
+    )
     target = reached_by_all(runs) if len(set(data_of(runs))) == 1 else math.nan
-    spent, rows = time_to(runs, target), []
+    spent_times, rows = time_to(runs, target), []
     for label_row in (
         table.assign(errors[["low", "high"]]).to_dataframe().reset_index().to_dict("records")
     ):
@@ -122,7 +125,10 @@ def label_rows(reported: list[ReportedRun], reference: str | None) -> tuple[list
                     sign=True,
                 ),
                 "time_to": format_with_error(
-                    *mean_and_error(spent.values[spent["label"].values == label_row["label"]]), 2
+                    *mean_and_error(
+                        spent_times.values[spent_times["label"].values == label_row["label"]]
+                    ),
+                    2,
                 ),
             }
         )
@@ -134,9 +140,9 @@ def label_rows(reported: list[ReportedRun], reference: str | None) -> tuple[list
     return rows, table.attrs["reference"], target_text
 
 
-def score_table(reported: list[ReportedRun]) -> tuple[dict[str, str], dict[str, list[str]]]:
+def score_table(entries: list[ReportedRun]) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return score → meaning, and label → "mean ± standard error" of each score; perplexities are left out."""
-    runs = [entry.dataset for entry in reported]
+    runs = [entry.dataset for entry in entries]
     scores, table = further_scores(runs), summary(runs)
     rows = {
         label: [
@@ -151,12 +157,12 @@ def score_table(reported: list[ReportedRun]) -> tuple[dict[str, str], dict[str, 
     }, rows
 
 
-def run_rows(reported: list[ReportedRun]) -> list[dict]:
+def run_rows(entries: list[ReportedRun]) -> list[dict]:
     """Return the table of runs, with one row per run."""
     rows = []
     for entry, last in zip(
-        reported,
-        final([entry.dataset for entry in reported]).to_dataframe().to_dict("records"),
+        entries,
+        final([entry.dataset for entry in entries]).to_dataframe().to_dict("records"),
         strict=True,
     ):
         digits_of = DIGITS | dict.fromkeys(PERPLEXITIES, decimals(last["test_perplexity"]))
@@ -174,7 +180,7 @@ def run_rows(reported: list[ReportedRun]) -> list[dict]:
                 "seed": entry.spec.seed,
                 "name": attrs["name"],
                 "lineage": lineage(entry),
-                "command": command_of(entry.spec, stores_of(reported).get(entry.spec.hash)),
+                "command": command_of(entry.spec, stores_of(entries).get(entry.spec.hash)),
                 "early": attrs.get("stopped_early", ""),
                 "taken_on": attrs.get("taken_on", ""),
             }
@@ -291,11 +297,11 @@ def _level_table(
     }
 
 
-def prior_rows(reported: list[ReportedRun]) -> list[dict]:
+def prior_rows(entries: list[ReportedRun]) -> list[dict]:
     """Return the table of learnt hyperparameters: a row per label and hyperparameter, with method and final value."""
-    if not any(learnt_by(entry.dataset) for entry in reported):
+    if not any(learnt_by(entry.dataset) for entry in entries):
         return []
-    runs = [entry.dataset for entry in reported]
+    runs = [entry.dataset for entry in entries]
     return [
         {
             "label": label,
@@ -329,7 +335,7 @@ def with_figures(values: Iterable[float]) -> str:
     return format_with_error(mean, error if error > 0 else math.nan, digits)
 
 
-def move_tables(reported: list[ReportedRun]) -> list[dict]:
+def move_tables(entries: list[ReportedRun]) -> list[dict]:
     """Return the splits and merges of each run that tried any: a summary, and the first moves."""
     return [
         {
@@ -341,15 +347,15 @@ def move_tables(reported: list[ReportedRun]) -> list[dict]:
             "moves": tried_moves[:MOST_MOVES],
         }
         for entry, label in zip(
-            reported, labels_of([entry.dataset for entry in reported]), strict=True
+            entries, labels_of([entry.dataset for entry in entries]), strict=True
         )
         if (tried_moves := moves(entry.dataset))
     ]
 
 
-def version_rows(reported: list[ReportedRun]) -> list[tuple[str, str]]:
+def version_rows(entries: list[ReportedRun]) -> list[tuple[str, str]]:
     """Return (package, version) as the runs recorded them; the installed versions if no run did."""
-    versions_of_runs = [json.loads(entry.dataset.attrs.get("versions", "{}")) for entry in reported]
+    versions_of_runs = [json.loads(entry.dataset.attrs.get("versions", "{}")) for entry in entries]
     rows = [
         (
             f"{package} (runs)",
@@ -430,9 +436,9 @@ def write_tables(
     MeasureError, StoreError, ReportError
     """
     forms = checked_formats(forms, FORMS, "tables are written")
-    reported = gather(runs, store)
-    labels, against, target = label_rows(reported, reference)
-    first = SideBySide([entry.dataset for entry in reported]).first("phi", "n_kw")
+    entries = gather(runs, store)
+    labels, against, target = label_rows(entries, reference)
+    first = RunsToDraw([entry.dataset for entry in entries]).first("phi", "n_kw")
     topic_rows = [
         topic | {"label": run["label"], "words": " ".join(word["word"] for word in topic["words"])}
         for run in topic_tables(first)
@@ -442,15 +448,15 @@ def write_tables(
         "result": (RESULT, labels),
         "cost": (COST if target else COST[:-1], labels),
         "topics": (TOPICS, topic_rows),
-        "runs": (RUNS, run_rows(reported)),
+        "runs": (RUNS, run_rows(entries)),
     }
     written = []
     for name, (columns, rows) in tables.items():
-        headed = [
+        table_columns = [
             column._replace(label=column.heading.format(against=against, target=target))
             for column in columns
         ]
-        table = Table(headed, rows).without_empty_columns()
+        table = Table(table_columns, rows).without_empty_columns()
         for form in forms if rows else ():
             text = table.markdown() if form == "md" else table.latex()
             written.append(put_file(Path(folder) / f"{name}.{form}", text.encode()))

@@ -51,9 +51,9 @@ def to_arviz(
         As `workbench.measures.label_free`, and if ArviZ is not installed.
     """
     arviz = _arviz()
-    reported = gather(runs, store)
-    datasets = [entry.dataset for entry in reported]
-    draws = label_free(datasets, [*corpora, *corpora_of(reported).values()])
+    entries = gather(runs, store)
+    datasets = [entry.dataset for entry in entries]
+    draws = label_free(datasets, [*corpora, *corpora_of(entries).values()])
     groups = _groups(datasets, draws)
     is_old = arviz.__version__.startswith("0.")
     return arviz.InferenceData(**groups) if is_old else xr.DataTree.from_dict(groups)
@@ -92,10 +92,10 @@ def _aligned_shares(runs: list[xr.Dataset], iterations: np.ndarray) -> xr.DataAr
     for run in runs:
         sizes = run["n_k"].sel(iteration=iterations).values
         if run is not first:
-            matched = match_topics(first, run)
-            if len(matched["topic"]) < sizes.shape[1] or (matched["matched"].values < 0).any():
+            matching = match_topics(first, run)
+            if len(matching["topic"]) < sizes.shape[1] or (matching["matched"].values < 0).any():
                 return None
-            sizes = sizes[:, matched["matched"].values]
+            sizes = sizes[:, matching["matched"].values]
         shares.append(sizes / sizes.sum(axis=1, keepdims=True))
     attrs = {"long_name": "share of the tokens in a topic", "units": "", "aligned": ALIGNED}
     return xr.DataArray(

@@ -26,7 +26,7 @@ from workbench.views.groups import (
 )
 from workbench.views.lineage import lineage_height, lineage_view
 from workbench.views.network import network_view
-from workbench.views.picture import Picture, SideBySide, View
+from workbench.views.picture import Picture, RunsToDraw, View
 from workbench.views.progress import (
     bound_curves,
     concentration_curves,
@@ -45,7 +45,7 @@ from workbench.views.topics import coherence_view, names_of_topics, topic_words_
 __all__ = [
     "VIEWS",
     "Picture",
-    "SideBySide",
+    "RunsToDraw",
     "View",
     "against_setting",
     "against_topics",

@@ -24,15 +24,15 @@ from workbench.views.elements import (
     axis,
     bare_panel,
     element,
-    fitting,
     panel,
+    short_text,
     text_labels,
 )
 from workbench.views.picture import (
     Menu,
-    OneOfEach,
     Picture,
-    SideBySide,
+    RunsOfLabels,
+    RunsToDraw,
     Slider,
     View,
     menu_of,
@@ -75,8 +75,8 @@ def cells_view(
         fig_inches=(3.4, 1.0 + max(ROW * len(down), 0.5)),
         xrotation=90 if sum(map(len, across)) > 40 else 0,
         fig_rcparams=SMALL,
-        xticks=[(place, fitting(name, LETTERS)) for place, name in enumerate(across)],
-        yticks=[(-place, fitting(name, LETTERS)) for place, name in enumerate(down)],
+        xticks=[(position, short_text(name, LETTERS)) for position, name in enumerate(across)],
+        yticks=[(-position, short_text(name, LETTERS)) for position, name in enumerate(down)],
     )
 
 
@@ -88,35 +88,35 @@ def distribution_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
 
 
 def draw_distributions(
-    view: View, shown: SideBySide, table: str | None = None, snapshot: float | None = None
+    view: View, selection: RunsToDraw, table: str | None = None, snapshot: float | None = None
 ) -> Iterator[Picture]:
     """Draw one conditional probability table (default: the first, at the last snapshot) for one run per label."""
-    parts, chosen = OneOfEach(_with_tables(shown)), ""
-    for label, run in parts.runs.items():
+    collection, table_name = RunsOfLabels(_runs_with_tables(selection)), ""
+    for label, run in collection.runs.items():
         tables = table_names(run)
-        chosen = table if table in tables else tables[0]
+        table_name = table if table in tables else tables[0]
         index = min(int(snapshot), run.sizes["snapshot"]) - 1 if snapshot else -1
-        cells = distributions(run, chosen, index)
+        cells = distributions(run, table_name, index)
         panel = cells_view(
             cells["probability"].values,
             cells["value"].values.tolist(),
-            [row or chosen for row in cells["given"].values.tolist()],
-            f"{label}, {chosen}, iteration {int(run['snapshot_iteration'].values[index]):,}",
+            [row or table_name for row in cells["given"].values.tolist()],
+            f"{label}, {table_name}, iteration {int(run['snapshot_iteration'].values[index]):,}",
         )
-        rows = cells.to_dataframe().reset_index().assign(table=chosen)[list(CELLS)]
-        parts.add(label, rows, [panel], {"QuadMesh": [_cell_texts(cells)]})
-    yield from parts.pictures(
+        rows = cells.to_dataframe().reset_index().assign(table=table_name)[list(CELLS)]
+        collection.add(label, rows, [panel], {"QuadMesh": [_cell_texts(cells)]})
+    yield from collection.pictures(
         view,
-        f"The distributions of the table {chosen!r}: a row for each combination of states of the parents, with the "
+        f"The distributions of the table {table_name!r}: a row for each combination of states of the parents, with the "
         "probability of each state of the node; full colour: 1. Posterior means given (expected) counts and priors, or "
         "maximum-likelihood estimates. One run of each label.",
         CELLS,
     )
 
 
-def _with_tables(shown: SideBySide, *names: str) -> dict[str, xr.Dataset]:
+def _runs_with_tables(selection: RunsToDraw, *names: str) -> dict[str, xr.Dataset]:
     """Return label → first run with a snapshot of its probability tables, and with the variables ``names``."""
-    first = shown.first("n_cpt", *names)
+    first = selection.first("n_cpt", *names)
     return {label: run for label, run in first.items() if run.sizes["snapshot"]}
 
 
@@ -130,20 +130,20 @@ def _cell_texts(cells: xr.Dataset) -> list[str]:
                 float(cells[name].values[row, value])
                 for name in ("probability", "deviation", "count")
             )
-            spread = "" if np.isnan(deviation) else f" ± {deviation:.3f}"
+            deviation_text = "" if np.isnan(deviation) else f" ± {deviation:.3f}"
             title = f"{cells['value'].values[value]}{condition and f', condition {condition}'}"
-            texts.append(f"{title}\nprobability {mean:.3f}{spread}\n{count:,.1f} records")
+            texts.append(f"{title}\nprobability {mean:.3f}{deviation_text}\n{count:,.1f} records")
     return texts
 
 
-def draw_class_profiles(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_class_profiles(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw p(level | latent class) of every field, the largest class first."""
     runs = {
         label: run
-        for label, run in _with_tables(shown, "state_share").items()
+        for label, run in _runs_with_tables(selection, "state_share").items()
         if spec_of(run).options.get("network") == "latent-class"
     }
-    parts = OneOfEach(runs)
+    collection = RunsOfLabels(runs)
     for label, run in runs.items():
         sizes = distributions(run, "class")["probability"].values[0]
         order = np.argsort(-sizes, kind="stable")
@@ -161,8 +161,8 @@ def draw_class_profiles(view: View, shown: SideBySide) -> Iterator[Picture]:
             for k in range(len(order))
         ]
         classes = [f"{k}: {100 * sizes[k]:.0f} %" for k in order]
-        parts.add(label, rows, [cells_view(table, classes, levels, label, "class")])
-    yield from parts.pictures(
+        collection.add(label, rows, [cells_view(table, classes, levels, label, "class")])
+    yield from collection.pictures(
         view,
         "Latent classes with their share of the records, the largest first, and the probability of each level of a field "
         "in each class (only the second level of binary fields). Full colour: 1. One run of each label.",
@@ -176,16 +176,16 @@ def record_controls(run: xr.Dataset) -> tuple[Slider, ...]:
     return (Slider("record", "Record", 1, n_records, 1, 1),) if n_records > 1 else ()
 
 
-def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Picture]:
+def draw_record(view: View, selection: RunsToDraw, record: float = 1) -> Iterator[Picture]:
     """Draw the posterior of the hidden nodes for one distinct training record (from 1), for one run per label."""
     runs = {
         label: run
-        for label, run in _with_tables(shown, "multiplicity").items()
-        if spec_of(run).train in shown.corpora
+        for label, run in _runs_with_tables(selection, "multiplicity").items()
+        if spec_of(run).train in selection.corpora
     }
-    parts, description = OneOfEach(runs), ""
+    collection, description = RunsOfLabels(runs), ""
     for label, run in runs.items():
-        records = shown.corpora[spec_of(run).train]
+        records = selection.corpora[spec_of(run).train]
         index = min(int(record), records.n_distinct) - 1
         description = _describe_record(records, index)
         single = Records(
@@ -200,8 +200,8 @@ def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Pi
             continue
         rows = posterior.to_dataframe().reset_index().dropna().assign(record=index + 1)
         title = f"{label}, record {index + 1} of {records.n_distinct:,}"
-        parts.add(label, rows[list(POSTERIOR)], [_record_view(posterior[:MOST_HIDDEN], title)])
-    yield from parts.pictures(
+        collection.add(label, rows[list(POSTERIOR)], [_record_view(posterior[:MOST_HIDDEN], title)])
+    yield from collection.pictures(
         view,
         "Probability of each state of the hidden nodes of one record, given its known cells and the distributions of the "
         f"run; full colour: 1. {description} One run of each label.",
@@ -226,15 +226,15 @@ def _describe_record(records: Records, index: int) -> str:
         )
         if value >= 0
     ]
-    more = ", …" * (len(cells) > MOST_KNOWN)
-    text = f"{', '.join(cells[:MOST_KNOWN])}{more}" if cells else "no known cell"
+    ellipsis = ", …" * (len(cells) > MOST_KNOWN)
+    text = f"{', '.join(cells[:MOST_KNOWN])}{ellipsis}" if cells else "no known cell"
     return f"Record {index + 1}, which occurs {records.multiplicities[index]:,} times: {text}."
 
 
-def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_nodes(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the Bayesian network of one run per label in layers, each node below its parents."""
-    parts = OneOfEach(_with_tables(shown))
-    for label, run in parts.runs.items():
+    collection = RunsOfLabels(_runs_with_tables(selection))
+    for label, run in collection.runs.items():
         nodes = nodes_of(run)
         tables = dict.fromkeys(node.table for node in nodes)
         of_table = {table: information(run, table) for table in tables}
@@ -254,8 +254,8 @@ def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
             for node in nodes
             for _ in range(1 + node.hidden)
         ]
-        parts.add(label, rows, [nodes_view(nodes, of_table, label)], {"Points": texts})
-    yield from parts.pictures(
+        collection.add(label, rows, [nodes_view(nodes, of_table, label)], {"Points": texts})
+    yield from collection.pictures(
         view,
         "Nodes of the network, each below its parents. Hidden nodes have a ring; nodes that share a table have its "
         "colour. Darker nodes have a larger entropy relative to the uniform distribution; wider lines have a larger "
@@ -267,7 +267,7 @@ def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 def nodes_view(nodes: list[NetNode], information_by_table: dict[str, Information], title: str = ""):
     """Draw a Bayesian network in layers as a `holoviews.Overlay` of `Points`, `Path` and `Labels`."""
-    position = places(nodes)
+    position = positions_of(nodes)
     shared_tables = [
         table for table in information_by_table if sum(node.table == table for node in nodes) > 1
     ]
@@ -314,7 +314,9 @@ def nodes_view(nodes: list[NetNode], information_by_table: dict[str, Information
     upper = {node.name for node in nodes if not node.parents or (node.hidden and "@" in node.name)}
     offset = {name: 0.42 if name in upper else -0.42 for name in position}  # away from the lines
     names = text_labels(
-        [(x, y + offset[name], fitting(name, 12)) for name, (x, y) in position.items()], "names", 6
+        [(x, y + offset[name], short_text(name, 12)) for name, (x, y) in position.items()],
+        "names",
+        6,
     )
     x, y = np.array(list(position.values())).T
     limits = (x.min() - 0.7, x.max() + 0.7), (y.min() - 0.7, y.max() + 0.7)
@@ -323,14 +325,16 @@ def nodes_view(nodes: list[NetNode], information_by_table: dict[str, Information
     return bare_panel([*arrows, *points, names], size, *limits, title=title)
 
 
-def places(nodes: list[NetNode]) -> dict[str, tuple[float, float]]:
+def positions_of(nodes: list[NetNode]) -> dict[str, tuple[float, float]]:
     """Return node name → position: layers from top to bottom, or time steps of a hidden Markov model from left to right."""
     import networkx as nx
 
     if all("@" in node.name for node in nodes):
         kinds = list(dict.fromkeys(node.name.split("@")[0] for node in nodes))
-        parts = {node.name: node.name.split("@") for node in nodes}
-        return {name: (2.0 * int(t), -1.6 * kinds.index(kind)) for name, (kind, t) in parts.items()}
+        name_parts = {node.name: node.name.split("@") for node in nodes}
+        return {
+            name: (2.0 * int(t), -1.6 * kinds.index(kind)) for name, (kind, t) in name_parts.items()
+        }
     graph, names = nx.DiGraph(), [node.name for node in nodes]
     graph.add_nodes_from(names)
     graph.add_edges_from(

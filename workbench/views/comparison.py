@@ -36,7 +36,7 @@ from workbench.views.elements import (
     overlay,
     panel,
 )
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_panels, has
+from workbench.views.picture import RUN_COLUMNS, Picture, RunsToDraw, View, fitting_panels, has
 
 MEASURES = {
     "headline": "test_perplexity",
@@ -92,10 +92,10 @@ def perplexity_layout(runs: Runs, against: str = "iteration"):
     )
 
 
-def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_perplexity(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw perplexity against the clock in the view's name; nothing for steps that are proportional to iterations."""
     against = view.name.rpartition("-")[2]
-    clock, runs = CLOCKS[against], shown.runs
+    clock, runs = CLOCKS[against], selection.runs
     if (
         clock == "steps"
         and not any("steps" in run for run in runs)
@@ -107,9 +107,9 @@ def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
     )
     yield view.picture(
         "Held-out perplexity of the current state (first panel) and of the running average of p(w|d) after burn-in (second "
-        f"panel) against {against}.{clock_note}{shown.bands}",
+        f"panel) against {against}.{clock_note}{selection.bands}",
         [perplexity_curves(runs, which, clock) for which in ("state", "average")],
-        *shown.records(*TEST_PERPLEXITIES, *(["steps"] if clock == "steps" else [])),
+        *selection.records(*TEST_PERPLEXITIES, *(["steps"] if clock == "steps" else [])),
     )
 
 
@@ -125,7 +125,7 @@ def state_and_average(runs: Runs, against: str = "iteration", title: str = ""):
         raise MeasureError(
             f"state and average are drawn for one label at a time; got {'; '.join(sorted(labels))}"
         )
-    runs = [_past_burn_in(run) for run in runs]
+    runs = [_run_after_burn_in(run) for run in runs]
     curves = [
         curve._replace(label=name, group=name)
         for name, measure in ((STATE, MEASURES["state"]), (AVERAGE, MEASURES["average"]))
@@ -135,27 +135,27 @@ def state_and_average(runs: Runs, against: str = "iteration", title: str = ""):
     return overlay(curves, "test_perplexity", against, style, title)
 
 
-def _past_burn_in(run: xr.Dataset):
+def _run_after_burn_in(run: xr.Dataset):
     """Return the run without burn-in iterations; unchanged if there are no later ones."""
     burn_in, iteration = spec_of(run).end_of_burn_in, run["iteration"].values
     return run.isel(iteration=iteration > burn_in) if (iteration > burn_in + 1).any() else run
 
 
-def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_state_and_average(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the perplexity of the state and of the running average, one panel per label."""
     panels, left_out = fitting_panels(
         {
             label: members
-            for label, members in shown.by_label().items()
+            for label, members in selection.by_label().items()
             if "test_perplexity" in members[0]
         }
     )
     yield view.picture(
         "Held-out perplexity of the current state and of the running average of p(w|d), a panel for each label, after burn-in "
         "(during burn-in both are equal): the gap is the gain from averaging."
-        f"{shown.bands}{left_out}",
+        f"{selection.bands}{left_out}",
         [state_and_average(members, title=label) for label, members in panels.items()],
-        *shown.records(*TEST_PERPLEXITIES),
+        *selection.records(*TEST_PERPLEXITIES),
     )
 
 
@@ -190,18 +190,18 @@ def marks_by_label(
 
     ``x`` is the dimension of the numbers; a vertical line is drawn at ``reference``.
     """
-    y, ylim, drawn = axis("place", " "), (0.6 - max(len(values), 1), 0.6), []
+    y, ylim, elements = axis("place", " "), (0.6 - max(len(values), 1), 0.6), []
     if reference is not None:
-        drawn.append(
+        elements.append(
             element("Path", [([reference, reference], ylim)], [x, y], color=GREY, linewidth=0.8)
         )
-    for place, (label, numbers) in enumerate(values.items()):
+    for row, (label, numbers) in enumerate(values.items()):
         look, numbers = styles[label], np.asarray(numbers, float)
         several, (mean, error) = len(numbers) > 1, mean_and_error(numbers)
         marks = partial(element, "Scatter", color=look.colour, marker=look.marker, linewidth=0)
-        drawn.append(
+        elements.append(
             marks(
-                (numbers, np.full(len(numbers), -place - 0.3 * several)),
+                (numbers, np.full(len(numbers), -row - 0.3 * several)),
                 x,
                 y,
                 label=label,
@@ -211,42 +211,42 @@ def marks_by_label(
             )
         )
         if several:
-            drawn += [
+            elements += [
                 element(
                     "Segments",
-                    [(mean - error, -place, mean + error, -place)],
+                    [(mean - error, -row, mean + error, -row)],
                     [x, y, "high", "other place"],
                     color=look.colour,
                     linewidth=1.6,
                 ),
-                marks(([mean], [-place]), x, y, label=f"{label}, mean", s=26),
+                marks(([mean], [-row]), x, y, label=f"{label}, mean", s=26),
             ]
     return panel(
-        drawn,
-        yticks=[(-place, label) for place, label in enumerate(values)],
+        elements,
+        yticks=[(-row, label) for row, label in enumerate(values)],
         ylim=ylim,
         padding=0.05,
         title=title,
     )
 
 
-def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_ordering(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the final held-out perplexity, with one row per label."""
     marks_note = (
         "large marks are means over the runs of a label with their standard errors, small ones its runs"
-        if shown.bands
+        if selection.bands
         else "one run each, so no standard error"
     )
-    names = [*WHOSE, *TEST_PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
+    names = [*RUN_COLUMNS, *TEST_PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
     yield view.picture(
         "Held-out perplexity at the last iteration (running average for engines that sample, state for the others): "
         f"{marks_note}. Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the "
         "HDP.",
-        [final_perplexities(shown.runs)],
+        [final_perplexities(selection.runs)],
         names,
-        final(shown.runs).to_dataframe().reset_index()[names].to_numpy(object).tolist(),
+        final(selection.runs).to_dataframe().reset_index()[names].to_numpy(object).tolist(),
         legend=False,
-        height=0.5 + 0.26 * len(set(shown.labels)),
+        height=0.5 + 0.26 * len(set(selection.labels)),
     )
 
 
@@ -282,20 +282,22 @@ def _forest(differences: xr.Dataset, measure: str = "test_perplexity", title: st
         axis("difference", f"{SHORT.get(measure, measure)}, difference from {against}"),
         axis("place", " "),
     )
-    drawn, ticks = [element("VLine", 0, color=INK, linewidth=0.8, linestyle=":")], []
-    for place, row in enumerate(table.itertuples()):
+    elements, ticks = [element("VLine", 0, color=INK, linewidth=0.8, linestyle=":")], []
+    for position, row in enumerate(table.itertuples()):
         pairs = f"{row.n_pairs:.0f} {'pair' if row.n_pairs == 1 else 'pairs'}"
-        ticks.append((-place, f"{row.label} ({pairs})"))
-        coloured = partial(element, color=style[row.label].colour)
+        ticks.append((-position, f"{row.label} ({pairs})"))
+        coloured_element = partial(element, color=style[row.label].colour)
         if np.isfinite(row.difference_low):
-            interval = (row.difference_low, -place, row.difference_high, -place)
-            drawn.append(
-                coloured("Segments", [interval], [x, y, "high", "same place"], linewidth=1.6)
+            interval = (row.difference_low, -position, row.difference_high, -position)
+            elements.append(
+                coloured_element(
+                    "Segments", [interval], [x, y, "high", "same place"], linewidth=1.6
+                )
             )
-        drawn.append(
-            coloured(
+        elements.append(
+            coloured_element(
                 "Scatter",
-                [(row.difference, -place)],
+                [(row.difference, -position)],
                 x,
                 y,
                 label=row.label,
@@ -308,7 +310,7 @@ def _forest(differences: xr.Dataset, measure: str = "test_perplexity", title: st
     if not ticks:
         return panel([])
     return panel(
-        drawn,
+        elements,
         xlabel=x.pprint_label.replace(", ", ",\n"),
         ylabel=" ",
         yticks=ticks,
@@ -349,9 +351,9 @@ def differences_picture(view: View, table: xr.Dataset) -> Picture:
     )
 
 
-def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_differences(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the paired differences; nothing if none has an interval, as with one run per label."""
-    table = paired_differences(shown.runs)
+    table = paired_differences(selection.runs)
     others = table["label"].values != table["reference"].values
     if np.isfinite(table["difference_low"].values[others]).any():
         yield differences_picture(view, table)
@@ -377,19 +379,19 @@ def gain_marks(values: Mapping[str, list], score: str, styles: Mapping[str, Look
     return marks_by_label(values, dimension(score, {"units": "nats"}), styles, GAINS[score], 0.0)
 
 
-def draw_gain_marks(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_gain_marks(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the gains in log likelihood of all runs that recorded them, one panel per baseline."""
     values = {
-        score: final_numbers(shown.runs, score)
+        score: final_numbers(selection.runs, score)
         for score in GAINS
-        if any(score in run for run in shown.runs)
+        if any(score in run for run in selection.runs)
     }
     values = {score: gains for score, gains in values.items() if gains}
     if values:
         yield view.picture(
             GAINS_CAPTION + " Large marks are means over the runs of a label ± one standard error.",
             [gain_marks(gains, score, looks(gains)) for score, gains in values.items()],
-            *shown.records(*values),
+            *selection.records(*values),
             legend=False,
             height=0.5 + 0.26 * max(map(len, values.values())),
         )
@@ -416,12 +418,12 @@ def score_courses(
     return panels
 
 
-def draw_courses(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_courses(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw predicted words and log likelihood of held-out documents against seconds of inference."""
     yield view.picture(
         "Predicted words among the 10 most and the 10 least frequent words of a held-out row, and the log probability of a "
         "held-out item, against seconds of inference (without scoring): of the state during burn-in, then of the running "
-        f"average.{shown.bands}",
-        score_courses(shown.runs),
-        *shown.records(*COURSES),
+        f"average.{selection.bands}",
+        score_courses(selection.runs),
+        *selection.records(*COURSES),
     )

@@ -15,7 +15,7 @@ from workbench.measures.convergence import (
     rank_histograms,
 )
 from workbench.views.elements import GREY, axis, dimension, element, looks, panel
-from workbench.views.picture import Picture, SideBySide, View, fitting_panels
+from workbench.views.picture import Picture, RunsToDraw, View, fitting_panels
 
 MOST_CHAINS = 8
 """Maximum of chains in a panel."""
@@ -34,24 +34,24 @@ def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
         axis("rank", f"rank of the {dimension(name).label}, % of all draws"),
         axis("chain", "chain"),
     )
-    edges, drawn = np.linspace(0, 100, n_bins + 1), []
-    for place, row in enumerate(chain_counts):
-        heights = -place + 0.8 * row / most
+    edges, elements = np.linspace(0, 100, n_bins + 1), []
+    for chain, row in enumerate(chain_counts):
+        heights = -chain + 0.8 * row / most
         bars = list(
-            zip(edges[:-1], np.full(n_bins, -float(place)), edges[1:], heights, strict=True)
+            zip(edges[:-1], np.full(n_bins, -float(chain)), edges[1:], heights, strict=True)
         )
-        drawn.append(
+        elements.append(
             element(
                 "Rectangles", bars, [x, y, "right", "top"], color=colour, alpha=0.7, linewidth=0.3
             )
         )
-        level = -place + 0.8 * uniform / most
-        drawn.append(
+        level = -chain + 0.8 * uniform / most
+        elements.append(
             element("Path", [([0, 100], (level, level))], [x, y], color=GREY, linewidth=0.8)
         )
     return panel(
-        drawn,
-        yticks=[(-place, str(place + 1)) for place in range(len(chain_counts))],
+        elements,
+        yticks=[(-chain, str(chain + 1)) for chain in range(len(chain_counts))],
         ylim=(0.95 - len(chain_counts), 0.95),
         title=title,
         padding=0,
@@ -59,15 +59,19 @@ def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
     )
 
 
-def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_convergence(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw rank histograms for each label with several chains; the table has R-hat and effective sample sizes."""
-    drawn = draws_by_label(shown.runs)
-    several = {label: draws for label, draws in drawn.items() if draws.sizes["chain"] > 1}
+    draws_of_labels = draws_by_label(selection.runs)
+    several = {label: draws for label, draws in draws_of_labels.items() if draws.sizes["chain"] > 1}
     if not several:
         return
     panels, left_out = fitting_panels(several)
-    style = looks([*labels_of(shown.runs), *drawn])
-    of_tokens = draws_by_label(shown.runs, shown.corpora.values()) if shown.corpora else drawn
+    style = looks([*labels_of(selection.runs), *draws_of_labels])
+    of_tokens = (
+        draws_by_label(selection.runs, selection.corpora.values())
+        if selection.corpora
+        else draws_of_labels
+    )
     rows = [
         [label, draws.sizes["chain"], quantity, *numbers]
         for label, draws in of_tokens.items()

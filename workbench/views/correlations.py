@@ -9,9 +9,9 @@ from workbench.measures import topic_correlations
 from workbench.measures.correlations import clustered_order, strongest_pairs, topic_of_words
 from workbench.views.elements import INK, RC, ROW, axis, element, panel, text_labels
 from workbench.views.picture import (
-    OneOfEach,
     Picture,
-    SideBySide,
+    RunsOfLabels,
+    RunsToDraw,
     Slider,
     View,
 )
@@ -56,7 +56,7 @@ def correlations_view(
         cmap="RdBu_r",
         clim=(-most, most),
     )
-    place_of = {numbers[topic]: place for place, topic in enumerate(order)}
+    place_of = {numbers[topic]: position for position, topic in enumerate(order)}
     cells = [
         (place_of[first], -place_of[second])
         for pair in marked
@@ -74,7 +74,7 @@ def correlations_view(
         aspect="auto",
         show_grid=False,
         xrotation=90,
-        xticks=[(place, str(numbers[topic])) for place, topic in enumerate(order)],
+        xticks=[(position, str(numbers[topic])) for position, topic in enumerate(order)],
         yticks=_names(correlations, names),
         fig_rcparams=LETTERS,
     )
@@ -136,7 +136,7 @@ def correlation_controls(run: xr.Dataset) -> tuple[Slider, ...]:
 
 def draw_correlations(
     view: View,
-    shown: SideBySide,
+    selection: RunsToDraw,
     above: float = ABOVE,
     marked: Iterable[tuple[str, str]] | None = None,
 ) -> Iterator[Picture]:
@@ -144,8 +144,8 @@ def draw_correlations(
 
     ``marked``: pairs of topics with a frame, each given by words, as ("house committee congress law", "bush dukakis").
     """
-    parts = OneOfEach(shown.first("psi_mean", "psi_covariance", "phi"))
-    for label, run in parts.runs.items():
+    collection = RunsOfLabels(selection.first("psi_mean", "psi_covariance", "phi"))
+    for label, run in collection.runs.items():
         correlations, names = topic_correlations(run), names_of_topics(run, 3, 28)
         pairs = (
             None
@@ -158,14 +158,14 @@ def draw_correlations(
         ]
         rows = correlations.to_dataframe().reset_index()[list(COLUMNS)]
         texts = cell_texts(correlations, names_of_topics(run, 6, 80))
-        parts.add(label, rows, panels, {"QuadMesh": [texts]})
+        collection.add(label, rows, panels, {"QuadMesh": [texts]})
     strongest = "the most positively and the most negatively correlated pair"
-    framed = strongest if marked is None else "the selected pairs"
-    yield from parts.pictures(
+    framed_text = strongest if marked is None else "the selected pairs"
+    yield from collection.pictures(
         view,
         "Correlation of the shares of two topics over documents drawn from the learnt mean and covariance: red is "
         "positive, blue negative. Shares add up to 1, so unrelated topics are a little below 0. Correlated topics are "
-        f"next to each other; the diagonal is blank. Framed: {framed}. Arcs connect topics whose correlation is beyond "
+        f"next to each other; the diagonal is blank. Framed: {framed_text}. Arcs connect topics whose correlation is beyond "
         f"±{above:g}; negative ones are dashed. One run of each label.",
         COLUMNS,
     )
@@ -194,6 +194,6 @@ def _names(correlations: xr.Dataset, names: Mapping[int, str] | None) -> list[tu
     """Return the axis ticks (position, name) of the topics from the top down."""
     numbers = correlations["topic"].values.tolist()
     return [
-        (-place, (names or {}).get(numbers[topic], str(numbers[topic])))
-        for place, topic in enumerate(_order(correlations))
+        (-position, (names or {}).get(numbers[topic], str(numbers[topic])))
+        for position, topic in enumerate(_order(correlations))
     ]

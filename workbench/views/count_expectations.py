@@ -38,20 +38,20 @@ def distribution_view(expectations: xr.Dataset):
     """
     exact, normal = expectations["probability"].values, expectations["gaussian"].values
     probable = np.flatnonzero(np.maximum(exact, normal) > SMALLEST)
-    n, part = (
+    n, indices = (
         expectations["count"].values[probable[0] : probable[-1] + 1],
         slice(probable[0], probable[-1] + 1),
     )
     x, y = axis("count", "count n"), axis("probability", "probability")
     lines = element(
         "Segments",
-        (n, 0.0 * n, n, exact[part]),
+        (n, 0.0 * n, n, exact[indices]),
         [x, y, "same count", "top"],
         color=INK,
         linewidth=2.0,
     )
     marks = element(
-        "Points", (n, normal[part]), [x, y], color=looks(["cvb"])["cvb"].colour, marker="D", s=14
+        "Points", (n, normal[indices]), [x, y], color=looks(["cvb"])["cvb"].colour, marker="D", s=14
     )
     ticks = n[:: len(n) // 8 + 1].tolist()
     return panel(

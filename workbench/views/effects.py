@@ -11,9 +11,26 @@ import xarray as xr
 from workbench.measures import MeasureError
 from workbench.measures.effects import columns_of_documents, curve_beside, is_numeric
 from workbench.measures.groups import COLUMN, columns_of
-from workbench.views.elements import COLOURS, RC, axis, band, element, fitting, panel, topic_colours
+from workbench.views.elements import (
+    COLOURS,
+    RC,
+    axis,
+    band,
+    element,
+    panel,
+    short_text,
+    topic_colours,
+)
 from workbench.views.groups import PANEL, interval
-from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, numbered, rows_of
+from workbench.views.picture import (
+    RUN_COLUMNS,
+    Menu,
+    Picture,
+    RunsToDraw,
+    View,
+    numbered_picture,
+    rows_of,
+)
 from workbench.views.topics import names_of_topics
 
 if TYPE_CHECKING:
@@ -42,46 +59,49 @@ def effect_view(curve: xr.Dataset, topic: int, title: str = "", colour: str = CO
     of_topic, column = curve.sel(topic=topic), curve.attrs["column"]
     share, low, high = (of_topic[name].values for name in ("share", "share_low", "share_high"))
     x, y = axis("value", column), axis("share", "mean share")
-    given = curve["value"].values
-    is_number = given.dtype.kind == "f"
-    places = given if is_number else np.arange(len(given), dtype=float)
+    values = curve["value"].values
+    is_number = values.dtype.kind == "f"
+    positions = values if is_number else np.arange(len(values), dtype=float)
     if is_number:
-        parts = [band((places, low, high), x, y, colour)]
-        parts.append(element("Curve", (places, share), x, y, color=colour, linewidth=1.2))
+        elements = [band((positions, low, high), x, y, colour)]
+        elements.append(element("Curve", (positions, share), x, y, color=colour, linewidth=1.2))
     else:
-        parts = [
-            element("Curve", ([at, at], ends), x, y, color=colour, linewidth=1.0)
-            for at, *ends in zip(places, low, high, strict=True)
+        elements = [
+            element("Curve", ([position, position], ends), x, y, color=colour, linewidth=1.0)
+            for position, *ends in zip(positions, low, high, strict=True)
             if np.isfinite(ends).all()
         ]
-    parts.append(element("Points", (places, share), [x, y], color=colour, s=4 if is_number else 12))
+    elements.append(
+        element("Points", (positions, share), [x, y], color=colour, s=4 if is_number else 12)
+    )
     ticks = (
         {}
         if is_number
         else {
             "xticks": [
-                (at, fitting(str(value), 14)) for at, value in zip(places, given, strict=True)
+                (position, short_text(str(value), 14))
+                for position, value in zip(positions, values, strict=True)
             ],
-            "xrotation": 90 if len(given) > 5 else 0,
-            "xlim": (-0.5, len(given) - 0.5),
+            "xrotation": 90 if len(values) > 5 else 0,
+            "xlim": (-0.5, len(values) - 0.5),
         }
     )
-    return panel(parts, title=title, aspect="auto", fig_inches=PANEL, fig_rcparams=RC, **ticks)
+    return panel(elements, title=title, aspect="auto", fig_inches=PANEL, fig_rcparams=RC, **ticks)
 
 
 def effect_controls(run: xr.Dataset) -> tuple[Menu, ...]:
     """Return the controls that choose the metadata column, and whether the other columns are kept fixed."""
     columns = tuple(_columns(run))
-    chosen = (Menu("of", "Column", columns, columns[0]),) if len(columns) > 1 else ()
-    beside = (Menu("beside", "Adjusted for", (ALONE, ALL), ALONE),) if chosen else ()
-    return chosen + beside
+    column_menu = (Menu("of", "Column", columns, columns[0]),) if len(columns) > 1 else ()
+    adjustment_menu = (Menu("beside", "Adjusted for", (ALONE, ALL), ALONE),) if column_menu else ()
+    return column_menu + adjustment_menu
 
 
 def draw_effects(
-    view: View, shown: SideBySide, of: str | None = None, beside: str = ALONE
+    view: View, selection: RunsToDraw, of: str | None = None, beside: str = ALONE
 ) -> Iterator[Picture]:
     """Draw the shares of topics by the values of the metadata column ``of`` (default: the first) for one run per label."""
-    runs = {label: (run, _columns(run)) for label, run in shown.first("n_dk", "phi").items()}
+    runs = {label: (run, _columns(run)) for label, run in selection.first("n_dk", "phi").items()}
     runs = {label: (run, columns) for label, (run, columns) in runs.items() if len(columns.columns)}
     for number, (label, (run, columns)) in enumerate(runs.items(), start=1):
         column = of if of in columns else columns.columns[0]
@@ -93,43 +113,43 @@ def draw_effects(
                 continue  # too few documents, and nobody asked for this column
             raise
         names, long_names = names_of_topics(run, 3, 34), names_of_topics(run, 6, 80)
-        topics, colours = _changing(curve), topic_colours(run)
+        topics, colours = _changing_topics(curve), topic_colours(run)
         rows = curve[list(HEADER[2:])].to_dataframe().reset_index().sort_values(["topic", "value"])
-        n, more = curve.attrs["n_documents"], curve.sizes["topic"] - len(topics)
+        n, n_further = curve.attrs["n_documents"], curve.sizes["topic"] - len(topics)
         of_topics = (
             ""
             if curve.attrs["n_draws"] > 1
             else " (not that of the topics, which takes several snapshots)"
         )
-        fixed = f" with {', '.join(others)} as they are" if others else ""
+        adjustment = f" with {', '.join(others)} as they are" if others else ""
         picture = view.picture(
-            f"Mean share of a topic in a document, by {column}{fixed}, with 95 % intervals that carry the "
+            f"Mean share of a topic in a document, by {column}{adjustment}, with 95 % intervals that carry the "
             f"uncertainty of the shares{of_topics}: the {len(topics)} topics that change most beyond their errors"
-            f"{f'; {more} more are in the table' if more else ''}. A regression on {n:,} documents; the intervals are not "
-            "corrected for the number of topics.",
+            f"{f'; {n_further} more are in the table' if n_further else ''}. A regression on {n:,} documents; the intervals "
+            "are not corrected for the number of topics.",
             [effect_view(curve, topic, names[topic], colours(topic)) for topic in topics],
-            [*WHOSE, *HEADER],
+            [*RUN_COLUMNS, *HEADER],
             rows_of(label, run, rows[list(HEADER)]),
             legend=False,
             height=PANEL[1],
             runs=[run],
             hover={"Points": [_texts(curve, topic, long_names[topic]) for topic in topics]},
         )
-        yield numbered(picture, number, label) if len(runs) > 1 else picture
+        yield numbered_picture(picture, number, label) if len(runs) > 1 else picture
 
 
 def _columns(run: xr.Dataset) -> pd.DataFrame:
     """Return the columns of the documents whose effects can be drawn: of numbers, or with at most `MOST_LEVELS` values."""
-    known = columns_of_documents(run)
+    columns = columns_of_documents(run)
     names = [*columns_of(run), *(["year"] if f"{COLUMN}time" in run.coords else [])]
 
     def can_be_drawn(column: pd.Series) -> bool:
         return column.nunique() > 1 and (is_numeric(column) or column.nunique() <= MOST_LEVELS)
 
-    return known[[n for n in dict.fromkeys(names) if n in known and can_be_drawn(known[n])]]
+    return columns[[n for n in dict.fromkeys(names) if n in columns and can_be_drawn(columns[n])]]
 
 
-def _changing(curve: xr.Dataset) -> list[int]:
+def _changing_topics(curve: xr.Dataset) -> list[int]:
     """Return the topics whose shares change most, in standard errors of the change, in the order of their numbers."""
     change, error = (
         curve[name].transpose("topic", "value").values for name in ("change", "change_error")

@@ -109,9 +109,9 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     Labels that differ in one ordered setting alone have the colours of its `ramp` besides.
     """
     engines, looks_of_labels = {label: look_of(label) for label in labels}, {}
-    spare, shades = _spare({look for look in engines.values() if look}), ramp(engines)
+    spare, shades = _spare_looks({look for look in engines.values() if look}), ramp(engines)
     for label, look in engines.items():
-        looks_of_labels[label] = _in_colour(look, looks_of_labels.values()) if look else next(spare)
+        looks_of_labels[label] = _free_look(look, looks_of_labels.values()) if look else next(spare)
     return {
         label: look._replace(colour=shades.get(label, look.colour))
         for label, look in looks_of_labels.items()
@@ -126,23 +126,23 @@ def ramp(labels: Iterable[str]) -> dict[str, str]:
     distinct = dict.fromkeys(labels)
     by_engine = grouped((re.split("[ ,]", label, maxsplit=1)[0] for label in distinct), distinct)
     colours = {}
-    for own in by_engine.values():
-        values, look = _ordered(own), look_of(own[0])
+    for engine_labels in by_engine.values():
+        values, look = _values_of_labels(engine_labels), look_of(engine_labels[0])
         if values and look:
-            ordered = sorted(own, key=values.get)
+            sorted_labels = sorted(engine_labels, key=values.get)
             colours |= {
-                label: _shade(look.colour, place / (len(own) - 1))
-                for place, label in enumerate(ordered)
+                label: _shade(look.colour, rank / (len(engine_labels) - 1))
+                for rank, label in enumerate(sorted_labels)
             }
     return colours
 
 
-def _ordered(labels: list[str]) -> dict[str, float]:
+def _values_of_labels(labels: list[str]) -> dict[str, float]:
     """Return label → value of the only setting in which the labels differ; {} if they differ otherwise or are too few."""
-    parts = [re.split("[ ,]+", label) for label in labels]
-    if len(labels) < FEWEST_OF_RAMP or len({len(each) for each in parts}) > 1:
+    words = [re.split("[ ,]+", label) for label in labels]
+    if len(labels) < FEWEST_OF_RAMP or len({len(each) for each in words}) > 1:
         return {}
-    differing = [each for each in zip(*parts, strict=True) if len(set(each)) > 1]
+    differing = [each for each in zip(*words, strict=True) if len(set(each)) > 1]
     names = {text.partition("=")[0] for each in differing for text in each}
     try:
         values = [float(text.partition("=")[2]) for each in differing for text in each]
@@ -151,14 +151,16 @@ def _ordered(labels: list[str]) -> dict[str, float]:
     return dict(zip(labels, values, strict=True)) if len(differing) == len(names) == 1 else {}
 
 
-def _shade(colour: str, place: float) -> str:
-    """Return a colour mixed with white, at place 0, to black, at place 1."""
-    end, share = (255, 0.55 * (1 - 2 * place)) if place < 0.5 else (0, 0.5 * (2 * place - 1))
-    channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return "#" + "".join(f"{round(one + (end - one) * share):02x}" for one in channels)
+def _shade(colour: str, position: float) -> str:
+    """Return a colour mixed with white, at position 0, to black, at 1."""
+    end, share = (
+        (255, 0.55 * (1 - 2 * position)) if position < 0.5 else (0, 0.5 * (2 * position - 1))
+    )
+    channels = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return "#" + "".join(f"{round(channel + (end - channel) * share):02x}" for channel in channels)
 
 
-def _in_colour(look: Look, taken: Collection[Look]) -> Look:
+def _free_look(look: Look, used_looks: Collection[Look]) -> Look:
     """Return the look if it is not taken, else a free one of the same colour, else the look itself."""
     line, marker = LINES.index(look.line), MARKERS.index(look.marker)
     candidates = (
@@ -167,16 +169,16 @@ def _in_colour(look: Look, taken: Collection[Look]) -> Look:
         )
         for shift in range(len(LINES) * len(MARKERS))
     )
-    return next((look for look in candidates if look not in taken), look)
+    return next((look for look in candidates if look not in used_looks), look)
 
 
-def _spare(taken: set[Look]) -> Iterator[Look]:
+def _spare_looks(used_looks: set[Look]) -> Iterator[Look]:
     """Yield looks that are not taken, those in unused colours first."""
-    colours = [colour for colour in COLOURS if colour not in {look.colour for look in taken}]
+    colours = [colour for colour in COLOURS if colour not in {look.colour for look in used_looks}]
     for number in count():
         colour = colours[number] if number < len(colours) else COLOURS[number % len(COLOURS)]
         look = Look(colour, LINES[number % len(LINES)], MARKERS[number % len(MARKERS)])
-        if look not in taken:
+        if look not in used_looks:
             yield look
 
 
@@ -189,17 +191,17 @@ def topic_colour(topic: int) -> str:
     """Return the colour of a topic to which people gave none: it depends only on its number, so is the same on every page."""
     if topic < N_NAMED:
         return COLOURS[topic]
-    rest, wheel = divmod(topic - N_NAMED, 12)
+    turn, wheel = divmod(topic - N_NAMED, 12)
     red, green, blue = colorsys.hls_to_rgb(
-        (topic * GOLDEN) % 1.0, (0.5, 0.64, 0.42)[rest % 3], 0.5 if wheel % 2 else 0.7
+        (topic * GOLDEN) % 1.0, (0.5, 0.64, 0.42)[turn % 3], 0.5 if wheel % 2 else 0.7
     )
-    return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
+    return "#" + "".join(f"{round(255 * channel):02x}" for channel in (red, green, blue))
 
 
 def topic_colours(run: xr.Dataset) -> Callable[[int], str]:
     """Return a function from a topic's number to its colour: that which people gave it, else `topic_colour`."""
-    chosen = chosen_colours(run)
-    return lambda topic: chosen.get(topic) or topic_colour(topic)
+    own_colours = chosen_colours(run)
+    return lambda topic: own_colours.get(topic) or topic_colour(topic)
 
 
 def chosen_colours(run: xr.Dataset) -> dict[int, str]:
@@ -243,12 +245,14 @@ def element(kind: str, *data, label: str = "", vdims=None, **look):
     return getattr(hv, kind)(*data, **options).opts(**look, backend="matplotlib")
 
 
-def coloured(kind: str, outlines: list[dict], places: list, dims: list, **look):
+def coloured_outlines(kind: str, outlines: list[dict], positions: list, dims: list, **look):
     """Return a HoloViews element, "Polygons" or "Contours", in which each outline has its own ``colour``."""
     # HoloViews uses this colour if all are the same, else the colour of each
     first = next((outline["colour"] for outline in outlines), INK)
-    one = {"facecolor": first} if kind == "Polygons" else {}
-    return element(kind, outlines, places, vdims=[*dims, "colour"], color="colour", **one, **look)
+    face = {"facecolor": first} if kind == "Polygons" else {}
+    return element(
+        kind, outlines, positions, vdims=[*dims, "colour"], color="colour", **face, **look
+    )
 
 
 def axis(name: str, label: str, unit: str | None = None):
@@ -321,21 +325,24 @@ def text_labels(
     )
 
 
-def panel(parts, **options):
+def panel(elements, **options):
     """Overlay the elements in one panel; its default width and height are those of a plot of curves."""
     options = {"aspect": 1.5, "fig_inches": 3.4, "show_legend": False, "fig_rcparams": RC} | options
-    return holoviews().Overlay(parts).opts(**options, backend="matplotlib")
+    if "title" in options:  # HoloViews fills in what stands in braces
+        options["title"] = options["title"].replace("{", "{{").replace("}", "}}")
+    return holoviews().Overlay(elements).opts(**options, backend="matplotlib")
 
 
-def bare_panel(parts, size: tuple[float, float], xlim, ylim, **options):
+def bare_panel(elements, size: tuple[float, float], xlim, ylim, **options):
     """Overlay the elements in one panel without axes; ``size`` is its width and height in inches."""
     axes = {"xaxis": None, "yaxis": None, "show_frame": False, "show_grid": False}
     return panel(
-        parts, **{"fig_inches": size, "xlim": xlim, "ylim": ylim, "aspect": "auto"} | axes | options
+        elements,
+        **{"fig_inches": size, "xlim": xlim, "ylim": ylim, "aspect": "auto"} | axes | options,
     )
 
 
-def no_minor_ticks(plot, drawn) -> None:
+def no_minor_ticks(plot, overlaid) -> None:
     """Remove the minor ticks of logarithmic axes (a HoloViews hook)."""
     from matplotlib.ticker import NullLocator
 
@@ -348,7 +355,7 @@ def colour_bar(label: str, ticks: list[tuple[float, str]]) -> partial:
     return partial(_colour_bar, bar_label=label, bar_ticks=ticks)
 
 
-def _colour_bar(plot, drawn, bar_label: str, bar_ticks: list[tuple[float, str]]) -> None:
+def _colour_bar(plot, overlaid, bar_label: str, bar_ticks: list[tuple[float, str]]) -> None:
     # that of HoloViews has a place of its own, which a figure of several panels does not know
     artist, axes = plot.handles["artist"], plot.handles["axis"]
     bar = axes.figure.colorbar(artist, ax=axes, label=bar_label, aspect=30, fraction=0.05, pad=0.02)
@@ -384,14 +391,14 @@ def height_of(panels: list) -> float:
     return max(option(panel, "fig_inches")[1] for panel in panels)
 
 
-def rows_below(panels: Collection, columns: int, above: float, most: int, fewest: int) -> int:
-    """Return how many rows each panel may have if all are stacked on a page; ``above``: inches besides its rows."""
+def rows_below(panels: Collection, columns: int, margin: float, most: int, fewest: int) -> int:
+    """Return how many rows each panel may have if all are stacked on a page; ``margin``: inches besides its rows."""
     if columns == 2 or not panels:
         return most
-    return min(max(int((PAGE / len(panels) - above) / ROW), fewest), most)
+    return min(max(int((PAGE / len(panels) - margin) / ROW), fewest), most)
 
 
-def fitting(text: str, letters: int) -> str:
+def short_text(text: str, letters: int) -> str:
     """Return the text, shortened with an ellipsis if it has more than ``letters`` letters."""
     return text if len(text) <= letters else text[: letters - 1] + "…"
 
@@ -472,7 +479,7 @@ def overlay(
     x, y = dimension(against), dimension(measure, attrs)
     bands, lines, breaks = [], [], []
     for number, curve in enumerate(curves):
-        look, points = looks[curve.group], _thinned(len(curve.x))
+        look, points = looks[curve.group], _point_indices(len(curve.x))
         x_points, mean, error = curve.x[points], curve.y[points], curve.error[points]
         if np.isfinite(error).any():
             # HoloViews adds the current backend's `color`, which overrides `facecolor`: so both are set
@@ -507,8 +514,13 @@ def overlay(
             )
         )
         if len(curve.breaks) and np.isfinite(mean).any():
-            at, height = curve.breaks, BREAK * np.ptp(mean[np.isfinite(mean)])
-            ends = (curve.x[at], curve.y[at] - height, curve.x[at], curve.y[at] + height)
+            is_break, height = curve.breaks, BREAK * np.ptp(mean[np.isfinite(mean)])
+            ends = (
+                curve.x[is_break],
+                curve.y[is_break] - height,
+                curve.x[is_break],
+                curve.y[is_break] + height,
+            )
             dims = [x, y, "same place", "top"]
             breaks.append(element("Segments", ends, dims, color=look.colour, linewidth=1.2))
     return panel(
@@ -522,17 +534,17 @@ def overlay(
 
 def faint_curve(x: np.ndarray, y: np.ndarray, colour: str):
     """Draw recorded values as a faint `hv.Path` without legend entry, to be put below a smoothed curve."""
-    points = _thinned(len(x))
+    points = _point_indices(len(x))
     return element(
         "Path", [(x[points], y[points])], color=colour, alpha=0.35, linewidth=0.7, show_grid=True
     )
 
 
-def line_across(height: float, left: float, right: float):
+def line_across(height: float, start: float, end: float):
     """Draw a dotted horizontal line as `hv.Path`; it has no legend entry."""
     return element(
         "Path",
-        [([left, right], [height, height])],
+        [([start, end], [height, height])],
         color=GREY,
         linewidth=0.8,
         linestyle=":",
@@ -547,7 +559,7 @@ def point_at(x: float, y: float, colour: str):
     )
 
 
-def _thinned(n: int) -> np.ndarray:
+def _point_indices(n: int) -> np.ndarray:
     """Return the indices of at most MOST_POINTS evenly spaced points among n."""
     return (
         np.arange(n)

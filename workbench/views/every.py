@@ -34,7 +34,7 @@ from workbench.views import (
     topic_map,
     topics,
 )
-from workbench.views.picture import Picture, SideBySide, View, file_names
+from workbench.views.picture import Picture, RunsToDraw, View, file_names
 
 SCORED, COUNTED = ("test_perplexity",), ("phi n_kw",)
 VIEWS = [
@@ -314,17 +314,23 @@ def pictures(
     runs, pictures_by_data = each_run(runs), {}
     by_data = grouped(data_of(runs), runs)
     for data, members in by_data.items():
-        shown = SideBySide(in_papers_order(members), columns, corpora or {}, scored or {}, pooled)
+        selection = RunsToDraw(
+            in_papers_order(members), columns, corpora or {}, scored or {}, pooled
+        )
         pictures_by_data[data] = [
             picture
             for view in bar("views computed", len(VIEWS), progress, unit="view", iterable=VIEWS)
             if not (view.across and len(by_data) > 1)
-            for picture in view.pictures(shown)
+            for picture in view.pictures(selection)
         ]
     if len(pictures_by_data) == 1:
         return pictures_by_data.popitem()[1]
-    together = SideBySide(in_papers_order(runs), columns, corpora or {}, scored or {}, pooled)
-    return [picture for view in VIEWS if view.across for picture in view.pictures(together)] + [
+    whole_selection = RunsToDraw(
+        in_papers_order(runs), columns, corpora or {}, scored or {}, pooled
+    )
+    return [
+        picture for view in VIEWS if view.across for picture in view.pictures(whole_selection)
+    ] + [
         replace(
             picture,
             name=f"{picture.name}-{short}",
@@ -352,4 +358,4 @@ def draw_view(
     **options,
 ) -> list[Picture]:
     """Return the pictures that the view called ``name`` draws of the runs."""
-    return view_named(name).pictures(SideBySide(runs, columns, corpora or {}), **options)
+    return view_named(name).pictures(RunsToDraw(runs, columns, corpora or {}), **options)

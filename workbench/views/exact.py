@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from workbench.views.elements import INK, RC, ROW, axis, element, fitting, look_of, panel
+from workbench.views.elements import INK, RC, ROW, axis, element, look_of, panel, short_text
 from workbench.views.picture import Picture
 
 SMALL = RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5}
@@ -42,10 +42,10 @@ def co_assignment_view(posterior: xr.Dataset, title: str = ""):
         xrotation=90,
         fig_rcparams=SMALL,
         xticks=[
-            (place, fitting(str(word), 10))
-            for place, word in enumerate(posterior["token_word"].values)
+            (position, short_text(str(word), 10))
+            for position, word in enumerate(posterior["token_word"].values)
         ],
-        yticks=[(-place, name) for place, name in enumerate(names)],
+        yticks=[(-position, name) for position, name in enumerate(names)],
     )
 
 
@@ -152,29 +152,29 @@ def token_names(posterior: xr.Dataset) -> list[str]:
         posterior["token_word"].values.tolist(),
         strict=True,
     )
-    return [fitting(f"{document}, {word}", LETTERS) for document, word in both]
+    return [short_text(f"{document}, {word}", LETTERS) for document, word in both]
 
 
 def _bars(bars: list[tuple[str, str, float]], x, title: str):
     """Draw horizontal bars (engine, name, length) from top to bottom, in the engines' colours."""
-    drawn = [
+    elements = [
         element(
             "Rectangles",
-            [(0.0, -place - 0.36, length, -place + 0.36)],
+            [(0.0, -row - 0.36, length, -row + 0.36)],
             [x, axis("place", " "), "end", "top"],
             facecolor=look_of(engine).colour,
             edgecolor="none",
             linewidth=0,
         )
-        for place, (engine, _, length) in enumerate(bars)
+        for row, (engine, _, length) in enumerate(bars)
     ]
     return panel(
-        [*drawn, element("VLine", 0.0, color=INK, linewidth=0.8)],
+        [*elements, element("VLine", 0.0, color=INK, linewidth=0.8)],
         title=title,
         aspect="auto",
         show_grid=True,
         padding=0.05,
-        yticks=[(-place, name) for place, (_, name, _) in enumerate(bars)],
+        yticks=[(-row, name) for row, (_, name, _) in enumerate(bars)],
         ylim=(0.6 - max(len(bars), 1), 0.6),
         fig_inches=(3.4, ABOVE + ROW * max(len(bars), 6)),
         fig_rcparams=SMALL,

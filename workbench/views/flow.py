@@ -15,13 +15,13 @@ from workbench.views.elements import (
     TOPIC,
     axis,
     bare_panel,
-    coloured,
+    coloured_outlines,
     element,
-    fitting,
     height_of,
+    short_text,
     text_labels,
 )
-from workbench.views.picture import Picture, SideBySide, View, file_names
+from workbench.views.picture import Picture, RunsToDraw, View, file_names
 from workbench.views.topics import names_of_topics
 
 ROW = 0.15
@@ -71,49 +71,53 @@ def topic_flow_view(
     """
     pairs = zip(matches["topic"].values.tolist(), matches["matched"].values.tolist(), strict=True)
     partner = {match: topic for topic, match in pairs if match >= 0}
-    order, largest = _by_size(flow.sum("other")), _by_size(flow.sum("topic"))
+    order, largest = _largest_topics(flow.sum("other")), _largest_topics(flow.sum("topic"))
     position = {topic: rank for rank, topic in enumerate(order)}
     unit = 0.8 * max(len(order), len(largest)) / float(flow.sum())  # lines for a token
-    left = _column(order, unit * flow.sum("other"))
-    right = _column(
+    left_column = _column(order, unit * flow.sum("other"))
+    right_column = _column(
         sorted(largest, key=lambda topic: position.get(partner.get(topic), len(position))),
         unit * flow.sum("topic"),
     )
-    others, matched = [], []
-    for topic, other, ribbon in _ribbons(flow, left, right, unit):
+    other_ribbons, match_ribbons = [], []
+    for topic, other, ribbon in _ribbons(flow, left_column, right_column, unit):
         is_match = partner.get(other) == topic
-        about = {TOPIC: topic, "other": other, "colour": colour(topic) if is_match else GRID}
-        (matched if is_match else others).append(ribbon | about)
+        hover = {TOPIC: topic, "other": other, "colour": colour(topic) if is_match else GRID}
+        (match_ribbons if is_match else other_ribbons).append(ribbon | hover)
     bars = [
         [
             (x, top - height, x + WIDE, top, topic)
             for topic, top, height in zip(column.topics, column.top, column.height, strict=True)
         ]
-        for x, column in ((LEFT, left), (RIGHT, right))
+        for x, column in ((LEFT, left_column), (RIGHT, right_column))
     ]
-    bottom = min((column.top - np.maximum(column.height, 1)).min() for column in (left, right))
+    bottom = min(
+        (column.top - np.maximum(column.height, 1)).min() for column in (left_column, right_column)
+    )
     dims = [axis(TOPIC, "topic"), "other", axis("tokens", "shared tokens")]
-    drawn = [
-        coloured("Polygons", ribbons, ["x", "y"], dims, edgecolor="none", alpha=0.5, linewidth=0)
-        for ribbons in (others, matched)
+    elements = [
+        coloured_outlines(
+            "Polygons", ribbons, ["x", "y"], dims, edgecolor="none", alpha=0.5, linewidth=0
+        )
+        for ribbons in (other_ribbons, match_ribbons)
     ]
-    drawn += [
-        element("Rectangles", own, vdims=name, color=INK, facecolor=INK, linewidth=0)
-        for own, name in zip(bars, (axis(TOPIC, "topic"), "other"), strict=True)
+    elements += [
+        element("Rectangles", column_bars, vdims=name, color=INK, facecolor=INK, linewidth=0)
+        for column_bars, name in zip(bars, (axis(TOPIC, "topic"), "other"), strict=True)
     ]
-    drawn += _texts(left, right, matches, letters, runs, names)
-    return bare_panel(drawn, (3.4, ROW * (1.6 - bottom)), (0, 1), (bottom, 1.6), title=title)
+    elements += _texts(left_column, right_column, matches, letters, runs, names)
+    return bare_panel(elements, (3.4, ROW * (1.6 - bottom)), (0, 1), (bottom, 1.6), title=title)
 
 
-def draw_flows(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_flows(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw topic flows between the first runs of successive labels (at most four), or between two runs of one label.
 
     Only if the training tokens are available.
     """
     runs_by_label = {
         label: members
-        for label, members in shown.by_label("phi", "n_kw").items()
-        if spec_of(members[0]).train in shown.corpora
+        for label, members in selection.by_label("phi", "n_kw").items()
+        if spec_of(members[0]).train in selection.corpora
     }
     candidates = [(label, label, members[0]) for label, members in runs_by_label.items()]
     if len(runs_by_label) == 1:
@@ -126,18 +130,18 @@ def draw_flows(view: View, shown: SideBySide) -> Iterator[Picture]:
         (a, b)
         for a, b in pairwise(candidates)
         if spec_of(a[2]).train == spec_of(b[2]).train
-        and shown.corpora[spec_of(a[2]).train].n_pairs <= MOST_PAIRS
+        and selection.corpora[spec_of(a[2]).train].n_pairs <= MOST_PAIRS
     ][:MOST_FLOWS]
-    for ((left, label, a), (right, _, b)), short in zip(
+    for ((left_label, label, a), (right_label, _, b)), short in zip(
         pairs, file_names(f"{a[0]}-to-{b[0]}" for a, b in pairs), strict=True
     ):
-        flow, matches = topic_flow(a, b, shown.corpora[spec_of(a).train]), match_topics(a, b)
+        flow, matches = topic_flow(a, b, selection.corpora[spec_of(a).train]), match_topics(a, b)
         match = matches.to_dataframe()
         rows = [
             [
-                left,
+                left_label,
                 topic,
-                right,
+                right_label,
                 other,
                 tokens,
                 int(is_match := match["matched"][topic] == other),
@@ -147,12 +151,12 @@ def draw_flows(view: View, shown: SideBySide) -> Iterator[Picture]:
         ]
         yield flow_picture(
             f"{view.name}-{short}",
-            (left, right),
+            (left_label, right_label),
             (a, b),
             flow,
             matches,
-            lambda topic, label=label: shown.looks[label].colour,
-            shown.columns,
+            lambda topic, label=label: selection.looks[label].colour,
+            selection.columns,
             ["left", "topic", "right", "other", "tokens", "matched", "distance"],
             rows,
         )
@@ -173,16 +177,16 @@ def flow_picture(
     letters = columns * LETTERS
     names = tuple(names_of_topics(run, 3 if columns == 1 else 5, letters) for run in runs)
     panels = [topic_flow_view(flow, matches, labels, names, colour, letters)]
-    left, right = labels
+    left_label, right_label = labels
     caption = (
-        f"Matching of the topics of {left} (left) and {right} (right): the width of a ribbon is the expected number of "
-        "training tokens that both topics share; ribbons are coloured between matched topics (each once, by the smallest sum "
-        "of distances), grey between others; ribbons below 0.6 % of the tokens are not drawn. The distance of a match is the "
-        "square root of the Jensen-Shannon divergence of the words (base 2): 0 the same, 1 no word in common."
+        f"Matching of the topics of {left_label} (left) and {right_label} (right): the width of a ribbon is the expected "
+        "number of training tokens that both topics share; ribbons are coloured between matched topics (each once, by the "
+        "smallest sum of distances), grey between others; ribbons below 0.6 % of the tokens are not drawn. The distance of a "
+        "match is the square root of the Jensen-Shannon divergence of the words (base 2): 0 the same, 1 no word in common."
     )
     return Picture(
         name,
-        f"Topics of {left} and {right}",
+        f"Topics of {left_label} and {right_label}",
         caption,
         panels,
         list(header),
@@ -203,13 +207,13 @@ def _column(topics: list[int], heights: xr.DataArray) -> Column:
 
 
 def _ribbons(
-    flow: xr.DataArray, left: Column, right: Column, unit: float
+    flow: xr.DataArray, left_column: Column, right_column: Column, unit: float
 ) -> Iterator[tuple[int, int, dict]]:
     """Yield (topic of a, topic of b, polygon) for each ribbon wide enough to draw."""
-    tokens = flow.sel(topic=left.topics, other=right.topics).values
+    tokens = flow.sel(topic=left_column.topics, other=right_column.topics).values
     width = unit * tokens
-    left_top = left.top[:, None] - (np.cumsum(width, axis=1) - width)
-    right_top = right.top[None, :] - (np.cumsum(width, axis=0) - width)
+    left_top = left_column.top[:, None] - (np.cumsum(width, axis=1) - width)
+    right_top = right_column.top[None, :] - (np.cumsum(width, axis=0) - width)
     bend = ALONG**2 * (3 - 2 * ALONG)
     x = LEFT + WIDE + ALONG * (RIGHT - LEFT - WIDE)
     for row, column in np.argwhere(tokens >= THINNEST * float(flow.sum())):
@@ -217,13 +221,13 @@ def _ribbons(
         lower = upper - width[row, column]
         outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([upper, lower[::-1]])}
         yield (
-            left.topics[row],
-            right.topics[column],
+            left_column.topics[row],
+            right_column.topics[column],
             outline | {"tokens": float(tokens[row, column])},
         )
 
 
-def _by_size(tokens: xr.DataArray) -> list[int]:
+def _largest_topics(tokens: xr.DataArray) -> list[int]:
     """Return the topics with the most tokens, largest first."""
     return (
         tokens[tokens.dims[0]]
@@ -233,8 +237,8 @@ def _by_size(tokens: xr.DataArray) -> list[int]:
 
 
 def _texts(
-    left: Column,
-    right: Column,
+    left_column: Column,
+    right_column: Column,
     matches: xr.Dataset,
     letters: int,
     runs: tuple[str, str],
@@ -250,17 +254,20 @@ def _texts(
     x_left, x_right = LEFT - WIDE, RIGHT + 2 * WIDE
     of_a, of_b = (
         [
-            (topic, y, fitting(topic_names.get(topic, str(topic)), letters))
+            (topic, y, short_text(topic_names.get(topic, str(topic)), letters))
             for topic, y in zip(column.topics, column.top - column.height / 2, strict=True)
         ]
-        for column, topic_names in zip((left, right), names, strict=True)
+        for column, topic_names in zip((left_column, right_column), names, strict=True)
     )
     return [
         text_labels(
-            [(x_left, 1.0, fitting(runs[0], letters - 3))], "left run", align="right", weight="bold"
+            [(x_left, 1.0, short_text(runs[0], letters - 3))],
+            "left run",
+            align="right",
+            weight="bold",
         ),
         text_labels(
-            [(x_right, 1.0, f"dist.  {fitting(runs[1], letters - 3)}")],
+            [(x_right, 1.0, f"dist.  {short_text(runs[1], letters - 3)}")],
             "right run",
             align="left",
             weight="bold",

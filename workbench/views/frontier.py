@@ -9,7 +9,7 @@ import xarray as xr
 
 from workbench.measures import MeasureError, frontier, overtaking
 from workbench.measures.frontier import COSTS, is_plain_gibbs
-from workbench.measures.selection import counterparts, grouped, spec_of
+from workbench.measures.selection import comparison_keys, grouped, spec_of
 from workbench.views.elements import (
     GREY,
     INK,
@@ -23,7 +23,7 @@ from workbench.views.elements import (
     panel,
     text_labels,
 )
-from workbench.views.picture import Picture, SideBySide, View, file_names, fitting_panels
+from workbench.views.picture import Picture, RunsToDraw, View, file_names, fitting_panels
 
 COLUMNS = (
     "label",
@@ -78,13 +78,13 @@ def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Lo
     half the error of the reference, or at a small fraction of the smallest distance.
     """
     y = axis("distance", "distance from the reference", "nats")
-    settings = _with_values(table, "distance", clock)
+    settings = _settings_with_values(table, "distance", clock)
     is_efficient = settings[f"efficient_{clock}"].values
     efficient_settings = settings.isel(label=np.flatnonzero(is_efficient)).sortby(clock)
     error = table.attrs["reference_se"]
-    floor, drawn = _floor(settings["distance"].values, error), []
+    floor, elements = _floor(settings["distance"].values, error), []
     if error > floor:
-        drawn = [
+        elements = [
             element(
                 "HSpan",
                 max(0.0, floor),
@@ -96,7 +96,7 @@ def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Lo
             )
         ]
     if efficient_settings.sizes["label"] > 1:
-        drawn.append(
+        elements.append(
             element(
                 "Curve",
                 (efficient_settings[clock].values, efficient_settings["distance"].values),
@@ -108,13 +108,13 @@ def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Lo
                 show_grid=True,
             )
         )
-    return _marks(drawn, settings, clock, "distance", y, is_efficient, style, floor)
+    return _marks(elements, settings, clock, "distance", y, is_efficient, style, floor)
 
 
 def jitter_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look] | None = None):
     """Draw each setting's jitter (standard deviation of the state's log perplexity) against its cost."""
     settings, y = (
-        _with_values(table, "jitter", clock),
+        _settings_with_values(table, "jitter", clock),
         axis("jitter", "jitter of the state", "nats"),
     )
     return _marks(
@@ -205,12 +205,12 @@ def sides_of_names(x: np.ndarray, y: np.ndarray, names: list[str], bright: np.nd
     sides = [0] * len(names)
     for mark in sorted(range(len(names)), key=lambda mark: (not bright[mark], -x[mark])):
         width = WIDE * (len(names[mark]) + 2)
-        for side, left in ((1, x[mark]), (-1, x[mark] - width)):
+        for side, start in ((1, x[mark]), (-1, x[mark] - width)):
             if all(
-                left + width <= low or left >= high or abs(y[mark] - height) >= HIGH
+                start + width <= low or start >= high or abs(y[mark] - height) >= HIGH
                 for low, high, height in boxes
             ):
-                boxes.append((left, left + width, y[mark]))
+                boxes.append((start, start + width, y[mark]))
                 sides[mark] = side
                 break
     return sides
@@ -229,7 +229,7 @@ def frontier_picture(
         draw(table, clock, style) for draw in (frontier_view, jitter_view) for clock in clocks
     ]
     # jitter needs two iterations after burn-in
-    panels = [drawn for drawn in panels if len(drawn)]
+    panels = [each for each in panels if len(each)]
     rows = (
         table[[column for column in COLUMNS if column != "label"]]
         .to_dataframe()
@@ -267,7 +267,7 @@ def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
     settings = cells["setting"].values.tolist()
     flat = cells.to_dataframe().reset_index()
     rows = flat[flat["n_pairs"] > 0][list(CELLS)].to_numpy(object).tolist()
-    drawn, left_out = fitting_panels(dict.fromkeys(settings), "settings")
+    first_settings, left_out = fitting_panels(dict.fromkeys(settings), "settings")
     caption = (
         "CPU seconds of cgs divided by those of each setting, until the lowest held-out perplexity that both reach: above 1 "
         f"(red) the setting is faster; full colour: {FULL_SPEEDUP:g} times. Geometric means over pairs of runs on the same "
@@ -278,7 +278,7 @@ def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
         view.name,
         view.title,
         caption,
-        [overtaking_view(cells, setting, setting) for setting in drawn],
+        [overtaking_view(cells, setting, setting) for setting in first_settings],
         list(CELLS),
         rows,
         legend=False,
@@ -286,15 +286,15 @@ def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
     )
 
 
-def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_frontier(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw a picture per kind of cost and group of comparable runs, if long cgs chains and other runs are among these."""
-    fitting_runs = [run for run in shown.runs if view.fits(run)]
+    fitting_runs = [run for run in selection.runs if view.fits(run)]
     tables = []
     for runs in grouped(
-        [repr(key) for key in counterparts(fitting_runs)] if fitting_runs else [], fitting_runs
+        [repr(key) for key in comparison_keys(fitting_runs)] if fitting_runs else [], fitting_runs
     ).values():
         with suppress(MeasureError):
-            tables.append((frontier(runs, pooled=shown.pooled), runs))
+            tables.append((frontier(runs, pooled=selection.pooled), runs))
     names = (
         [view.name]
         if len(tables) == 1
@@ -305,12 +305,12 @@ def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
             yield frontier_picture(table, view, f"{name}-by-{cost.replace('_', '-')}", runs, [cost])
 
 
-def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_overtaking(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the speedup of hybrids as maps, if runs differ in data or number of topics."""
     with suppress(MeasureError):
         of_hybrids = [  # which have an option r, or are r = inf
             run
-            for run in shown.runs
+            for run in selection.runs
             if hasattr(spec_of(run).parts()[2], "r") or is_plain_gibbs(spec_of(run))
         ]
         cells = overtaking(of_hybrids)
@@ -320,18 +320,18 @@ def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 def _short_names(descriptions: list[str]) -> list[str]:
     """Return descriptions of data without a beginning common to all, wrapped to short lines."""
-    parts = [description.split(", ") for description in descriptions]
-    if len(descriptions) > 1 and len({words[0] for words in parts}) == 1:
-        descriptions = [", ".join(words[1:]) or UNCHANGED for words in parts]
+    word_lists = [description.split(", ") for description in descriptions]
+    if len(descriptions) > 1 and len({words[0] for words in word_lists}) == 1:
+        descriptions = [", ".join(words[1:]) or UNCHANGED for words in word_lists]
     return [fill(description, LETTERS) for description in descriptions]
 
 
 def _model_text(table_and_runs: tuple[xr.Dataset, list[xr.Dataset]]) -> str:
-    (_, model), *_ = counterparts(table_and_runs[1])
+    (_, model), *_ = comparison_keys(table_and_runs[1])
     return " ".join(f"{name}={value}" for name, value in model.items())
 
 
-def _with_values(table: xr.Dataset, measure: str, clock: str) -> xr.Dataset:
+def _settings_with_values(table: xr.Dataset, measure: str, clock: str) -> xr.Dataset:
     """Return the settings that have values of both the measure and the clock."""
     return table.isel(
         label=np.flatnonzero(np.isfinite(table[measure].values) & np.isfinite(table[clock].values))
@@ -339,7 +339,7 @@ def _with_values(table: xr.Dataset, measure: str, clock: str) -> xr.Dataset:
 
 
 def _marks(
-    drawn: list,
+    elements: list,
     settings: xr.Dataset,
     clock: str,
     measure: str,
@@ -348,7 +348,7 @@ def _marks(
     style: dict[str, Look] | None,
     floor: float,
 ):
-    """Draw a named mark with error bar per setting, above the elements ``drawn``; faint if not ``is_efficient``."""
+    """Draw a named mark with error bar per setting, above the elements ``elements``; faint if not ``is_efficient``."""
     if not settings.sizes["label"]:
         return panel([])
     style, x = style or looks(settings["label"].values.tolist()), dimension(clock)
@@ -359,7 +359,7 @@ def _marks(
             segments = [
                 (cost[row], max(value[row] - error[row], floor), cost[row], value[row] + error[row])
             ]
-            drawn.append(
+            elements.append(
                 element(
                     "Segments",
                     segments,
@@ -370,7 +370,7 @@ def _marks(
                     show_grid=True,
                 )
             )
-        drawn.append(
+        elements.append(
             element(
                 "Scatter",
                 [(cost[row], value[row])],
@@ -397,10 +397,10 @@ def _marks(
             ]
             if texts:
                 kind, colour = (f"faint name, {align}", GREY) if faint else (f"name, {align}", INK)
-                drawn.append(text_labels(texts, kind, size=6, align=align, color=colour))
+                elements.append(text_labels(texts, kind, size=6, align=align, color=colour))
     limits = {"ylim": (floor, None)} if np.isfinite(floor) else {}
     return panel(
-        drawn,
+        elements,
         logx=_is_logarithmic(cost),
         logy=_is_logarithmic(value),
         padding=(0.25, 0.1),
@@ -414,8 +414,8 @@ def _marks(
 
 def _shares(values: np.ndarray) -> np.ndarray:
     """Return the positions of values on their axis as fractions from 0 to 1."""
-    scaled = np.log(values) if _is_logarithmic(values) else values
-    return (scaled - scaled.min()) / (np.ptp(scaled) or 1.0)
+    scaled_values = np.log(values) if _is_logarithmic(values) else values
+    return (scaled_values - scaled_values.min()) / (np.ptp(scaled_values) or 1.0)
 
 
 def _is_logarithmic(values: np.ndarray) -> bool:
@@ -433,7 +433,7 @@ def _floor(values: np.ndarray, error: float = np.inf) -> float:
     )
 
 
-def _plain_ticks(plot, drawn) -> None:
+def _plain_ticks(plot, overlaid) -> None:
     """Label logarithmic axes with plain numbers, not with powers (a HoloViews hook)."""
     from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 

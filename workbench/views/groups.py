@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 
 from workbench.corpus import Corpus
 from workbench.measures import (
+    MeasureError,
     group_differences,
     spec_of,
     topics_by_group,
@@ -34,27 +35,27 @@ from workbench.views.elements import (
     axis,
     band,
     colour_bar,
-    coloured,
+    coloured_outlines,
     element,
-    fitting,
     panel,
     rows_below,
+    short_text,
     topic_colour,
     topic_colours,
 )
-from workbench.views.over_time import rising, spaced
+from workbench.views.over_time import order_by_mean_year, spaced_ticks
 from workbench.views.picture import (
     MOST_PANELS,
-    WHOSE,
+    RUN_COLUMNS,
     Choice,
     Control,
     Menu,
-    OneOfEach,
     Picture,
-    SideBySide,
+    RunsOfLabels,
+    RunsToDraw,
     View,
     menu_of,
-    numbered,
+    numbered_picture,
     rows_of,
 )
 from workbench.views.topics import names_of_topics
@@ -90,7 +91,7 @@ def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = "", co
     x, y = axis("group", "group (documents)"), axis("topic", " ")
     searches = [search_for(column, str(group)) if column else "" for group in groups]
     topics = np.broadcast_to(np.array(numbers)[:, None], lifts.shape)
-    found = np.broadcast_to(np.array(searches, object), lifts.shape)
+    search_texts = np.broadcast_to(np.array(searches, object), lifts.shape)
     mesh = element(
         "QuadMesh",
         (
@@ -98,7 +99,7 @@ def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = "", co
             -np.arange(len(numbers)),
             np.clip(lifts, -most, most),
             topics,
-            found,
+            search_texts,
         ),
         [x, y],
         vdims=[axis("lift", "lift"), axis(TOPIC, "topic"), SEARCH],
@@ -106,12 +107,13 @@ def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = "", co
         clim=(-most, most),
         hooks=[
             colour_bar(
-                "lift", [(at * most, f"{2 ** (at * most):.2g}") for at in (-1, -0.5, 0, 0.5, 1)]
+                "lift",
+                [(step * most, f"{2 ** (step * most):.2g}") for step in (-1, -0.5, 0, 0.5, 1)],
             )
         ],
     )
     ticks = [
-        f"{fitting(str(group), 18)} ({n:,})"
+        f"{short_text(str(group), 18)} ({n:,})"
         for group, n in zip(groups, shares["n_documents"].values.tolist(), strict=True)
     ]
     return panel(
@@ -122,7 +124,7 @@ def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = "", co
         fig_inches=(_width(len(groups), 1), ABOVE_MAP + max(ROW * len(numbers), 0.8)),
         xrotation=90,
         xticks=list(enumerate(ticks)),
-        yticks=[(-place, names[number]) for place, number in enumerate(numbers)],
+        yticks=[(-position, names[number]) for position, number in enumerate(numbers)],
         fig_rcparams=RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5},
     )
 
@@ -132,29 +134,39 @@ def group_differences_view(differences: xr.Dataset, names: dict[int, str], title
 
     differences : result of `workbench.measures.group_differences`.
     """
-    places, points = -np.arange(differences.sizes["topic"]), 100 * differences["difference"].values
+    positions, points = (
+        -np.arange(differences.sizes["topic"]),
+        100 * differences["difference"].values,
+    )
     x, y = axis("difference", "difference of shares", "points"), axis("topic", " ")
-    parts = [
-        element("Curve", ([0.0, 0.0], [0.5 - len(places), 0.5]), x, y, color=GREY, linewidth=0.6)
+    elements = [
+        element("Curve", ([0.0, 0.0], [0.5 - len(positions), 0.5]), x, y, color=GREY, linewidth=0.6)
     ]
-    for place, low, high in zip(
-        places, 100 * differences["low"].values, 100 * differences["high"].values, strict=True
+    for position, low, high in zip(
+        positions, 100 * differences["low"].values, 100 * differences["high"].values, strict=True
     ):
         if np.isfinite(low):
-            parts.append(
+            elements.append(
                 element(
-                    "Curve", ([low, high], [place, place]), x, y, color=COLOURS[0], linewidth=1.0
+                    "Curve",
+                    ([low, high], [position, position]),
+                    x,
+                    y,
+                    color=COLOURS[0],
+                    linewidth=1.0,
                 )
             )
-    parts.append(element("Points", (points, places), [x, y], color=COLOURS[0], s=12))
+    elements.append(element("Points", (points, positions), [x, y], color=COLOURS[0], s=12))
     numbers = differences["topic"].values.tolist()
     return panel(
-        parts,
+        elements,
         title=title,
         aspect="auto",
         fig_inches=(3.4, ABOVE_COMPARISON + max(ROW * len(numbers), 0.8)),
         ylim=(0.5 - len(numbers), 0.5),
-        yticks=[(place, names[number]) for place, number in zip(places, numbers, strict=True)],
+        yticks=[
+            (position, names[number]) for position, number in zip(positions, numbers, strict=True)
+        ],
         fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
 
@@ -172,11 +184,13 @@ def _end_of_scale(lifts: np.ndarray) -> float:
     return float(np.log2(next((lift for lift in LIFTS if lift >= least), LIFTS[-1])))
 
 
-def _by_likeness(shares: xr.Dataset) -> xr.Dataset:
-    """Return the table with topics and groups of like lifts next to each other; groups that are numbers keep their order."""
+def _table_by_likeness(shares: xr.Dataset) -> xr.Dataset:
+    """Return the table with topics and groups of like lifts next to each other; groups that are numbers ascend."""
     lifts = np.nan_to_num(_log_lifts(shares), neginf=-np.log2(LIFTS[-1]))
-    groups = np.arange(shares.sizes["group"])
-    if not all(str(group).lstrip("-").isdecimal() for group in shares["group"].values):
+    names = [str(group) for group in shares["group"].values]
+    if all(name.removeprefix("-").isdecimal() for name in names):
+        groups = np.argsort([int(name) for name in names], kind="stable")
+    else:
         groups = clustered_order(-cdist(lifts.T, lifts.T))
     return shares.isel(topic=clustered_order(-cdist(lifts, lifts)), group=groups)
 
@@ -189,28 +203,30 @@ def _width(n_groups: int, n_panels: int) -> float:
 group_controls = menu_of("by", "Group by", columns_of)
 
 
-def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Iterator[Picture]:
+def draw_by_group(view: View, selection: RunsToDraw, by: str | None = None) -> Iterator[Picture]:
     """Draw the heat map of topics by group for one run per label; ``by``: metadata column, by default the first."""
-    first = shown.first("n_dk", "phi")
-    parts = OneOfEach({label: run for label, run in first.items() if columns_of(run)})
-    most = rows_below(parts.drawn, shown.columns, ABOVE_MAP, MOST_TOPICS, FEWEST)
+    first = selection.first("n_dk", "phi")
+    collection = RunsOfLabels({label: run for label, run in first.items() if columns_of(run)})
+    most = rows_below(collection.drawn_runs, selection.columns, ABOVE_MAP, MOST_TOPICS, FEWEST)
     fewer, n_groups = "", 0
-    for label, run in parts.runs.items():
+    for label, run in collection.runs.items():
         columns = columns_of(run)
         column = by if by in columns else columns[0]
         shares = topics_by_group(run, column)
-        largest = _by_likeness(
-            _largest(shares, most, MOST_GROUPS if shown.columns == 2 else MOST_IN_ONE_COLUMN)
+        largest = _table_by_likeness(
+            _largest_table(
+                shares, most, MOST_GROUPS if selection.columns == 2 else MOST_IN_ONE_COLUMN
+            )
         )
         n_groups = max(n_groups, largest.sizes["group"])
-        if label in parts.drawn and largest.sizes != shares.sizes:
+        if label in collection.drawn_runs and largest.sizes != shares.sizes:
             fewer = " The largest groups and topics are drawn; the table has all."
         title = f"{label}, by {column}".removeprefix(", ")
         panel = by_group_view(largest, names_of_topics(run, 3, 28), title, column)
         texts = _cell_texts(largest, names_of_topics(run, 6, 80))
         rows = shares.to_dataframe().reset_index()[list(SHARES)]
-        parts.add(label, rows, [panel], {"QuadMesh": [texts]})
-    for picture in parts.pictures(
+        collection.add(label, rows, [panel], {"QuadMesh": [texts]})
+    for picture in collection.pictures(
         view,
         "Lift of each topic in each group: its share of the group's tokens divided by its share of the tokens of all "
         "documents with a group; red is more, blue less common. Like topics, and like groups, are next to each other. The "
@@ -233,7 +249,7 @@ def against_controls(run: xr.Dataset) -> tuple[Menu, ...]:
 
 def draw_group_differences(
     view: View,
-    shown: SideBySide,
+    selection: RunsToDraw,
     group: str | None = None,
     other: str = OTHERS,
 ) -> Iterator[Picture]:
@@ -241,14 +257,16 @@ def draw_group_differences(
 
     ``other`` is another group, or `OTHERS`, which also replaces a group without documents outside the first.
     """
-    first = shown.first("n_dk", "phi")
+    first = selection.first("n_dk", "phi")
     groups_of = {label: groups for label, run in first.items() if (groups := _groups(run))}
-    parts, descriptions = OneOfEach({label: first[label] for label in groups_of}), {}
-    most = rows_below(parts.drawn, shown.columns, ABOVE_COMPARISON, MOST_COMPARED, FEWEST)
-    for label, run in parts.runs.items():
+    collection, descriptions = RunsOfLabels({label: first[label] for label in groups_of}), {}
+    most = rows_below(
+        collection.drawn_runs, selection.columns, ABOVE_COMPARISON, MOST_COMPARED, FEWEST
+    )
+    for label, run in collection.runs.items():
         groups = groups_of[label]
         group = group if group in groups else next(iter(groups))
-        other_name, group_of_document, description = _compared(
+        other_name, group_of_document, description = _comparison_of_groups(
             run, groups, group, other if other in groups else OTHERS
         )
         descriptions[description] = None
@@ -258,8 +276,8 @@ def draw_group_differences(
         differences = differences.isel(topic=np.sort(furthest))
         panel = group_differences_view(differences, names_of_topics(run, 3, 28), label)
         texts = _point_texts(differences, names_of_topics(run, 6, 80), group, other_name)
-        parts.add(label, table[list(DIFFERENCES)], [panel], {"Points": [texts]})
-    yield from parts.pictures(
+        collection.add(label, table[list(DIFFERENCES)], [panel], {"Points": [texts]})
+    yield from collection.pictures(
         view,
         f"Difference of the share of each topic in the documents of the group {group!r} from that in "
         f"{' or '.join(descriptions)}, with 95 % intervals over documents, in "
@@ -269,7 +287,7 @@ def draw_group_differences(
     )
 
 
-def _compared(
+def _comparison_of_groups(
     run: xr.Dataset,
     groups: dict[str, tuple[str, str]],
     group: str,
@@ -280,28 +298,34 @@ def _compared(
     Documents of neither or both groups have None. If the second group has no tokens outside the first, it is replaced by
     all other documents.
     """
-    in_group, tokens = _of_group(run, *groups[group]), _tokens(run)
+    in_group, tokens = _is_in_group(run, *groups[group]), _tokens(run)
     if other != OTHERS:
-        in_other = _of_group(run, *groups[other])
+        in_other = _is_in_group(run, *groups[other])
         n_both = np.count_nonzero(in_group & in_other)
         if tokens[in_other & ~in_group].sum() and tokens[in_group & ~in_other].sum():
             overlap = f" (documents of both, {n_both:,}, are left out)" if n_both else ""
             return (
                 other,
-                _sides(in_group & ~in_other, group, in_other & ~in_group, other),
+                _groups_of_documents(in_group & ~in_other, group, in_other & ~in_group, other),
                 f"those of the group {other!r}{overlap}",
             )
     has_group = run[COLUMN + groups[group][0]].values != ""
     note = "" if other == OTHERS else f" ({other!r} has no other documents)"
-    return OTHERS, _sides(in_group, group, has_group & ~in_group, OTHERS), f"{OTHERS}{note}"
+    return (
+        OTHERS,
+        _groups_of_documents(in_group, group, has_group & ~in_group, OTHERS),
+        f"{OTHERS}{note}",
+    )
 
 
-def _of_group(run: xr.Dataset, column: str, value: str) -> np.ndarray:
+def _is_in_group(run: xr.Dataset, column: str, value: str) -> np.ndarray:
     """Return for each document whether it has the value ``value`` in a metadata column, (document,) bool."""
     return np.array([str(entry) == value for entry in run[COLUMN + column].values.tolist()], bool)
 
 
-def _sides(in_group: np.ndarray, group: str, in_other: np.ndarray, other: str) -> list[str | None]:
+def _groups_of_documents(
+    in_group: np.ndarray, group: str, in_other: np.ndarray, other: str
+) -> list[str | None]:
     """Return the name of each document's group (document,); None for a document of neither group or of both."""
     return [
         group if is_first else other if is_second else None
@@ -326,7 +350,7 @@ def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
     return dict(itertools.islice(groups.items(), MOST_CHOICES))
 
 
-def _largest(shares: xr.Dataset, most: int, most_groups: int) -> xr.Dataset:
+def _largest_table(shares: xr.Dataset, most: int, most_groups: int) -> xr.Dataset:
     """Return the table reduced to the groups with the most documents and the topics with the most tokens."""
     groups = np.sort(np.argsort(-shares["n_documents"].values, kind="stable")[:most_groups])
     sizes = (shares["share"].fillna(0) * shares["n_tokens"]).sum("group").values
@@ -405,25 +429,29 @@ def stacked_view(
 ):
     """Draw stacked shares by period of some topics, and of all others on top, as a `holoviews.Overlay` of `Polygons`."""
     n_periods = shares_table.sizes["time"]
-    places, below = np.arange(float(n_periods)), np.zeros(n_periods)
-    drawn, shares = [], shares_table["share"].transpose("topic", "time")
+    positions, lower = np.arange(float(n_periods)), np.zeros(n_periods)
+    outlines, shares = [], shares_table["share"].transpose("topic", "time")
     layers = [
         (topic, names[topic], shares.sel(topic=topic).values, colours(topic)) for topic in topics
     ]
-    rest = shares.drop_sel(topic=topics)
-    if rest.size:
-        layers.append((NO_TOPIC, "all others", rest.sum("topic", skipna=False).values, GREY))
+    other_shares = shares.drop_sel(topic=topics)
+    if other_shares.size:
+        layers.append(
+            (NO_TOPIC, "all others", other_shares.sum("topic", skipna=False).values, GREY)
+        )
     x, y = axis("time", " "), axis("stacked", "shares, stacked")
     for topic, name, share, colour in layers:
-        above = below + np.nan_to_num(share)
-        about = {TOPIC: topic, "name": name, "colour": colour}
-        sides = {"time": [*places, *places[::-1]], "stacked": [*above, *below[::-1]]}
-        drawn.append(sides | about)
-        below = above
+        upper = lower + np.nan_to_num(share)
+        hover = {TOPIC: topic, "name": name, "colour": colour}
+        sides = {"time": [*positions, *positions[::-1]], "stacked": [*upper, *lower[::-1]]}
+        outlines.append(sides | hover)
+        lower = upper
     dims = [axis(TOPIC, "topic"), axis("name", "name")]
-    layered = coloured("Polygons", drawn, [x, y], dims, alpha=STACKED, edgecolor=INK, linewidth=0.4)
+    polygons = coloured_outlines(
+        "Polygons", outlines, [x, y], dims, alpha=STACKED, edgecolor=INK, linewidth=0.4
+    )
     return panel(
-        [layered],
+        [polygons],
         title=title,
         aspect="auto",
         fig_inches=PANEL,
@@ -441,26 +469,26 @@ def topic_over_time_view(
     top: float | None = None,
 ):
     """Draw one topic's share by period with 95 % intervals, as a `holoviews.Overlay`."""
-    places, topic_shares = (
+    positions, topic_shares = (
         np.arange(float(shares_table.sizes["time"])),
         shares_table.sel(topic=topic),
     )
     share, low, high = (topic_shares[name].values for name in ("share", "low", "high"))
     x, y = axis("time", " "), axis("share", "share of tokens")
-    parts, has_interval, has_share = [], np.isfinite(low), np.isfinite(share)
+    elements, has_interval, has_share = [], np.isfinite(low), np.isfinite(share)
     searches = [search_for("time", str(name)) for name in shares_table["period"].values[has_share]]
     if has_interval.any():
         edges = (
-            places,
+            positions,
             np.maximum(np.where(has_interval, low, share), 0.0),
             np.where(has_interval, high, share),
         )
-        parts.append(band(edges, x, y, colour))
-    parts += [
-        element("Curve", (places, share), x, y, color=colour, linewidth=1.2),
+        elements.append(band(edges, x, y, colour))
+    elements += [
+        element("Curve", (positions, share), x, y, color=colour, linewidth=1.2),
         element(
             "Points",
-            (places[has_share], share[has_share], np.full(len(searches), topic), searches),
+            (positions[has_share], share[has_share], np.full(len(searches), topic), searches),
             [x, y],
             vdims=[axis(TOPIC, "topic"), SEARCH],
             color=colour,
@@ -469,7 +497,7 @@ def topic_over_time_view(
     ]
     top = top or 1.08 * float(np.nanmax(np.where(has_interval, high, share)))
     return panel(
-        parts,
+        elements,
         title=title,
         aspect="auto",
         fig_inches=PANEL,
@@ -495,58 +523,72 @@ def over_time_controls(run: xr.Dataset) -> tuple[Control, ...]:
 
 
 def draw_topics_over_time(
-    view: View, shown: SideBySide, period: str | None = None, topics: Sequence[int] = ()
+    view: View, selection: RunsToDraw, period: str | None = None, topics: Sequence[int] = ()
 ) -> Iterator[Picture]:
     """Draw topic shares by period for one run per label whose documents span at least two periods.
 
     topics : numbers of topics to draw; by default those whose shares change most.
     """
-    most, height = (MOST_MOVING, PANEL[1]) if shown.columns == 2 else (MOST_IN_COLUMN, LOW)
-    runs = shown.first("n_dk", "phi", f"{COLUMN}time")
+    most, height = (MOST_MOVING, PANEL[1]) if selection.columns == 2 else (MOST_IN_COLUMN, LOW)
+    runs = selection.first("n_dk", "phi", f"{COLUMN}time")
     for number, (label, run) in enumerate(runs.items(), start=1):
         times = _times(run)
         if not any(time is not None for time in times):
             continue
-        length = period if period in PERIODS else fitting_period(times)
-        shares_table = topics_over_time(run, "time", length)
+        try:
+            length = period if period in PERIODS else fitting_period(times)
+            shares_table = topics_over_time(run, "time", length)
+        except MeasureError:  # a column called time whose values are no dates
+            continue
         if np.isfinite(shares_table["share"].isel(topic=0)).sum() < 2:
             continue
-        chosen = [topic for topic in topics if topic in shares_table["topic"]][: MOST_PANELS - 1]
-        drawn, colours = chosen or _moving(shares_table, most), topic_colours(run)
+        chosen_topics = [topic for topic in topics if topic in shares_table["topic"]][
+            : MOST_PANELS - 1
+        ]
+        drawn_topics, colours = (
+            chosen_topics or _moving_topics(shares_table, most),
+            topic_colours(run),
+        )
         names, long_names = names_of_topics(run, 3, 34), names_of_topics(run, 6, 80)
-        words = _words(run, shown.corpora.get(spec_of(run).train), length, shares_table)
-        top = 1.08 * float(np.nanmax(shares_table[["share", "high"]].sel(topic=drawn).to_array()))
+        words = _words(run, selection.corpora.get(spec_of(run).train), length, shares_table)
+        top = 1.08 * float(
+            np.nanmax(shares_table[["share", "high"]].sel(topic=drawn_topics).to_array())
+        )
         panels = [
-            stacked_view(shares_table, drawn, names, label, colours),
+            stacked_view(shares_table, drawn_topics, names, label, colours),
             *(
                 topic_over_time_view(shares_table, topic, names[topic], colours(topic), top)
-                for topic in drawn
+                for topic in drawn_topics
             ),
         ]
-        which = (
-            "topics that were chosen" if chosen else f"{len(drawn)} topics whose share changes most"
+        topics_text = (
+            "topics that were chosen"
+            if chosen_topics
+            else f"{len(drawn_topics)} topics whose share changes most"
         )
         rows = (
             shares_table.to_dataframe()
             .reset_index()
             .sort_values(["topic", "time"])[list(PERIODS_HEADER)]
         )
-        more = shares_table.sizes["topic"] - len(drawn)
+        n_further = shares_table.sizes["topic"] - len(drawn_topics)
         picture = view.picture(
             f"Share of each topic in the tokens of a {length}, with 95 % intervals over documents: the "
-            f"{which}, stacked in the first panel in the same colours"
-            f"{f'; {more} more are in the table' if more else ''}. Periods without a token are left out.",
+            f"{topics_text}, stacked in the first panel in the same colours"
+            f"{f'; {n_further} more are in the table' if n_further else ''}. Periods without a token are left out.",
             panels,
-            [*WHOSE, *PERIODS_HEADER],
+            [*RUN_COLUMNS, *PERIODS_HEADER],
             rows_of(label, run, rows),
             legend=False,
             height=height,
             runs=[run],
             hover={
-                "Points": [_texts(shares_table, topic, long_names[topic], words) for topic in drawn]
+                "Points": [
+                    _texts(shares_table, topic, long_names[topic], words) for topic in drawn_topics
+                ]
             },
         )
-        yield numbered(picture, number, label) if len(runs) > 1 else picture
+        yield numbered_picture(picture, number, label) if len(runs) > 1 else picture
 
 
 def _times(run: xr.Dataset) -> list:
@@ -554,12 +596,16 @@ def _times(run: xr.Dataset) -> list:
     return [None if time == "" else time for time in run[f"{COLUMN}time"].values.tolist()]
 
 
-def _moving(shares_table: xr.Dataset, most: int) -> list[int]:
+def _moving_topics(shares_table: xr.Dataset, most: int) -> list[int]:
     """Return the topics whose shares change most over the periods, at most ``most``, sorted by mean period."""
     shares = shares_table["share"].transpose("topic", "time").values
     spans = np.nanmax(shares, axis=1) - np.nanmin(shares, axis=1)
-    chosen = np.sort(np.argsort(-spans, kind="stable")[:most])
-    return shares_table["topic"].values[chosen[rising(shares[chosen])]].tolist()
+    largest_spans = np.sort(np.argsort(-spans, kind="stable")[:most])
+    return (
+        shares_table["topic"]
+        .values[largest_spans[order_by_mean_year(shares[largest_spans])]]
+        .tolist()
+    )
 
 
 def _time_axis(shares_table: xr.Dataset) -> dict[str, object]:
@@ -567,7 +613,9 @@ def _time_axis(shares_table: xr.Dataset) -> dict[str, object]:
     names = shares_table["period"].values.tolist()
     letters, n = len(str(names[0])), len(names)
     most = 5 if letters <= 4 else 4 if letters <= 7 else 3
-    ticks = [(float(place), str(names[place])) for place in spaced(np.arange(n), most)]
+    ticks = [
+        (float(position), str(names[position])) for position in spaced_ticks(np.arange(n), most)
+    ]
     room = max(0.03 * (n - 1), 0.05)
     return {"xticks": ticks, "xlim": (-room, n - 1 + room)}
 

@@ -15,14 +15,14 @@ from workbench.views.elements import (
     axis,
     band,
     element,
-    fitting,
     panel,
+    short_text,
 )
 from workbench.views.picture import (
-    WHOSE,
-    OneOfEach,
+    RUN_COLUMNS,
     Picture,
-    SideBySide,
+    RunsOfLabels,
+    RunsToDraw,
     View,
     fitting_panels,
     menu_of,
@@ -51,14 +51,14 @@ def path_view(
     """Draw one dimension of the states along a sequence: mean (`Curve`), band (`Area`), and where forecasts begin."""
     x, y = axis("position", "position"), axis("state", name)
     edges = (positions, mean - BAND * deviation, mean + BAND * deviation)
-    parts = [
+    elements = [
         band(edges, x, y, colour),
         element("Curve", (positions, mean), x, y, color=colour, linewidth=0.9),
     ]
     if forecast is not None:
-        parts.append(element("VLine", forecast, color=GREY, linewidth=0.7, linestyle="--"))
+        elements.append(element("VLine", forecast, color=GREY, linewidth=0.7, linestyle="--"))
     return panel(
-        parts,
+        elements,
         title=title,
         aspect="auto",
         fig_inches=PANEL,
@@ -81,9 +81,9 @@ def state_probability_view(
     if len(centres) == 1:
         edges = np.array([centres[0] - 0.5, centres[0] + 0.5])
     else:
-        between = (centres[1:] + centres[:-1]) / 2
+        borders = (centres[1:] + centres[:-1]) / 2
         edges = np.concatenate(
-            [[2 * centres[0] - between[0]], between, [2 * centres[-1] - between[-1]]]
+            [[2 * centres[0] - borders[0]], borders, [2 * centres[-1] - borders[-1]]]
         )
     order = np.argsort(-chances.sum(axis=0), kind="stable")
     rows = np.arange(len(order) + 1)
@@ -101,7 +101,7 @@ def state_probability_view(
         aspect="auto",
         show_grid=False,
         fig_inches=(3.4, 0.7 + max(1.4 * ROW * len(order), 0.8)),
-        yticks=[(-place, names[state]) for place, state in enumerate(order.tolist())],
+        yticks=[(-position, names[state]) for position, state in enumerate(order.tolist())],
         fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
 
@@ -116,38 +116,42 @@ def sequence_named(run: xr.Dataset, name: str | None) -> tuple[str, np.ndarray]:
     return name, sequences[name]
 
 
-def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> Iterator[Picture]:
+def draw_paths(view: View, selection: RunsToDraw, sequence: str | None = None) -> Iterator[Picture]:
     """Draw the states along one sequence (by default the first) for one run per label."""
-    runs, rows, chosen = shown.first("states_mean", "states_deviation", "sequence"), [], {}
+    runs, rows, arguments_of_panels = (
+        selection.first("states_mean", "states_deviation", "sequence"),
+        [],
+        {},
+    )
     for label, run in runs.items():
         name, documents = sequence_named(run, sequence)
         positions, mean, deviation = (
             run[variable].values[documents]
             for variable in ("position", "states_mean", "states_deviation")
         )
-        forecast = _start_of_forecasts(run, documents, positions, shown)
+        forecast = _start_of_forecasts(run, documents, positions, selection)
         for dim in np.argsort(-mean.var(axis=0), kind="stable").tolist():
             numbers = zip(
                 positions.tolist(), mean[:, dim].tolist(), deviation[:, dim].tolist(), strict=True
             )
             rows += rows_of(label, run, [[name, position, dim, m, d] for position, m, d in numbers])
-            chosen[label, dim] = (
+            arguments_of_panels[label, dim] = (
                 positions,
                 mean[:, dim],
                 deviation[:, dim],
                 f"state {dim}",
-                shown.looks[label].colour,
+                selection.looks[label].colour,
                 forecast,
                 label,
             )
-    drawn, left_out = fitting_panels(chosen, "paths")
+    first_panels, left_out = fitting_panels(arguments_of_panels, "paths")
     yield view.picture(
         f"Each dimension of the hidden states along the sequence {name}: mean over iterations ± {BAND:g} standard deviations "
         "of the draws. After a dashed line the rows are held out and the states are forecasts. Dimensions are sorted by "
         "variance. States are identified only up to a linear transformation, so only their joint path is meaningful. One run "
         f"of each label.{left_out}",
-        [path_view(*arguments) for arguments in drawn.values()],
-        [*WHOSE, *PATHS],
+        [path_view(*arguments) for arguments in first_panels.values()],
+        [*RUN_COLUMNS, *PATHS],
         rows,
         legend=False,
         height=PANEL[1],
@@ -156,10 +160,10 @@ def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> It
 
 
 def _start_of_forecasts(
-    run: xr.Dataset, documents: np.ndarray, positions: np.ndarray, shown: SideBySide
+    run: xr.Dataset, documents: np.ndarray, positions: np.ndarray, selection: RunsToDraw
 ) -> float | None:
     """Return the position at which the held-out end of a sequence begins; None without one, or if unknown."""
-    train = shown.corpora.get(spec_of(run).train)
+    train = selection.corpora.get(spec_of(run).train)
     if (
         train is None
         or train.document_tokens[documents[-1]] > 0
@@ -170,12 +174,12 @@ def _start_of_forecasts(
 
 
 def draw_state_probabilities(
-    view: View, shown: SideBySide, sequence: str | None = None
+    view: View, selection: RunsToDraw, sequence: str | None = None
 ) -> Iterator[Picture]:
     """Draw the state probabilities of hidden Markov models along one sequence."""
-    parts = OneOfEach(shown.first("state_probability", "emissions", "sequence"))
+    collection = RunsOfLabels(selection.first("state_probability", "emissions", "sequence"))
     cell_note = ""
-    for label, run in parts.runs.items():
+    for label, run in collection.runs.items():
         name, documents = sequence_named(run, sequence)
         positions = run["position"].values[documents]
         chances = (
@@ -192,8 +196,8 @@ def draw_state_probabilities(
         if len(documents) > MOST_CELLS:
             cell_note = f" Each cell is the mean of {-(-len(documents) // MOST_CELLS)} positions."
         panel = state_probability_view(positions, chances, names_of_states(run), label)
-        parts.add(label, rows, [panel])
-    yield from parts.pictures(
+        collection.add(label, rows, [panel])
+    yield from collection.pictures(
         view,
         f"Probability of each hidden state along the sequence {name}, given all training words and the last parameter draw; "
         "full colour: 1. States are named by the words with the largest excess over the mean of all states; the most frequent "
@@ -210,6 +214,6 @@ def names_of_states(run: xr.Dataset, n: int = 3, letters: int = 26) -> list[str]
     )
     words = run["word"].values[np.argsort(-excess, axis=1, kind="stable")[:, :n]]
     return [
-        fitting(f"{state}: {' '.join(map(str, state_words))}", letters)
+        short_text(f"{state}: {' '.join(map(str, state_words))}", letters)
         for state, state_words in enumerate(words)
     ]

@@ -9,7 +9,7 @@ from workbench.measures.matching import descent, edges_of
 from workbench.measures.selection import Runs
 from workbench.runs.spec import RunSpec
 from workbench.views.elements import COLOURS, INK, bare_panel, element, height_of
-from workbench.views.picture import Picture, SideBySide, View
+from workbench.views.picture import Picture, RunsToDraw, View
 
 ROW = 0.17
 """Height of a run, inches."""
@@ -31,20 +31,22 @@ def lineage_view(runs: Runs, colour: str = COLOURS[0], title: str = ""):
 def _tree(specs: dict[str, RunSpec], colour: str = COLOURS[0], title: str = ""):
     """Draw the tree of warm starts among the runs ``specs`` (name → spec)."""
     rows = descent(edges_of(list(specs.items())))
-    drawn = rows[:MOST_ROWS]
+    first_rows = rows[:MOST_ROWS]
     label_of = {name: spec.label() for name, spec in specs.items()}
-    row_of = {name: row for row, (name, _, _) in enumerate(drawn)}
+    row_of = {name: row for row, (name, _, _) in enumerate(first_rows)}
     paths, texts = [], []
-    for row, (name, depth, edge) in enumerate(drawn):
+    for row, (name, depth, edge) in enumerate(first_rows):
         x, text = depth * INDENT, f"{name} ({label_of.get(name, 'not among these runs')})"
         if edge:
             paths.append([(x - INDENT, -row_of[edge.parent]), (x - INDENT, -row), (x, -row)])
             text += f", {edge.text.replace(f'{edge.parent}, ', '', 1)}"
         texts.append((x + 0.4 * INDENT, -row, text))
     if len(rows) > MOST_ROWS:
-        texts.append((0.0, -len(drawn), f"and {len(rows) - MOST_ROWS} more"))
+        texts.append((0.0, -len(first_rows), f"and {len(rows) - MOST_ROWS} more"))
     points = [
-        (depth * INDENT, -row) for row, (name, depth, _) in enumerate(drawn) if name in label_of
+        (depth * INDENT, -row)
+        for row, (name, depth, _) in enumerate(first_rows)
+        if name in label_of
     ]
     return bare_panel(
         [
@@ -93,9 +95,11 @@ def lineage_picture(
     )
 
 
-def draw_lineage(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_lineage(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the tree of warm starts among the runs."""
-    edges = lineage(shown.runs)
-    related = {name for edge in edges for name in (edge.run, edge.parent)}
-    specs = {run.attrs["name"]: spec_of(run) for run in shown.runs}
-    yield lineage_picture(view, specs, [run for run in shown.runs if run.attrs["name"] in related])
+    edges = lineage(selection.runs)
+    family = {name for edge in edges for name in (edge.run, edge.parent)}
+    specs = {run.attrs["name"]: spec_of(run) for run in selection.runs}
+    yield lineage_picture(
+        view, specs, [run for run in selection.runs if run.attrs["name"] in family]
+    )

@@ -15,8 +15,8 @@ from workbench.measures import MeasureError, each_run
 from workbench.measures.selection import Runs
 from workbench.views.elements import SEARCH, TOPIC, arrangement, holoviews
 from workbench.views.every import VIEWS, view_named
-from workbench.views.look import INCH, in_bokeh
-from workbench.views.picture import Choice, Control, Picture, SideBySide, Slider
+from workbench.views.look import INCH, bokeh_panel
+from workbench.views.picture import Choice, Control, Picture, RunsToDraw, Slider
 
 WRAPPED = {"flex-wrap": "wrap", "overflow-x": "auto", "gap": "4px 24px"}
 LEAST_OF_WIDTH = 0.75
@@ -32,34 +32,34 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     across, width, height = arrangement(len(picture.panels), columns, picture.height, picture.width)
     hover = {kind: iter(texts) for kind, texts in picture.hover.items()}
     with DRAWING:
-        panels = [in_bokeh(panel, (width, height), hover) for panel in picture.panels]
+        panels = [bokeh_panel(panel, (width, height), hover) for panel in picture.panels]
         # a document is set in this mode alone: else that of the session, or of the process, would keep each plot
         renderer = holoviews().renderer("bokeh").instance(mode="server")
         plots = [renderer.get_plot(panel, doc=Document()).state for panel in panels]
-    for number, drawn in enumerate(plots):
+    for number, plot in enumerate(plots):
         every, union = AllIndices(), UnionRenderers()
-        drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
+        plot.html_attributes = {"role": "figure", "aria-label": picture.title}
         least = round(LEAST_OF_WIDTH * INCH * picture.width) if picture.width else 280
-        drawn.min_width = min(drawn.max_width or least, least)
-        drawn.css_classes = ["fixed"] if drawn.frame_width else []
-        for part in drawn.select(GlyphRenderer):  # what is never selected needs no other looks
-            if TOPIC not in part.data_source.data:
-                part.update(selection_glyph=None, nonselection_glyph=None, hover_glyph=None)
-                part.update(muted_glyph=part.muted_glyph if drawn.legend else None)
+        plot.min_width = min(plot.max_width or least, least)
+        plot.css_classes = ["fixed"] if plot.frame_width else []
+        for glyphs in plot.select(GlyphRenderer):  # what is never selected needs no other looks
+            if TOPIC not in glyphs.data_source.data:
+                glyphs.update(selection_glyph=None, nonselection_glyph=None, hover_glyph=None)
+                glyphs.update(muted_glyph=glyphs.muted_glyph if plot.legend else None)
             if (
-                SEARCH in part.data_source.data
+                SEARCH in glyphs.data_source.data
             ):  # several elements of a chosen topic are tapped in turn
-                drawn.select(TapTool).mode = "replace"
+                plot.select(TapTool).mode = "replace"
             # these two hold nothing, so that one of each does for all
-            part.view.filter, part.data_source.selection_policy = every, union
-        drawn.name = f"{picture.name}-{number}"
+            glyphs.view.filter, glyphs.data_source.selection_policy = every, union
+        plot.name = f"{picture.name}-{number}"
     return plots
 
 
-def with_topics(drawn: figure) -> list[ColumnDataSource]:
+def with_topics(plot: figure) -> list[ColumnDataSource]:
     """Return the data sources of a figure whose points stand for topics."""
     return [
-        each.data_source for each in drawn.select(GlyphRenderer) if TOPIC in each.data_source.data
+        each.data_source for each in plot.select(GlyphRenderer) if TOPIC in each.data_source.data
     ]
 
 
@@ -71,7 +71,7 @@ class PictureCard(pn.viewable.Viewer):
     one. ``changed()`` is called when a control was set: draw again, with ``**card.options``. A tap on an element with the
     dimension `TOPIC` sets ``card.chosen``, and elements of the chosen topic are emphasised; one with the dimension `SEARCH` too
     sets ``card.search``, also to what it was. `figures_of` can make the figures
-    in a thread, to be passed to `draw`. ``styled`` gives widgets the style of a page.
+    in a thread, to be passed to `draw`. ``style_widget`` gives widgets the style of a page.
     """
 
     chosen = param.Integer(default=NONE, doc="Number of the topic that is chosen; -1: none.")
@@ -79,16 +79,16 @@ class PictureCard(pn.viewable.Viewer):
 
     def __init__(
         self,
-        changed: Callable[[], None] = lambda: None,
-        styled: Callable = lambda widget, **settings: widget,
+        on_change: Callable[[], None] = lambda: None,
+        style_widget: Callable = lambda widget, **settings: widget,
     ):
         super().__init__()
-        self._changed, self._styled = changed, styled
+        self._on_change, self._style_widget = on_change, style_widget
         self.picture: Picture | None = None
         self._widgets: dict[Control, pn.widgets.Widget] = {}
         self._sources: list[ColumnDataSource] = []
         self.pending = self._marking = False
-        self.play = styled(pn.widgets.Toggle(label="Play", width=60))
+        self.play = style_widget(pn.widgets.Toggle(label="Play", width=60))
         self.bar, self.figure = (
             pn.Row(sizing_mode="stretch_width", margin=0, styles=WRAPPED) for _ in range(2)
         )
@@ -117,13 +117,13 @@ class PictureCard(pn.viewable.Viewer):
         self.picture = picture
         if picture is not None:
             self.offer(controls)
-        made = (figures or figures_of(picture)) if picture else []
-        self._sources = [source for each in made for source in with_topics(each)]
+        new_figures = (figures or figures_of(picture)) if picture else []
+        self._sources = [source for each in new_figures for source in with_topics(each)]
         for source in self._sources:
             self._listen(source)
         self._mark()
         self.figure[:] = [
-            pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in made
+            pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in new_figures
         ]
         self.caption.value = escape(picture.caption).replace("$$", "$\u200b$") if picture else ""
 
@@ -133,7 +133,7 @@ class PictureCard(pn.viewable.Viewer):
         self._marking = True
         for source in self._sources:
             topics = enumerate(source.data[TOPIC])
-            source.selected.indices = [at for at, topic in topics if topic == self.chosen]
+            source.selected.indices = [index for index, topic in topics if topic == self.chosen]
         self._marking = False
 
     def tick(self) -> None:
@@ -141,8 +141,8 @@ class PictureCard(pn.viewable.Viewer):
         for each, widget in self._widgets.items():
             playing = isinstance(each, Slider) and each.plays and self.play.value
             if playing and not self.pending:
-                after = widget.value + each.step
-                widget.value = each.low if after > each.high + 1e-9 else after
+                next_value = widget.value + each.step
+                widget.value = each.low if next_value > each.high + 1e-9 else next_value
 
     def offer(self, controls: Sequence[Control]) -> dict[str, pn.widgets.Widget]:
         """Show a widget for each control, and return option → widget; widgets already shown keep their values."""
@@ -156,14 +156,14 @@ class PictureCard(pn.viewable.Viewer):
 
     def _widget(self, control: Control) -> pn.widgets.Widget:
         if isinstance(control, Slider):
-            whole = float(control.low).is_integer() and float(control.step).is_integer()
+            is_whole = float(control.low).is_integer() and float(control.step).is_integer()
             widget = pn.widgets.FloatSlider(
                 label=control.label,
                 start=control.low,
                 end=control.high,
                 step=control.step,
                 value=control.value,
-                format="0" if whole else "0[.]00",
+                format="0" if is_whole else "0[.]00",
                 width=240,
             )
         elif isinstance(control, Choice):
@@ -177,8 +177,8 @@ class PictureCard(pn.viewable.Viewer):
             widget = pn.widgets.Select(
                 label=control.label, options=list(control.choices), value=control.value, width=200
             )
-        widget.param.watch(lambda event: self._changed(), "value")
-        return self._styled(widget)
+        widget.param.watch(lambda event: self._on_change(), "value")
+        return self._style_widget(widget)
 
     def _listen(self, source: ColumnDataSource) -> None:
         """Choose the topic that is tapped; a tap beside all of them chooses none."""
@@ -190,6 +190,7 @@ class PictureCard(pn.viewable.Viewer):
                 self.chosen = int(source.data[TOPIC][new[0]]) if new else NONE
                 if new and SEARCH in source.data:
                     self.search = str(source.data[SEARCH][new[0]])
+                self._mark()  # also where the topic was chosen before
 
         source.selected.on_change("indices", selected)
 
@@ -207,13 +208,15 @@ def show(
     `workbench.views.pictures`, and ``options`` those of the view.
     """
     MeasureError.one_of("view", view, [each.name for each in VIEWS])
-    chosen, shown = view_named(view), SideBySide(each_run(runs), columns, corpora or {})
-    controls = next((chosen.controls(run) for run in shown.runs if chosen.fits(run)), ())
+    chosen_view, selection = view_named(view), RunsToDraw(each_run(runs), columns, corpora or {})
+    controls = next(
+        (chosen_view.controls(run) for run in selection.runs if chosen_view.fits(run)), ()
+    )
     cards: list[PictureCard] = []
 
     def draw() -> None:
-        picked = cards[0].options if cards else {}
-        pictures = chosen.pictures(shown, **options | picked)
+        picked_options = cards[0].options if cards else {}
+        pictures = chosen_view.pictures(selection, **options | picked_options)
         cards.extend(PictureCard(draw) for _ in pictures[len(cards) :])
         for card, picture in zip(cards, pictures, strict=True):
             card.draw(picture, controls if card is cards[0] else ())
@@ -221,7 +224,7 @@ def show(
     draw()
     if not cards:
         raise MeasureError(
-            f"the view {view!r} finds nothing to draw in these runs; it needs {' or '.join(chosen.needs)}"
+            f"the view {view!r} finds nothing to draw in these runs; it needs {' or '.join(chosen_view.needs)}"
         )
     for card in cards:
         card.play.visible = False  # nothing calls `tick` here

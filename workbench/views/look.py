@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from workbench.views.elements import INK, RC, SEARCH, TOPIC, fitting, holoviews
+from workbench.views.elements import INK, RC, SEARCH, TOPIC, holoviews, short_text
 
 INCH = 105
 """Pixels per inch on a page."""
@@ -30,7 +30,7 @@ LINES = {"Curve", "Path", "Segments", "HLine", "VLine", "Contours", "ErrorBars"}
 """Kinds of elements without an area."""
 MARKS = {"Contours", "Points", "Polygons", "Rectangles", "Segments"}
 """Kinds of elements whose coordinates have no meaning."""
-UNSAID = {"area", "above", "colour", "fill", "same place"}
+HIDDEN_DIMENSIONS = {"area", "above", "colour", "fill", "same place"}
 """Dimensions that are drawn but left out of hover texts."""
 KEPT = {
     "cmap", "clim", "colorbar", "invert_axes", "invert_xaxis", "invert_yaxis", "logx", "logy", "logz", "padding",
@@ -63,11 +63,11 @@ BAR = {"background_fill_alpha": 0, "width": 10, "title_text_font_style": "normal
 MANY_MARKED = {"selection_line_width": 1.5}
 N_MARKERS = 6
 """Number of markers along a curve."""
-TOLD = "told"
+HOVER_DIMENSION = "told"
 """Name of the dimension with hover texts."""
 
 
-def in_bokeh(
+def bokeh_panel(
     panel, size: tuple[float, float], hover: Mapping[str, Iterator[list[str]]] | None = None
 ):
     """Return a copy of a panel with options for Bokeh, ``size`` inches large, or narrower on a narrow page.
@@ -76,13 +76,13 @@ def in_bokeh(
     """
     from holoviews.plotting import bokeh  # noqa: F401
 
-    parts = []
-    texts = [next((hover or {}).get(type(part).__name__, iter(())), None) for part in panel]
+    elements = []
+    texts = [next((hover or {}).get(type(element).__name__, iter(())), None) for element in panel]
     are_told = any(texts)
-    for part, told in zip(panel, texts, strict=True):
-        kind = type(part).__name__
-        parts.append(_element(part, kind, told, quiet=are_told and not told))
-        parts += _markers(part, kind)
+    for element, hover_texts in zip(panel, texts, strict=True):
+        kind = type(element).__name__
+        elements.append(_element(element, kind, hover_texts, quiet=are_told and not hover_texts))
+        elements += _markers(element, kind)
     plot = _options(panel, "plot")
     fonts = RC | plot.get("fig_rcparams", {})
     width, height = (round(INCH * inches) for inches in size)
@@ -94,11 +94,11 @@ def in_bokeh(
         shape = {"frame_width": round(frame), "frame_height": round(frame * up / across)}
     return (
         holoviews()
-        .Overlay(parts)
+        .Overlay(elements)
         .opts(
             **{name: value for name, value in plot.items() if name in KEPT},
             **shape,
-            fontsize={part: f"{fonts[name] * POINT:.1f}px" for part, name in FONTS.items()},
+            fontsize={element: f"{fonts[name] * POINT:.1f}px" for element, name in FONTS.items()},
             legend_position="top",
             legend_opts={
                 "background_fill_alpha": 0,
@@ -116,97 +116,103 @@ def in_bokeh(
     )
 
 
-def _markers(part, kind: str) -> list:
+def _markers(element, kind: str) -> list:
     """Return the markers of a curve: at all points, or at a few if the matplotlib figure has a few."""
-    style, few = _options(part, "style"), _keywords(part, "marker")
+    style, few = _options(element, "style"), _keywords(element, "marker")
     marker = next(iter(few), style.get("marker"))
     if kind != "Curve" or not marker:
         return []
-    step = max(len(part) // N_MARKERS, 1) if few else 1
-    made = holoviews().Scatter(
-        part.iloc[step // 2 :: step], part.kdims, part.vdims, label=part.label
+    step = max(len(element) // N_MARKERS, 1) if few else 1
+    markers = holoviews().Scatter(
+        element.iloc[step // 2 :: step], element.kdims, element.vdims, label=element.label
     )
     look = {"color": style["color"], "marker": MARKERS[marker], "size": 6, "line_width": 0}
-    return [made.opts(**look, backend="bokeh")]
+    return [markers.opts(**look, backend="bokeh")]
 
 
-def _keywords(part, name: str) -> list:
+def _keywords(element, name: str) -> list:
     """Return the values that the hooks of an element for matplotlib have for the keyword ``name``."""
-    keywords = [getattr(hook, "keywords", {}) for hook in _options(part, "plot").get("hooks", [])]
+    keywords = [
+        getattr(hook, "keywords", {}) for hook in _options(element, "plot").get("hooks", [])
+    ]
     return [each[name] for each in keywords if name in each]
 
 
 def _plain(plot, panel) -> None:
     """Give a panel a transparent background, fewer ticks and axis labels that fit (a HoloViews hook)."""
-    made = plot.state
-    made.background_fill_color = made.border_fill_color = made.outline_line_color = None
-    made.toolbar.logo = None
-    for side in made.axis:
+    figure = plot.state
+    figure.background_fill_color = figure.border_fill_color = figure.outline_line_color = None
+    figure.toolbar.logo = None
+    for side in figure.axis:
         side.minor_tick_line_color = None
         side.axis_label_text_font_style = "normal"
-    for side in made.xaxis:
+    for side in figure.xaxis:
         side.axis_label = textwrap.fill(side.axis_label or "", LONG_LABEL) or side.axis_label
-    for side in made.yaxis:
-        letters = max(int((made.height or 300) / LETTER) - 12, 10)
+    for side in figure.yaxis:
+        letters = max(int((figure.height or 300) / LETTER) - 12, 10)
         side.axis_label = textwrap.fill(side.axis_label or "", letters) or side.axis_label
         names = side.major_label_overrides
-        is_high = len(names) * TWO_LINES <= (made.height or 300)
+        is_high = len(names) * TWO_LINES <= (figure.height or 300)
         side.major_label_overrides = {
-            place: textwrap.fill(name, max(LONG_NAME, 2 * len(name) // 3))
+            position: textwrap.fill(name, max(LONG_NAME, 2 * len(name) // 3))
             if is_high
-            else fitting(name, LONG_NAME)
-            for place, name in names.items()
+            else short_text(name, LONG_NAME)
+            for position, name in names.items()
         }
 
 
-def _options(part, group: str) -> dict:
+def _options(element, group: str) -> dict:
     """Return the matplotlib options of an element or panel, leaving out HoloViews' default colour cycles."""
     hv = holoviews()
-    found = hv.Store.lookup_options("matplotlib", part, group).kwargs
-    return {name: value for name, value in found.items() if not isinstance(value, hv.Cycle)}
+    options = hv.Store.lookup_options("matplotlib", element, group).kwargs
+    return {name: value for name, value in options.items() if not isinstance(value, hv.Cycle)}
 
 
-def _element(part, kind: str, texts: list[str] | None, quiet: bool = False):
+def _element(element, kind: str, texts: list[str] | None, quiet: bool = False):
     """Return a copy of an element with Bokeh options that correspond to its matplotlib options, and with tooltips.
 
     ``quiet``: without tooltips of its values, as another element of the panel has texts.
     """
-    plot = {name: value for name, value in _options(part, "plot").items() if name in KEPT}
-    style = _style(kind, _options(part, "style"))
-    bars = _keywords(part, "bar_ticks")
-    for label, ticks in zip(_keywords(part, "bar_label"), bars, strict=True):
+    plot = {name: value for name, value in _options(element, "plot").items() if name in KEPT}
+    style = _style(kind, _options(element, "style"))
+    bars = _keywords(element, "bar_ticks")
+    for label, ticks in zip(_keywords(element, "bar_label"), bars, strict=True):
         plot |= {"colorbar": True, "clabel": label, "cticks": ticks, "colorbar_opts": BAR}
     if kind != "Labels":
-        part, tooltips = _told(part, kind, texts)
+        element, tooltips = _with_tooltips(element, kind, texts)
         plot |= {"tools": ["hover"], "hover_tooltips": tooltips} if tooltips and not quiet else {}
-        if TOPIC in part.vdims:
+        if TOPIC in element.vdims:
             plot["tools"] = [*plot.get("tools", ()), "tap"]
             style |= MARKED if kind == "Points" else {"nonselection_alpha": PALE}
-            if SEARCH in part.vdims:  # many elements of one topic
+            if SEARCH in element.vdims:  # many elements of one topic
                 style |= MANY_MARKED if kind == "Points" else {"nonselection_line_alpha": 0}
-    return part.opts(**style, **plot, clone=True, backend="bokeh")
+    return element.opts(**style, **plot, clone=True, backend="bokeh")
 
 
-def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
+def _with_tooltips(element, kind: str, texts: list[str] | None) -> tuple[object, list]:
     """Return an element with its tooltip texts as a dimension, and Bokeh's tooltips, which show these or its values."""
     if texts is not None:
         if kind == "Polygons":
-            rings = zip(part.split(datatype="dictionary"), texts, strict=True)
-            data = [{**ring, TOLD: text} for ring, text in rings]
-            part = part.clone(data, vdims=[*part.vdims, TOLD])
+            rings = zip(element.split(datatype="dictionary"), texts, strict=True)
+            data = [{**ring, HOVER_DIMENSION: text} for ring, text in rings]
+            element = element.clone(data, vdims=[*element.vdims, HOVER_DIMENSION])
         elif kind == "QuadMesh":
-            coords = part.interface.coords  # ascending, as the values and the texts
-            x, y = (coords(part, name, ordered=True, edges=True) for name in part.kdims)
-            values = [part.dimension_values(dim, flat=False) for dim in part.vdims]
-            told = np.array(texts, dtype=object).reshape(values[0].shape)
-            part = part.clone((x, y, *values, told), vdims=[*part.vdims, TOLD])
+            coords = element.interface.coords  # ascending, as the values and the texts
+            x, y = (coords(element, name, ordered=True, edges=True) for name in element.kdims)
+            values = [element.dimension_values(dim, flat=False) for dim in element.vdims]
+            text_values = np.array(texts, dtype=object).reshape(values[0].shape)
+            element = element.clone(
+                (x, y, *values, text_values), vdims=[*element.vdims, HOVER_DIMENSION]
+            )
         else:
-            part = part.add_dimension(TOLD, 0, texts, vdim=True)
-        return part, [("", f"@{TOLD}")]
-    label = [("", part.label)] if part.label else []
-    shown = part.vdims if kind in MARKS else part.dimensions() if part.vdims else []
-    return part, label + [
-        (one.pprint_label, f"@{{{one.name}}}") for one in shown if one.name not in UNSAID
+            element = element.add_dimension(HOVER_DIMENSION, 0, texts, vdim=True)
+        return element, [("", f"@{HOVER_DIMENSION}")]
+    label = [("", element.label)] if element.label else []
+    dimensions = element.vdims if kind in MARKS else element.dimensions() if element.vdims else []
+    return element, label + [
+        (dimension.pprint_label, f"@{{{dimension.name}}}")
+        for dimension in dimensions
+        if dimension.name not in HIDDEN_DIMENSIONS
     ]
 
 
@@ -221,7 +227,7 @@ def _style(kind: str, style: dict) -> dict:
             "text_align": style.get("horizontalalignment", "center"),
             "text_baseline": "middle" if is_middle else "alphabetic",
         }
-    made = {name: style[name] for name in ("alpha", "cmap") if name in style}
+    bokeh_style = {name: style[name] for name in ("alpha", "cmap") if name in style}
     colour, edge = style.get("color"), style.get("edgecolor", style.get("edgecolors"))
     is_dimension = colour is not None and _colour(colour) is colour
     fill = colour if is_dimension else style.get("facecolor", colour)
@@ -230,23 +236,23 @@ def _style(kind: str, style: dict) -> dict:
         sides = {"": fill}
     for side, colour in sides.items():
         if isinstance(colour, str) and colour == "none":
-            made[f"{side}alpha"] = 0
+            bokeh_style[f"{side}alpha"] = 0
         elif colour is not None:
-            made[f"{side}color"] = _colour(colour)
+            bokeh_style[f"{side}color"] = _colour(colour)
     width = style.get("linewidth", style.get("linewidths"))
     if width is not None:
-        made["line_width"] = width * POINT
+        bokeh_style["line_width"] = width * POINT
     if "linestyle" in style:
         line, width = style["linestyle"], style.get("linewidth", 1)
-        made["line_dash"] = (
+        bokeh_style["line_dash"] = (
             DASHES[line]
             if isinstance(line, str)
-            else [round(part * width * POINT) for part in line[1]]
+            else [round(length * width * POINT) for length in line[1]]
         )
     if kind in {"Points", "Scatter"}:
-        made["size"] = style["s"] ** 0.5 * POINT if "s" in style else 6
-        made["marker"] = MARKERS.get(style.get("marker", "o"), "circle")
-    return made
+        bokeh_style["size"] = style["s"] ** 0.5 * POINT if "s" in style else 6
+        bokeh_style["marker"] = MARKERS.get(style.get("marker", "o"), "circle")
+    return bokeh_style
 
 
 def _colour(colour: object) -> object:
@@ -255,5 +261,5 @@ def _colour(colour: object) -> object:
 
     if not is_color_like(colour):
         return colour
-    made = to_hex(colour, keep_alpha=True)
-    return made[:7] if made.endswith("ff") else made
+    hexadecimal = to_hex(colour, keep_alpha=True)
+    return hexadecimal[:7] if hexadecimal.endswith("ff") else hexadecimal

@@ -10,7 +10,7 @@ from workbench.measures import MeasureError, mixture_table, spec_of
 from workbench.measures.selection import grouped
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
 from workbench.views.elements import INK, bare_panel, element, height_of, text_labels
-from workbench.views.picture import Picture, SideBySide, View, file_names, has
+from workbench.views.picture import Picture, RunsToDraw, View, file_names, has
 
 STEP = 3.7
 """Distance of columns of levels; an ellipse is 1.7 wide and 0.9 high."""
@@ -47,16 +47,16 @@ class Arrow(NamedTuple):
 class Drawing(NamedTuple):
     """Positions of the levels (ellipses, 1.7 wide and 0.9 high) and arrows in a picture of a network; y points up."""
 
-    places: dict[str, tuple[float, float]]  # name of a level → centre of its ellipse
+    positions: dict[str, tuple[float, float]]  # name of a level → centre of its ellipse
     rows: dict[str, str]  # name of a level → its number of rows, on two lines
     arrows: list[Arrow]
 
 
 def drawing_of(network: Network) -> Drawing:
     """Return the positions of a network's levels and of the arrows between them."""
-    places = _places(network)
+    positions = _positions(network)
     rows = {level.name: _rows_text(network, level) for level in network.levels}
-    return Drawing({name: places[name] for name in rows}, rows, _arrows(network, places))
+    return Drawing({name: positions[name] for name in rows}, rows, _arrows(network, positions))
 
 
 def network_view(network: Network, title: str = ""):
@@ -67,9 +67,9 @@ def network_view(network: Network, title: str = ""):
     of a level of point estimates is open; the arrow from the last level is the word. Returns an overlay of `Polygons`
     (ellipses, heads), `Path` (arrows) and `Labels`.
     """
-    places, rows, arrows = drawing_of(network)
-    row_texts = [(x, y - HALF_HEIGHT - BELOW, rows[name]) for name, (x, y) in places.items()]
-    x, y = np.concatenate([*(arrow.path for arrow in arrows), *map(_ellipse, places.values())]).T
+    positions, rows, arrows = drawing_of(network)
+    row_texts = [(x, y - HALF_HEIGHT - BELOW, rows[name]) for name, (x, y) in positions.items()]
+    x, y = np.concatenate([*(arrow.path for arrow in arrows), *map(_ellipse, positions.values())]).T
     lowest = min(y.min(), min(height for _, height, _ in row_texts))
     limits = (x.min() - 0.2, x.max() + 0.2), (lowest - 0.4, y.max() + 0.5)
     return bare_panel(
@@ -95,7 +95,7 @@ def network_view(network: Network, title: str = ""):
             *(
                 element(
                     "Polygons",
-                    [_ellipse(places[level.name])],
+                    [_ellipse(positions[level.name])],
                     label=level.name,
                     facecolor=FILLED[level.kind],
                     edgecolor=INK,
@@ -104,7 +104,10 @@ def network_view(network: Network, title: str = ""):
                 for level in network.levels
             ),
             text_labels(
-                [(*place, name) for name, place in places.items()], "levels", 8, weight="bold"
+                [(*position, name) for name, position in positions.items()],
+                "levels",
+                8,
+                weight="bold",
             ),
             text_labels(row_texts, "rows"),
             text_labels([(*arrow.middle, arrow.name) for arrow in arrows], "variables", 7),
@@ -116,9 +119,9 @@ def network_view(network: Network, title: str = ""):
     )
 
 
-def draw_networks(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_networks(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw each distinct network, with a table of tokens per level from the first run that has counts."""
-    of_networks = [run for run in shown.runs if has(run, "model.levels")]
+    of_networks = [run for run in selection.runs if has(run, "model.levels")]
     runs_by_network = grouped((spec_of(run).parts()[1] for run in of_networks), of_networks)
     for (network, runs), short in zip(
         runs_by_network.items(),
@@ -161,7 +164,7 @@ def _conditions(level: Level) -> dict[str, bool]:
     }
 
 
-def _places(network: Network) -> dict[str, tuple[float, float]]:
+def _positions(network: Network) -> dict[str, tuple[float, float]]:
     """Return the position of the document and of each level, which is to the right of all levels it depends on."""
     column = {DOCUMENT: 0}
     drawn_by = {level.draws: level.name for level in network.levels}
@@ -170,11 +173,11 @@ def _places(network: Network) -> dict[str, tuple[float, float]]:
         sources = [drawn_by.get(name, DOCUMENT) for name in _conditions(level)] or [DOCUMENT]
         column[level.name] = 1 + max(column[name] for name in sources)
         levels_by_column.setdefault(column[level.name], []).append(level.name)
-    places = {DOCUMENT: (0.0, 0.0)}
+    positions = {DOCUMENT: (0.0, 0.0)}
     for number, names in levels_by_column.items():
         for i, name in enumerate(names):
-            places[name] = (STEP * number - 1.0, RISE * ((len(names) - 1) / 2 - i))
-    return places
+            positions[name] = (STEP * number - 1.0, RISE * ((len(names) - 1) / 2 - i))
+    return positions
 
 
 def _ellipse(centre: tuple[float, float]) -> np.ndarray:
@@ -183,28 +186,30 @@ def _ellipse(centre: tuple[float, float]) -> np.ndarray:
     )
 
 
-def _arrows(network: Network, places: dict[str, tuple[float, float]]) -> list[Arrow]:
+def _arrows(network: Network, positions: dict[str, tuple[float, float]]) -> list[Arrow]:
     """Return an arrow from each variable to each level that depends on it, bent around levels between, and the word's arrow."""
     arrows = []
     drawn_by = {level.draws: level.name for level in network.levels}
     for level in network.levels:
         for name, chooses in _conditions(level).items():
-            source = places[drawn_by[name]] if name in drawn_by else places[DOCUMENT]
+            source = positions[drawn_by[name]] if name in drawn_by else positions[DOCUMENT]
             start = source[0] + (HALF_WIDTH if name in drawn_by else 0.12)
-            n_passed = int(np.ceil((places[level.name][0] - source[0]) / STEP - 0.01)) - 1
-            bend = 0.25 + 1.1 * n_passed if n_passed > 0 else 0.0
+            n_levels_between = (
+                int(np.ceil((positions[level.name][0] - source[0]) / STEP - 0.01)) - 1
+            )
+            bend = 0.25 + 1.1 * n_levels_between if n_levels_between > 0 else 0.0
             has_size = name != DOCUMENT and not network.is_open(name) and network.size(name) > 1
             text = f"{name} ({network.size(name):,})" if has_size else name
             arrows.append(
                 _arrow(
                     (start, source[1]),
-                    (places[level.name][0] - HALF_WIDTH, places[level.name][1]),
+                    (positions[level.name][0] - HALF_WIDTH, positions[level.name][1]),
                     bend,
                     text,
                     chooses,
                 )
             )
-    last = places[network.levels[-1].name]
+    last = positions[network.levels[-1].name]
     return [
         *arrows,
         _arrow(

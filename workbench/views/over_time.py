@@ -7,10 +7,10 @@ import xarray as xr
 
 from workbench.views.elements import COLOURS, RC, ROW, axis, element, height_of, panel, text_labels
 from workbench.views.picture import (
-    WHOSE,
-    OneOfEach,
+    RUN_COLUMNS,
     Picture,
-    SideBySide,
+    RunsOfLabels,
+    RunsToDraw,
     View,
     fitting_panels,
     rows_of,
@@ -30,7 +30,7 @@ def prevalence_view(run: xr.Dataset, title: str = ""):
     Years without tokens are blank; the title gives the share at the end of the colour scale.
     """
     shares, years = run["prevalence"].transpose("topic", "time").values, run["time"].values
-    order, names = rising(shares), names_of_topics(run, 3, 30)
+    order, names = order_by_mean_year(shares), names_of_topics(run, 3, 30)
     sorted_shares, most = shares[order], float(np.nanmax(shares))
     numbers = run["topic"].values[order].tolist()
     mesh = element(
@@ -47,8 +47,10 @@ def prevalence_view(run: xr.Dataset, title: str = ""):
         aspect="auto",
         show_grid=False,
         fig_inches=(3.4, 0.9 + max(ROW * len(order), 1.2)),
-        xticks=[(year, str(year)) for year in spaced(years)],
-        yticks=[(-place, names.get(number, str(number))) for place, number in enumerate(numbers)],
+        xticks=[(year, str(year)) for year in spaced_ticks(years)],
+        yticks=[
+            (-position, names.get(number, str(number))) for position, number in enumerate(numbers)
+        ],
         fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
 
@@ -60,47 +62,48 @@ def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None =
     """
     phi = run["phi_by_time"].isel(snapshot=-1).sel(topic=topic).transpose("time", "word").values
     years, x, y = run["time"].values, axis("time", "year"), axis("p", "p(word | topic)")
-    words = changing(phi)
+    words = changing_words(phi)
     top = top or 1.1 * float(phi[:, words].max())
-    ends = spread(phi[-1, words], 0.085 * top)
-    parts, margin = [], max(0.35 * float(np.ptp(years)), 1.0)
+    ends = spread_out_heights(phi[-1, words], 0.085 * top)
+    elements, margin = [], max(0.35 * float(np.ptp(years)), 1.0)
     for word, end, colour in zip(words, ends, COLOURS, strict=False):
         name = str(run["word"].values[word])
         curve = (years, phi[:, word])
-        parts.append(element("Curve", curve, x, y, color=colour, linewidth=1.2))
+        elements.append(element("Curve", curve, x, y, color=colour, linewidth=1.2))
         if len(years) == 1:
-            parts.append(element("Scatter", curve, x, y, color=colour, s=12))
-        parts.append(
+            elements.append(element("Scatter", curve, x, y, color=colour, s=12))
+        elements.append(
             text_labels(
                 [(years[-1] + 0.03 * margin, end, name)], "word", align="left", color=colour
             )
         )
     return panel(
-        parts,
+        elements,
         title=title,
         aspect="auto",
         fig_inches=PANEL,
         xlim=(years[0] - 0.05 * margin, years[-1] + margin),
         ylim=(0.0, top),
-        xticks=[(year, str(year)) for year in spaced(years)],
+        xticks=[(year, str(year)) for year in spaced_ticks(years)],
     )
 
 
-def rising(shares: np.ndarray) -> np.ndarray:
+def order_by_mean_year(shares: np.ndarray) -> np.ndarray:
     """Return the indices of topics, sorted by mean year with weights ``shares`` (topic, year)."""
-    filled = np.nan_to_num(shares)
+    filled_shares = np.nan_to_num(shares)
     return np.argsort(
-        filled @ np.arange(shares.shape[1]) / np.maximum(filled.sum(axis=1), 1e-300), kind="stable"
+        filled_shares @ np.arange(shares.shape[1]) / np.maximum(filled_shares.sum(axis=1), 1e-300),
+        kind="stable",
     )
 
 
-def changing(phi: np.ndarray, n: int = MOST_WORDS) -> np.ndarray:
+def changing_words(phi: np.ndarray, n: int = MOST_WORDS) -> np.ndarray:
     """Return the indices of the n words of phi (year, word) that change most, sorted by probability in the last year."""
     words = np.argsort(-np.ptp(phi, axis=0), kind="stable")[:n]
     return words[np.argsort(-phi[-1, words], kind="stable")]
 
 
-def spread(heights: np.ndarray, gap: float) -> np.ndarray:
+def spread_out_heights(heights: np.ndarray, gap: float) -> np.ndarray:
     """Return the heights of texts, highest first, moved up where they are less than ``gap`` apart."""
     spread_heights = heights.astype(float)
     for index in range(len(spread_heights) - 2, -1, -1):
@@ -111,22 +114,24 @@ def spread(heights: np.ndarray, gap: float) -> np.ndarray:
 def moving_topics(run: xr.Dataset, n: int = MOST_TOPICS) -> list[int]:
     """Return the numbers of the n topics whose words change most between first and last year, weighted by tokens."""
     phi = run["phi_by_time"].isel(snapshot=-1).transpose("time", "topic", "word").values
-    moved = np.abs(phi[-1] - phi[0]).sum(axis=1) * run["n_kw"].isel(snapshot=-1).sum("word").values
-    return run["topic"].values[np.argsort(-moved, kind="stable")[:n]].tolist()
+    movements = (
+        np.abs(phi[-1] - phi[0]).sum(axis=1) * run["n_kw"].isel(snapshot=-1).sum("word").values
+    )
+    return run["topic"].values[np.argsort(-movements, kind="stable")[:n]].tolist()
 
 
-def spaced(years: np.ndarray, most: int = 5) -> list[int]:
+def spaced_ticks(years: np.ndarray, most: int = 5) -> list[int]:
     """Return at most ``most`` evenly spaced years for axis ticks, the first included."""
     return years[:: max(-(-len(years) // most), 1)].tolist()
 
 
-def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_prevalence(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw topic shares by year for one run per label whose topics change over time."""
-    parts = OneOfEach(shown.first("prevalence", "phi"))
-    for label, run in parts.runs.items():
+    collection = RunsOfLabels(selection.first("prevalence", "phi"))
+    for label, run in collection.runs.items():
         rows = run["prevalence"].to_dataframe().reset_index()[list(SHARES)]
-        parts.add(label, rows, [prevalence_view(run, label)])
-    yield from parts.pictures(
+        collection.add(label, rows, [prevalence_view(run, label)])
+    yield from collection.pictures(
         view,
         "Share of each topic in the tokens of a year, for the last draw of the topics. Topics are sorted by their mean year: "
         "falling ones on top, rising ones below. Years without a token are blank. One run of each label.",
@@ -134,22 +139,24 @@ def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
     )
 
 
-def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_words_by_year(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the topics whose words change most, a panel per topic, for one run per label."""
-    runs = shown.first("phi_by_time")
-    chosen = {(label, topic): run for label, run in runs.items() for topic in moving_topics(run)}
-    drawn, left_out = fitting_panels(chosen, "topics")
+    runs = selection.first("phi_by_time")
+    runs_of_topics = {
+        (label, topic): run for label, run in runs.items() for topic in moving_topics(run)
+    }
+    first_topics, left_out = fitting_panels(runs_of_topics, "topics")
     top = 1.1 * max(
         float(run["phi_by_time"].isel(snapshot=-1).sel(topic=topic).max())
-        for (_, topic), run in drawn.items()
+        for (_, topic), run in first_topics.items()
     )
     rows, panels = [], []
-    for (label, topic), run in chosen.items():
+    for (label, topic), run in runs_of_topics.items():
         phi = run["phi_by_time"].isel(snapshot=-1).sel(topic=topic)
-        words = changing(phi.transpose("time", "word").values)
+        words = changing_words(phi.transpose("time", "word").values)
         table = phi.isel(word=words).transpose("word", "time").to_dataframe().reset_index()
         rows += rows_of(label, run, table[list(WORDS)])
-        if (label, topic) in drawn:
+        if (label, topic) in first_topics:
             title = names_of_topics(run, 3, 28)[topic]
             panels.append(
                 words_view(run, topic, title if len(runs) == 1 else f"{label}: {title}", top)
@@ -159,7 +166,7 @@ def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
         "whose words change most from the first to the last year, weighted by their tokens. One run of each label."
         f"{left_out}",
         panels,
-        [*WHOSE, *WORDS],
+        [*RUN_COLUMNS, *WORDS],
         rows,
         legend=False,
         height=height_of(panels),

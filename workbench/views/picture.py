@@ -17,7 +17,7 @@ from workbench.measures.selection import grouped, has_course
 from workbench.runs.afterwards.heldout_by_document import Pooled, Scored
 from workbench.views.elements import PAGE, Look, height_of, looks
 
-WHOSE = ("label", "run", "seed")
+RUN_COLUMNS = ("label", "run", "seed")
 SAME = ("iteration", "updates", "elapsed", "cpu_time")
 BANDS = " Lines are means over the runs of a label, bands ± one standard error."
 MOST_PANELS = 12
@@ -96,7 +96,7 @@ class View(NamedTuple):
     name: str
     title: str
     needs: tuple[str, ...]  # a run needs all names in one of these; see `has`
-    # (view, `SideBySide`, options) → pictures; empty if there is nothing to draw
+    # (view, `RunsToDraw`, options) → pictures; empty if there is nothing to draw
     draw: Callable[..., Iterable[Picture]]
     on_page: bool = False  # whether the Topics page offers it
     # controls on the Topics page and in notebooks
@@ -111,24 +111,24 @@ class View(NamedTuple):
             return False
         return any(all(has(run, name) for name in names.split()) for names in self.needs)
 
-    def picture(self, *parts, **more) -> Picture:
+    def picture(self, *arguments, **options) -> Picture:
         """Return a `Picture` with the name and title of this view; the other arguments are its further fields."""
-        return Picture(self.name, self.title, *parts, **more)
+        return Picture(self.name, self.title, *arguments, **options)
 
-    def pictures(self, shown: SideBySide, **options) -> list[Picture]:
+    def pictures(self, selection: RunsToDraw, **options) -> list[Picture]:
         """Return the pictures that this view draws of the runs; [] if no run has the variables it needs."""
-        shown, left_out = shown.with_courses() if self.course else (shown, "")
-        if not any(map(self.fits, shown.runs)):
+        selection, left_out = selection.with_courses() if self.course else (selection, "")
+        if not any(map(self.fits, selection.runs)):
             return []
-        drawn = [
+        result = [
             replace(picture, caption=picture.caption + left_out)
-            for picture in self.draw(self, shown, **options)
+            for picture in self.draw(self, selection, **options)
         ]
-        return list(map(on_a_page, drawn)) if shown.columns == 1 else drawn
+        return list(map(on_a_page, result)) if selection.columns == 1 else result
 
 
 @dataclass(frozen=True)
-class SideBySide:
+class RunsToDraw:
     """Runs to be drawn together, with the corpora, held-out scores and pooled chains that views may use."""
 
     runs: list[xr.Dataset]
@@ -151,7 +151,7 @@ class SideBySide:
         """Return the caption's sentence on error bands if any label has several runs, else ""."""
         return BANDS if len(set(self.labels)) < len(self.labels) else ""
 
-    def with_courses(self) -> tuple[SideBySide, str]:
+    def with_courses(self) -> tuple[RunsToDraw, str]:
         """Return a copy without imported runs, which have no iterations, and a sentence that names those runs."""
         others = [
             label for label, run in zip(self.labels, self.runs, strict=True) if not has_course(run)
@@ -188,7 +188,7 @@ class SideBySide:
             quantities = (quantity(run, name) for name in (*SAME, *names))
             columns = [[] if values is None else values.values.tolist() for values in quantities]
             rows += rows_of(label, run, zip_longest(*columns, fillvalue=""))
-        return [*WHOSE, *SAME, *names], rows
+        return [*RUN_COLUMNS, *SAME, *names], rows
 
 
 def has(run: xr.Dataset, name: str) -> bool:
@@ -207,19 +207,19 @@ def rows_of(label: str, run: xr.Dataset, table: Any) -> list[list]:
     return [[*prefix, *row] for row in rows]
 
 
-def fitting_panels(entries: dict, what: str = "labels") -> tuple[dict, str]:
+def fitting_panels(entries: dict, noun: str = "labels") -> tuple[dict, str]:
     """Return the first entries, as many as a figure may have panels, and a sentence on the number of the others."""
     hidden = len(entries) - MOST_PANELS
-    drawn = dict(list(entries.items())[:MOST_PANELS])
-    return drawn, f" {hidden} further {what} are in the table only." if hidden > 0 else ""
+    first_entries = dict(list(entries.items())[:MOST_PANELS])
+    return first_entries, f" {hidden} further {noun} are in the table only." if hidden > 0 else ""
 
 
-class OneOfEach:
+class RunsOfLabels:
     """The parts of a picture of one run of each label: rows of its table, panels, and the panels' hover texts."""
 
     def __init__(self, runs: Mapping[str, xr.Dataset]):
         self.runs, self.rows, self.panels, self.hover = runs, [], [], {}
-        self.drawn, self.left_out = fitting_panels(runs)
+        self.drawn_runs, self.left_out_text = fitting_panels(runs)
 
     def add(
         self,
@@ -230,7 +230,7 @@ class OneOfEach:
     ) -> None:
         """Add the rows of a label's run to the table and, if the label is drawn, its panels with their hover texts."""
         self.rows += rows_of(label, self.runs[label], table)
-        if label in self.drawn:
+        if label in self.drawn_runs:
             self.panels += panels
             for kind, texts in (hover or {}).items():
                 self.hover.setdefault(kind, []).extend(texts)
@@ -239,9 +239,9 @@ class OneOfEach:
         """Yield the picture, if anything is drawn; a sentence on labels that are not drawn ends its caption."""
         if self.panels:
             yield view.picture(
-                caption + self.left_out,
+                caption + self.left_out_text,
                 self.panels,
-                [*WHOSE, *header],
+                [*RUN_COLUMNS, *header],
                 self.rows,
                 legend=False,
                 height=height_of(self.panels),
@@ -250,7 +250,7 @@ class OneOfEach:
             )
 
 
-def numbered(picture: Picture, number: int, label: str) -> Picture:
+def numbered_picture(picture: Picture, number: int, label: str) -> Picture:
     """Return the picture of one run among several of its view, named by a number and titled by its label."""
     return replace(picture, name=f"{picture.name}-{number}", title=f"{picture.title}: {label}")
 

@@ -29,7 +29,7 @@ from workbench.views.elements import (
     SHORT,
     TOPIC,
     axis,
-    coloured,
+    coloured_outlines,
     dimension,
     element,
     looks,
@@ -38,10 +38,10 @@ from workbench.views.elements import (
     topic_colours,
 )
 from workbench.views.picture import (
-    WHOSE,
+    RUN_COLUMNS,
     Menu,
     Picture,
-    SideBySide,
+    RunsToDraw,
     View,
     fitting_panels,
     rows_of,
@@ -79,8 +79,8 @@ def objectives_of(runs: Runs) -> list[str]:
 
 def concentrations_of(runs: Runs) -> list[str]:
     """Return the names of scalar hyperparameters that any run learns."""
-    learnt = {name for run in each_run(runs) for name in learnt_by(run)}
-    return [name for name in CONCENTRATIONS if name in learnt]
+    learnt_names = {name for run in each_run(runs) for name in learnt_by(run)}
+    return [name for name in CONCENTRATIONS if name in learnt_names]
 
 
 def number_curves(runs: Runs, name: str, against: str = "iteration"):
@@ -122,11 +122,11 @@ def bound_curves(runs: Runs, against: str = "iteration"):
     """
     runs = each_run(runs)
     labels = labels_of(runs)
-    collapsed = {
+    collapsed_labels = {
         label for run, label in zip(runs, labels, strict=True) if bound_of(run) == "collapsed_bound"
     }
     curves = [
-        curve._replace(label=curve.label + ", collapsed bound" * (curve.group in collapsed))
+        curve._replace(label=curve.label + ", collapsed bound" * (curve.group in collapsed_labels))
         for curve in mean_curves(runs, "bound_per_token", against)
     ]
     return overlay(curves, "bound_per_token", against, looks(labels))
@@ -144,7 +144,7 @@ def move_curve(run: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
         dimension("bound_per_token"),
         quantity(run, "bound_per_token"),
     )
-    drawn = [
+    elements = [
         element(
             "Curve",
             (run["iteration"].values, bound.values),
@@ -167,7 +167,7 @@ def move_curve(run: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
             for move in moves(run)
             if kind == (f"{move.kind}, kept" if move.accepted else "undone")
         ]
-        drawn.append(
+        elements.append(
             element(
                 "Scatter",
                 (iterations, bound.sel(iteration=iterations).values),
@@ -182,7 +182,7 @@ def move_curve(run: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
                 show_grid=True,
             )
         )
-    return panel(drawn, title=title, padding=0.04)
+    return panel(elements, title=title, padding=0.04)
 
 
 def topic_size_curves(
@@ -224,18 +224,18 @@ def _meanings(names: Iterable[str]) -> str:
     )
 
 
-def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_bounds(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw bounds against iterations and against seconds; per token if runs have topics."""
     names = [
-        name for name in ("bound", "collapsed_bound") if any(name in run for run in shown.runs)
+        name for name in ("bound", "collapsed_bound") if any(name in run for run in selection.runs)
     ]
-    collapsed = (
+    collapsed_note = (
         " For engines with both bounds the collapsed one is drawn, which is comparable with other collapsed engines; the "
         "legend names it."
-        if any(bound_of(run) == "collapsed_bound" for run in shown.runs)
+        if any(bound_of(run) == "collapsed_bound" for run in selection.runs)
         else ""
     )
-    of_tokens = any("n_k" in run for run in shown.runs)
+    of_tokens = any("n_k" in run for run in selection.runs)
     per_token, curves = (
         (" divided by the number of training tokens", bound_curves)
         if of_tokens
@@ -243,38 +243,38 @@ def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
     )
     yield view.picture(
         f"Bounds{per_token}, against iterations and against seconds of inference, for engines with a bound."
-        f"{collapsed} {_meanings(names)}{shown.bands}",
-        [curves(shown.runs, against=clock) for clock in ("iteration", "elapsed")],
-        *shown.records(*names, *(["bound_per_token"] if of_tokens else [])),
+        f"{collapsed_note} {_meanings(names)}{selection.bands}",
+        [curves(selection.runs, against=clock) for clock in ("iteration", "elapsed")],
+        *selection.records(*names, *(["bound_per_token"] if of_tokens else [])),
     )
 
 
 def _numbers(
-    view: View, shown: SideBySide, names: Iterable[str], caption: str, curves=number_curves
+    view: View, selection: RunsToDraw, names: Iterable[str], caption: str, curves=number_curves
 ) -> Picture:
     """Return a picture with a panel for each of the recorded quantities ``names``."""
     return view.picture(
-        f"{caption}{shown.bands}",
-        [curves(shown.runs, name) for name in names],
-        *shown.records(*names),
+        f"{caption}{selection.bands}",
+        [curves(selection.runs, name) for name in names],
+        *selection.records(*names),
     )
 
 
-def draw_objectives(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_objectives(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the log joint and the objective of the runs over iterations."""
-    names = [name for name in objectives_of(shown.runs) if name != "bound"]
+    names = [name for name in objectives_of(selection.runs) if name != "bound"]
     yield _numbers(
         view,
-        shown,
+        selection,
         names,
         f"Objectives of the samplers, a panel for each quantity; panels are not comparable. {_meanings(names)}",
     )
 
 
-def draw_topic_numbers(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_topic_numbers(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the number of topics by each definition under which any run's number changes."""
     changing = [
-        name for name in TOPIC_NUMBERS if any(_changes(run, name) for run in shown.runs)
+        name for name in TOPIC_NUMBERS if any(_changes(run, name) for run in selection.runs)
     ] or TOPIC_NUMBERS[:1]
     meanings = [VARIABLES[name].meaning for name in changing]
     definitions = (
@@ -285,7 +285,7 @@ def draw_topic_numbers(view: View, shown: SideBySide) -> Iterator[Picture]:
     constant = [VARIABLES[name].meaning for name in TOPIC_NUMBERS if name not in changing]
     yield _numbers(
         view,
-        shown,
+        selection,
         changing,
         f"Number of topics over the iterations, {definitions}: {'; '.join(meanings)}."
         + (f" Constant, and not drawn: {'; '.join(constant)}." if constant else ""),
@@ -298,12 +298,12 @@ def _changes(run: xr.Dataset, name: str) -> bool:
     return values is not None and len(np.unique(values.values)) > 1
 
 
-def draw_concentrations(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_concentrations(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the learnt scalar hyperparameters against iterations, for runs that learn them."""
-    if names := concentrations_of(shown.runs):
+    if names := concentrations_of(selection.runs):
         yield _numbers(
             view,
-            shown,
+            selection,
             names,
             "Learnt hyperparameters over the iterations: the posterior mean, the maximum, or the sample. "
             f"{capital('; '.join(f'{SHORT[name]}: {VARIABLES[name].meaning}' for name in names))}.",
@@ -311,11 +311,11 @@ def draw_concentrations(view: View, shown: SideBySide) -> Iterator[Picture]:
         )
 
 
-def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_moves(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the bound with the splits and merges that were tried, one panel per label that has any."""
     runs_by_label = {
         label: runs_with_moves
-        for label, members in shown.by_label().items()
+        for label, members in selection.by_label().items()
         if (runs_with_moves := [run for run in members if moves(run)])
     }
     panels, left_out = fitting_panels(runs_by_label)
@@ -331,13 +331,13 @@ def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
             "triangles up are kept splits, triangles down kept merges, crosses undone moves."
             f"{left_out}",
             [
-                move_curve(members[0], shown.looks[label].colour, label)
+                move_curve(members[0], selection.looks[label].colour, label)
                 for label, members in panels.items()
             ],
-            [*WHOSE, "iteration", "move", "from", "to", "gain", "kept"],
+            [*RUN_COLUMNS, "iteration", "move", "from", "to", "gain", "kept"],
             rows,
             legend=False,
-            runs=[run for label in runs_by_label for run in shown.by_label()[label]],
+            runs=[run for label in runs_by_label for run in selection.by_label()[label]],
         )
 
 
@@ -348,30 +348,30 @@ def size_controls(run: xr.Dataset | None = None, first: str = "tokens") -> tuple
 
 def draw_topic_sizes(
     view: View,
-    shown: SideBySide,
+    selection: RunsToDraw,
     kind: str = "tokens",
     labels: Mapping[int, str] | None = None,
 ) -> Iterator[Picture]:
     """Draw the sizes of the topics; of a single run as shares in the colours of topics for ``kind`` "stacked" or "lines"."""
-    if kind != "tokens" and len(shown.runs) == 1:
-        run = shown.runs[0]
+    if kind != "tokens" and len(selection.runs) == 1:
+        run = selection.runs[0]
         order = "the finally largest topic at the bottom" if kind == "stacked" else "a line each"
         shares = topic_shares_view(run, topic_colours(run), labels, kind == "stacked")
         caption = f"Shares of the training tokens over the iterations, {order}; one run."
         yield view.picture(caption, [shares], legend=False, height=2.9)
         return
-    which = (
+    runs_text = (
         "one run of each label"
-        if len(shown.runs) > 1
-        else f"one run (seed {spec_of(shown.runs[0]).seed})"
+        if len(selection.runs) > 1
+        else f"one run (seed {spec_of(selection.runs[0]).seed})"
     )
     yield _vectors(
         view.name,
         view.title,
-        shown,
+        selection,
         "n_k",
         "(Expected) training tokens of each topic over the iterations, a curve for each topic, the finally largest darkest; "
-        f"{which}.",
+        f"{runs_text}.",
     )
 
 
@@ -387,52 +387,52 @@ def topic_shares_view(
     ``labels`` are the names that people gave topics. Returns `Polygons` of stacked shares, or `Contours`, a line each, with
     the dimensions topic, name, last share and colour. Topics that never had a token are left out.
     """
-    n_k, x, drawn = run["n_k"].values, run["iteration"].values, []
+    n_k, x, outlines = run["n_k"].values, run["iteration"].values, []
     shares = n_k / np.maximum(n_k.sum(axis=1, keepdims=True), 1e-300)
-    below = np.zeros(len(x))
+    lower = np.zeros(len(x))
     for k in np.argsort(-n_k[-1], kind="stable"):
         if not (n_k[:, k] >= 0.5).any():
             continue
-        topic, top = int(run["topic"].values[k]), shares[:, k] + below * stacked
+        topic, top = int(run["topic"].values[k]), shares[:, k] + lower * stacked
         last = f"{100 * shares[-1, k]:.1f} %"
         name = f"topic {topic}: {labels[topic]}" if topic in (labels or {}) else f"topic {topic}"
-        sides = (np.append(x, x[::-1]), np.append(top, below[::-1])) if stacked else (x, top)
-        about = {TOPIC: topic, "name": name, "last": last, "colour": colour(topic)}
-        drawn.append({"x": sides[0], "y": sides[1], **about})
-        below = top
+        sides = (np.append(x, x[::-1]), np.append(top, lower[::-1])) if stacked else (x, top)
+        hover = {TOPIC: topic, "name": name, "last": last, "colour": colour(topic)}
+        outlines.append({"x": sides[0], "y": sides[1], **hover})
+        lower = top
     look = {"linewidth": 0.3, "edgecolor": INK} if stacked else {"linewidth": 1.3}
     dims = [axis(TOPIC, "topic"), axis("name", "name"), axis("last", "last share")]
-    places = [axis("x", "iteration"), axis("y", "share of the tokens")]
+    axes = [axis("x", "iteration"), axis("y", "share of the tokens")]
     kind = "Polygons" if stacked else "Contours"
     return panel(
-        [coloured(kind, drawn, places, dims, show_grid=True, **look)],
+        [coloured_outlines(kind, outlines, axes, dims, show_grid=True, **look)],
         title=title,
         padding=0,
         aspect=2.4,
     )
 
 
-def draw_alphas(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_alphas(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     yield _vectors(
         view.name,
         view.title,
-        shown,
+        selection,
         "alpha",
         "The learnt prior alpha of each topic in a document over the iterations, a curve for each topic, the finally largest "
         "darkest; one run of each label.",
     )
 
 
-def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str) -> Picture:
+def _vectors(name: str, title: str, selection: RunsToDraw, variable: str, caption: str) -> Picture:
     """Return a picture of a recorded vector, with one panel for the first run of each label."""
-    first = shown.first(which)
+    first = selection.first(variable)
     panels, left_out = fitting_panels(first)
-    dim = next(iter(first.values()))[which].dims[1]
+    dim = next(iter(first.values()))[variable].dims[1]
     rows = [
         row
         for label, run in first.items()
         for row in rows_of(
-            label, run, run[which].to_dataframe().reset_index()[["iteration", dim, which]]
+            label, run, run[variable].to_dataframe().reset_index()[["iteration", dim, variable]]
         )
     ]
     return Picture(
@@ -440,17 +440,17 @@ def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str)
         title,
         f"{caption}{left_out}",
         [
-            topic_size_curves(run, shown.looks[label].colour, label, which)
+            topic_size_curves(run, selection.looks[label].colour, label, variable)
             for label, run in panels.items()
         ],
-        [*WHOSE, "iteration", dim, which],
+        [*RUN_COLUMNS, "iteration", dim, variable],
         rows,
         legend=False,
         runs=list(first.values()),
     )
 
 
-def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_recorded(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw all recorded quantities that no other view shows: a panel per scalar, a picture per vector.
 
     Numbers recorded at a single iteration, as in a run that continues a stream, have no panel.
@@ -458,7 +458,7 @@ def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
     numbers, vectors = (
         {
             name: values.attrs.get("long_name", name)
-            for run in shown.runs
+            for run in selection.runs
             for name, values in run.data_vars.items()
             if values.dims[:1] == ("iteration",)
             and values.ndim == ndim
@@ -469,12 +469,12 @@ def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
         for ndim in (1, 2)
     )
     if numbers:
-        yield _numbers(view, shown, numbers, f"{capital('; '.join(numbers.values()))}.")
+        yield _numbers(view, selection, numbers, f"{capital('; '.join(numbers.values()))}.")
     for name, meaning in vectors.items():
         yield _vectors(
             f"{view.name}-{name}",
             capital(name.replace("_", " ")),
-            shown,
+            selection,
             name,
             f"{capital(meaning)}, over the iterations, the finally largest darkest; one run of each label.",
         )

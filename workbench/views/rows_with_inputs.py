@@ -14,13 +14,13 @@ import xarray as xr
 
 from workbench.measures.rows import Places, places_of, shares_of
 from workbench.views.elements import GREY, RC, Look, axis, band, bare_panel, element, panel
-from workbench.views.over_time import changing, spaced
+from workbench.views.over_time import changing_words, spaced_ticks
 from workbench.views.picture import (
-    WHOSE,
+    RUN_COLUMNS,
     Menu,
-    OneOfEach,
     Picture,
-    SideBySide,
+    RunsOfLabels,
+    RunsToDraw,
     Slider,
     View,
     menu_of,
@@ -74,21 +74,21 @@ def word_map_view(
         if not shape.polygons and not np.isfinite(value)
     ]
     look = {"cmap": SHADES, "edgecolor": GREY, "linewidth": LINE}
-    parts = [element("Path", lines, color=GREY, linewidth=LINE)] if lines else []
+    elements = [element("Path", lines, color=GREY, linewidth=LINE)] if lines else []
     if areas:
-        parts.append(element("Polygons", areas, ["x", "y"], "p", clim=(0.0, most), **look))
+        elements.append(element("Polygons", areas, ["x", "y"], "p", clim=(0.0, most), **look))
     if points:
-        parts.append(
+        elements.append(
             element("Points", points, ["x", "y"], "p", color="p", clim=(0.0, most), s=DOT, **look)
         )
     if blank:
-        parts.append(
+        elements.append(
             element(
                 "Points", blank, ["x", "y"], color="none", edgecolor=GREY, linewidth=LINE, s=DOT
             )
         )
     return bare_panel(
-        parts,
+        elements,
         MAP_PANEL,
         *_limits(lines, [shape.point for shape in shapes]),
         title=title,
@@ -100,8 +100,8 @@ def _limits(
     lines: list[np.ndarray], points: list[tuple[float, float]]
 ) -> list[tuple[float, float]]:
     """Return (low, high) of x and of y, with a margin."""
-    drawn = np.vstack([*lines, np.array(points)])
-    low, high = drawn.min(axis=0), drawn.max(axis=0)
+    corners = np.vstack([*lines, np.array(points)])
+    low, high = corners.min(axis=0), corners.max(axis=0)
     margin = 0.03 * max(float((high - low).max()), 1e-3)
     return [(a - margin, b + margin) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
 
@@ -115,20 +115,23 @@ def shapes_of(places: Places) -> tuple[list[Shape], list[np.ndarray]]:
     codes, states = states_of(places.names, places.longitude, places.latitude), us_states()
     corners = np.vstack([ring for state in states.values() for ring in state.polygons])
     points = np.column_stack([places.longitude, places.latitude])
-    within = (points >= corners.min(axis=0)) & (points <= corners.max(axis=0))
-    if within.all() or any(codes):
+    is_in_states = (points >= corners.min(axis=0)) & (points <= corners.max(axis=0))
+    if is_in_states.all() or any(codes):
         x, y = albers(places.longitude, places.latitude)
-        drawn = {
+        rings_of_states = {
             code: tuple(np.column_stack(albers(*ring.T)) for ring in state.polygons)
             for code, state in states.items()
         }
-        outlines = [ring for code, rings in drawn.items() if code not in codes for ring in rings]
+        outlines = [
+            ring for code, rings in rings_of_states.items() if code not in codes for ring in rings
+        ]
     else:
         x = places.longitude * np.cos(np.radians(places.latitude.mean()))
-        y, drawn, outlines = places.latitude, {}, []
+        y, rings_of_states, outlines = places.latitude, {}, []
     points = zip(x.tolist(), y.tolist(), strict=True)
     return [
-        Shape(drawn.get(code, ()), point) for code, point in zip(codes, points, strict=True)
+        Shape(rings_of_states.get(code, ()), point)
+        for code, point in zip(codes, points, strict=True)
     ], outlines
 
 
@@ -153,7 +156,7 @@ def words_of(run: xr.Dataset) -> list[str]:
 
 
 def draw_word_map(
-    view: View, shown: SideBySide, word: str | None = None, time: float | None = None
+    view: View, selection: RunsToDraw, word: str | None = None, time: float | None = None
 ) -> Iterator[Picture]:
     """Draw maps of inferred and observed word probabilities for one run per label, if documents have coordinates.
 
@@ -161,7 +164,7 @@ def draw_word_map(
     """
     runs = {
         label: run
-        for label, run in shown.first("probability", "inputs").items()
+        for label, run in selection.first("probability", "inputs").items()
         if places_of(run).latitude is not None
     }
     if not runs:
@@ -169,14 +172,14 @@ def draw_word_map(
     first = next(iter(runs.values()))
     word = word if word in first["word"].values else words_of(first)[0]
     runs = {label: run for label, run in runs.items() if word in run["word"].values}
-    parts, shares_text = OneOfEach(runs), ""
+    collection, shares_text = RunsOfLabels(runs), ""
     for label, run in runs.items():
         source = label if len(runs) > 1 or len(label) < 20 else "inferred"
-        table, panels, hover = _maps_of_run(run, word, time, shown, source)
-        parts.add(label, table, panels, hover)
+        table, panels, hover = _maps_of_run(run, word, time, selection, source)
+        collection.add(label, table, panels, hover)
         if len(panels) > 1:
             shares_text = "next to its share of the tokens counted there, including held-out ones, "
-    yield from parts.pictures(
+    yield from collection.pictures(
         view,
         f"Probability of “{word}” in the rows of one time, mean over iterations after burn-in, {shares_text}on one scale over "
         "all times: full colour is the largest probability of any row, and anything above. In the map of counts, places "
@@ -186,10 +189,10 @@ def draw_word_map(
     )
 
 
-def _numbers(run: xr.Dataset, word: str, shown: SideBySide) -> np.ndarray:
+def _numbers(run: xr.Dataset, word: str, selection: RunsToDraw) -> np.ndarray:
     """Return a word's probability, its standard deviation and its counted share, by row (3, document); NaN if unknown."""
     word_id = int(np.flatnonzero(run["word"].values == word)[0])
-    numbers, corpora = np.full((3, run.sizes["document"]), np.nan), shown.corpora_of(run)
+    numbers, corpora = np.full((3, run.sizes["document"]), np.nan), selection.corpora_of(run)
     numbers[0] = run["probability"].values[:, word_id]
     if "probability_deviation" in run:
         numbers[1] = run["probability_deviation"].values[:, word_id]
@@ -199,10 +202,10 @@ def _numbers(run: xr.Dataset, word: str, shown: SideBySide) -> np.ndarray:
 
 
 def _maps_of_run(
-    run: xr.Dataset, word: str, time: float | None, shown: SideBySide, source: str
+    run: xr.Dataset, word: str, time: float | None, selection: RunsToDraw, source: str
 ) -> tuple[list[list], list, dict[str, list[list[str]]]]:
     """Return the table of a word's probabilities, its maps (of counts, if any, and probabilities), and hover texts."""
-    places, numbers = places_of(run), _numbers(run, word, shown)
+    places, numbers = places_of(run), _numbers(run, word, selection)
     shapes, outlines = shapes_of(places)
     times = np.zeros(run.sizes["document"]) if places.time is None else places.time
     year = float(times.max() if time is None else times[np.argmin(np.abs(times - time))])
@@ -226,16 +229,16 @@ def _maps_of_run(
             place,
             "" if places.time is None else year,
             word,
-            *(value if np.isfinite(value) else "" for value in own),
+            *(value if np.isfinite(value) else "" for value in place_numbers),
         ]
-        for place, own in zip(places.names, place_values.T.tolist(), strict=True)
-        if np.isfinite(own[0])
+        for place, place_numbers in zip(places.names, place_values.T.tolist(), strict=True)
+        if np.isfinite(place_numbers[0])
     ]
     hover: dict[str, list[list[str]]] = {"Polygons": [], "Points": []}
     for values, _ in maps:
-        known = [place for place, value in enumerate(values) if np.isfinite(value)]
-        of_areas = [texts[place] for place in known for _ in shapes[place].polygons]
-        of_points = [texts[place] for place in known if not shapes[place].polygons]
+        known_places = [place for place, value in enumerate(values) if np.isfinite(value)]
+        of_areas = [texts[place] for place in known_places for _ in shapes[place].polygons]
+        of_points = [texts[place] for place in known_places if not shapes[place].polygons]
         hover["Polygons"] += [of_areas] * bool(of_areas)
         hover["Points"] += [of_points] * bool(of_points)
     return table, panels, hover
@@ -323,19 +326,19 @@ def word_by_time_view(
     Each of ``courses`` (4, row) has in the order of time the times, the probability, its deviation and the counted share.
     """
     x, y = axis("time", time), axis("p", "p(word | row)")
-    parts, (times, *_, shares) = [], next(iter(courses.values()))
+    elements, (times, *_, shares) = [], next(iter(courses.values()))
     for label, (own_times, probability, deviation, _) in courses.items():
         colour, line, *_ = colours[label]
         if np.any(deviation > 0):
             edges = (own_times, np.maximum(probability - deviation, 0.0), probability + deviation)
-            parts.append(band(edges, x, y, colour))
+            elements.append(band(edges, x, y, colour))
         curve = (own_times, probability)
-        parts.append(
+        elements.append(
             element("Curve", curve, x, y, label=label, color=colour, linestyle=line, linewidth=1.2)
         )
     has_share = np.isfinite(shares)
     if has_share.any():
-        parts.append(
+        elements.append(
             element(
                 "Scatter",
                 (times[has_share], shares[has_share]),
@@ -348,12 +351,12 @@ def word_by_time_view(
         )
     margin = 0.03 * max(float(np.ptp(times)), 1.0)
     return panel(
-        parts,
+        elements,
         title=title,
         aspect="auto",
         fig_inches=COURSE_PANEL,
         xlim=(times[0] - margin, times[-1] + margin),
-        xticks=[(year, f"{year:g}") for year in spaced(times, 4)],
+        xticks=[(year, f"{year:g}") for year in spaced_ticks(times, 4)],
         fig_rcparams=RC,
     )
 
@@ -361,11 +364,13 @@ def word_by_time_view(
 place_controls = menu_of("place", "Place", lambda run: places_of(run).names)
 
 
-def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -> Iterator[Picture]:
+def draw_rows_by_year(
+    view: View, selection: RunsToDraw, place: str | None = None
+) -> Iterator[Picture]:
     """Draw word probabilities over time at one place (default: the first) for one run per label."""
     runs = {
         label: run
-        for label, run in shown.first("probability", "inputs").items()
+        for label, run in selection.first("probability", "inputs").items()
         if places_of(run).time is not None
     }
     courses, rows, words, place = {}, [], [], place and str(place)
@@ -376,20 +381,26 @@ def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -
         rows_of_place = rows_of_place[np.argsort(places.time[rows_of_place], kind="stable")]
         probability = run["probability"].values[rows_of_place]
         words = words or [
-            str(run["word"].values[word]) for word in changing(probability, MOST_PANELS_OF_WORDS)
+            str(run["word"].values[word])
+            for word in changing_words(probability, MOST_PANELS_OF_WORDS)
         ]
         for word in words:
             if word in run["word"].values:
-                numbers = _numbers(run, word, shown)[:, rows_of_place]
+                numbers = _numbers(run, word, selection)[:, rows_of_place]
                 course = np.vstack([places.time[rows_of_place], numbers])
                 courses.setdefault(word, {})[label] = course
                 rows += rows_of(
-                    label, run, [[place, year, word, *own] for year, *own in course.T.tolist()]
+                    label,
+                    run,
+                    [
+                        [place, year, word, *numbers_of_row]
+                        for year, *numbers_of_row in course.T.tolist()
+                    ],
                 )
     if not courses:
         return
     panels = [
-        word_by_time_view(probability, shown.looks, word, places.time_name)
+        word_by_time_view(probability, selection.looks, word, places.time_name)
         for word, probability in courses.items()
     ]
     in_place = f" in {place}" if len(places.names) > 1 else ""
@@ -398,7 +409,7 @@ def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -
         "after burn-in and, if known, ± one standard deviation of the draws. Dots: shares of the counted tokens, including "
         "held-out ones. One run of each label.",
         panels,
-        [*WHOSE, *COLUMNS],
+        [*RUN_COLUMNS, *COLUMNS],
         rows,
         legend=len(runs) > 1,
         height=COURSE_PANEL[1],

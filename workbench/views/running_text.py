@@ -11,10 +11,10 @@ from workbench.measures.rows import NextWords, next_words, sequences_of
 from workbench.views.elements import RC, bare_panel, element, text_labels
 from workbench.views.hidden_states import sequence_controls, sequence_named
 from workbench.views.picture import (
-    WHOSE,
+    RUN_COLUMNS,
     Menu,
     Picture,
-    SideBySide,
+    RunsToDraw,
     Slider,
     View,
     file_names,
@@ -38,24 +38,25 @@ MONOSPACED = RC | {"font.family": ["DejaVu Sans Mono"]}  # comes with matplotlib
 def lines_of(words: list[str], across: int) -> list[tuple[int, int, int]]:
     """Return (line, first column, last column) of each word that fits on `MOST_LINES` lines of ``across`` letters."""
     space = int(any(len(word) > 1 for word in words))
-    places, line, start = [], 0, 0
+    positions, line, start = [], 0, 0
     for word in words:
         if start and start + len(word) > across:
             line, start = line + 1, 0
         if line == MOST_LINES:
             break
-        places.append((line, start, min(start + len(word), across)))
+        positions.append((line, start, min(start + len(word), across)))
         start += len(word) + space
-    return places
+    return positions
 
 
 def text_view(predictions: NextWords, words: list[str], across: int, title: str = ""):
     """Draw running text as `Polygons` and `Labels`, coloured by probability; held-out words are framed."""
-    places = lines_of(words, across)
+    positions = lines_of(words, across)
     space = 0.5 * any(len(word) > 1 for word in words)
-    logs = np.log10(np.maximum(predictions.probability[: len(places)], 1e-300))
+    logs = np.log10(np.maximum(predictions.probability[: len(positions)], 1e-300))
     boxes = [
-        ((start - space, end + space), (-line - 0.45, -line + 0.45)) for line, start, end in places
+        ((start - space, end + space), (-line - 0.45, -line + 0.45))
+        for line, start, end in positions
     ]
     cells = [
         {"x": [a, b, b, a], "y": [c, c, d, d], "p": value}
@@ -64,7 +65,7 @@ def text_view(predictions: NextWords, words: list[str], across: int, title: str 
     low, high = (float(np.quantile(logs, level)) for level in (0.05, 0.95))
     labels = [
         ((start + end) / 2, -line - 0.03, word[: end - start])
-        for (line, start, end), word in zip(places, words, strict=False)
+        for (line, start, end), word in zip(positions, words, strict=False)
     ]
     look = {
         "cmap": SHADES,
@@ -72,7 +73,7 @@ def text_view(predictions: NextWords, words: list[str], across: int, title: str 
         "edgecolor": "none",
         "linewidth": 0,
     }
-    parts = [
+    elements = [
         element("Polygons", cells, ["x", "y"], "p", **look),
         text_labels(labels, "word", 6.2, color=LETTERS),
     ]
@@ -81,10 +82,10 @@ def text_view(predictions: NextWords, words: list[str], across: int, title: str 
         for ((a, b), (c, d)), is_held_out in zip(boxes, predictions.held_out, strict=False)
         if is_held_out
     ]
-    parts += [element("Path", frames, color=MARKED, linewidth=0.8)] if frames else []
-    n_lines = places[-1][0] + 1
+    elements += [element("Path", frames, color=MARKED, linewidth=0.8)] if frames else []
+    n_lines = positions[-1][0] + 1
     return bare_panel(
-        parts,
+        elements,
         (7.0, 0.35 + LINE * n_lines),
         (-1.0, across + 1.0),
         (-n_lines + 0.4, 0.6),
@@ -103,30 +104,30 @@ def text_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
 
 
 def draw_text(
-    view: View, shown: SideBySide, sequence: str | None = None, first: float = 0.0
+    view: View, selection: RunsToDraw, sequence: str | None = None, first: float = 0.0
 ) -> Iterator[Picture]:
     """Draw the words of one sequence for one run per label, if the corpus is available with one word per document."""
     runs = {}
     for variables in view.needs:
         runs |= {
             label: run
-            for label, run in shown.first(*variables.split()).items()
-            if _has_single_words(run, shown)
+            for label, run in selection.first(*variables.split()).items()
+            if _has_single_words(run, selection)
         }
     for (label, run), short in zip(runs.items(), file_names(runs), strict=True):
         name, documents = sequence_named(run, sequence)
         start = min(int(first), len(documents) - 1)
-        most = ACROSS[shown.columns] * MOST_LINES
-        predictions = next_words(run, name, shown.corpora_of(run), start, start + most)
+        most = ACROSS[selection.columns] * MOST_LINES
+        predictions = next_words(run, name, selection.corpora_of(run), start, start + most)
         if not len(predictions.words):
             continue
         vocabulary, positions = [str(word) for word in run["word"].values], run["position"].values
         words = [vocabulary[word] for word in predictions.words]
-        n = len(lines_of(words, ACROSS[shown.columns]))
+        n = len(lines_of(words, ACROSS[selection.columns]))
         texts = [
             _hover_text(*word_and_prediction, vocabulary)
             for word_and_prediction in zip(
-                words, *(part[:n] for part in predictions[3:]), strict=False
+                words, *(column[:n] for column in predictions[3:]), strict=False
             )
         ]
         rows = [
@@ -136,10 +137,10 @@ def draw_text(
                 word,
                 float(p),
                 int(held_out),
-                vocabulary[expected[0]],
+                vocabulary[expected_words[0]],
                 float(chances[0]),
             ]
-            for row, word, p, held_out, expected, chances in zip(
+            for row, word, p, held_out, expected_words, chances in zip(
                 predictions.rows[:n],
                 words,
                 predictions.probability,
@@ -153,7 +154,7 @@ def draw_text(
             text_view(
                 predictions,
                 words,
-                ACROSS[shown.columns],
+                ACROSS[selection.columns],
                 f"{label}, {name} from {positions[predictions.rows[0]]}",
             )
         ]
@@ -162,12 +163,12 @@ def draw_text(
             "draw (logarithmic, relative to the words shown). Framed words were held out. On a page, hover shows the most "
             "probable words.",
             panels,
-            [*WHOSE, *COLUMNS],
+            [*RUN_COLUMNS, *COLUMNS],
             rows_of(label, run, rows),
             legend=False,
             runs=[run],
             hover={"Polygons": [texts]},
-            height=0.35 + LINE * (lines_of(words, ACROSS[shown.columns])[-1][0] + 1),
+            height=0.35 + LINE * (lines_of(words, ACROSS[selection.columns])[-1][0] + 1),
         )
         yield (
             picture
@@ -176,17 +177,22 @@ def draw_text(
         )
 
 
-def _has_single_words(run: xr.Dataset, shown: SideBySide) -> bool:
+def _has_single_words(run: xr.Dataset, selection: RunsToDraw) -> bool:
     """Return whether the training corpus is available and has at most one word per document."""
-    train = shown.corpora.get(spec_of(run).train)
+    train = selection.corpora.get(spec_of(run).train)
     return train is not None and bool((train.document_tokens <= 1).all())
 
 
 def _hover_text(
-    word: str, probability: float, expected: np.ndarray, chances: np.ndarray, vocabulary: list[str]
+    word: str,
+    probability: float,
+    expected_words: np.ndarray,
+    chances: np.ndarray,
+    vocabulary: list[str],
 ) -> str:
     """Return the tooltip of a word: its probability, and the words that were most probable instead."""
     others = "\n".join(
-        f"{vocabulary[other]} {chance:.1%}" for other, chance in zip(expected, chances, strict=True)
+        f"{vocabulary[other]} {chance:.1%}"
+        for other, chance in zip(expected_words, chances, strict=True)
     )
     return f"{word}: {probability:.2%}\nexpected:\n{others}"

@@ -9,7 +9,7 @@ from workbench.measures import spec_of
 from workbench.models.stick_breaking.scores import log_bases
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.elements import GREY, RC, Look, axis, element, panel
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, rows_of
+from workbench.views.picture import RUN_COLUMNS, Picture, RunsToDraw, View, rows_of
 
 COLUMNS = ("sequence", "symbols", "gain_clipped", "gain_added")
 BASES = ("unseen clipped at 1e-8", "0.1 added to each count")
@@ -51,10 +51,10 @@ def gains_view(gains: dict[str, dict[str, float]], looks: dict[str, Look], title
         dict.fromkeys(name for sequence_gains in gains.values() for name in sequence_gains)
     )
     x, y = axis("sequence", "sequence"), axis("gain", "gain", "nats per symbol")
-    width, parts = 0.8 / len(gains), []
-    for place, (label, sequence_gains) in enumerate(gains.items()):
+    width, elements = 0.8 / len(gains), []
+    for index, (label, sequence_gains) in enumerate(gains.items()):
         centres = np.array(
-            [names.index(name) + (place - (len(gains) - 1) / 2) * width for name in sequence_gains]
+            [names.index(name) + (index - (len(gains) - 1) / 2) * width for name in sequence_gains]
         )
         ends = centres[0] - width / 2, centres[0] + width / 2
         colour = looks[label].colour
@@ -62,16 +62,18 @@ def gains_view(gains: dict[str, dict[str, float]], looks: dict[str, Look], title
             (middle - width / 2, 0.0, middle + width / 2, gain)
             for middle, gain in zip(centres, sequence_gains.values(), strict=True)
         ]
-        parts.append(
+        elements.append(
             element("Curve", (ends, (0.0, 0.0)), x, y, label=label, color=colour, linewidth=2.0)
         )
-        parts.append(element("Rectangles", bars, facecolor=colour, edgecolor="none", linewidth=0))
-    parts.append(element("HLine", 0.0, color=GREY, linewidth=0.6))
-    spaced = range(0, len(names), -(-len(names) // MOST_NAMES))
+        elements.append(
+            element("Rectangles", bars, facecolor=colour, edgecolor="none", linewidth=0)
+        )
+    elements.append(element("HLine", 0.0, color=GREY, linewidth=0.6))
+    tick_range = range(0, len(names), -(-len(names) // MOST_NAMES))
     return panel(
-        parts,
+        elements,
         title=title,
-        xticks=[(centres, names[centres]) for centres in spaced],
+        xticks=[(centres, names[centres]) for centres in tick_range],
         xlim=(-0.6, len(names) - 0.4),
         xrotation=90,
         fig_rcparams=RC | {"xtick.labelsize": 6.0},
@@ -79,14 +81,16 @@ def gains_view(gains: dict[str, dict[str, float]], looks: dict[str, Look], title
     )
 
 
-def draw_gains(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_gains(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw each sequence's gain over each baseline for one run per label, if scores and corpora are available."""
     gains_by_label, rows, drawn_runs = {}, [], []
-    for label, run in shown.first("test_perplexity", "sequence").items():
+    for label, run in selection.first("test_perplexity", "sequence").items():
         spec = spec_of(run)
-        if spec.hash in shown.scored and {spec.train, spec.test} <= shown.corpora.keys():
+        if spec.hash in selection.scored and {spec.train, spec.test} <= selection.corpora.keys():
             gains_by_label[label] = gains_by_sequence(
-                shown.scored[spec.hash], shown.corpora[spec.train], shown.corpora[spec.test]
+                selection.scored[spec.hash],
+                selection.corpora[spec.train],
+                selection.corpora[spec.test],
             )
             rows += rows_of(
                 label, run, [[name, *numbers] for name, numbers in gains_by_label[label].items()]
@@ -102,7 +106,7 @@ def draw_gains(view: View, shown: SideBySide) -> Iterator[Picture]:
                     }
                     for gain_label, sequence_gains in gains_by_label.items()
                 },
-                shown.looks,
+                selection.looks,
                 base,
             )
             for column, base in enumerate(BASES, start=1)
@@ -112,7 +116,7 @@ def draw_gains(view: View, shown: SideBySide) -> Iterator[Picture]:
             "iterations after burn-in, minus that of the training frequencies, with unseen symbols clipped at 1e-8 or 0.1 "
             "added to each count. Above 0 the forecast is better than frequencies. One run of each label.",
             panels,
-            [*WHOSE, *COLUMNS],
+            [*RUN_COLUMNS, *COLUMNS],
             rows,
             runs=drawn_runs,
         )

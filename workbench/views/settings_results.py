@@ -39,7 +39,7 @@ from workbench.views.elements import (
     no_minor_ticks,
     panel,
 )
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, has, rows_of
+from workbench.views.picture import RUN_COLUMNS, Picture, RunsToDraw, View, file_names, has, rows_of
 
 OTHERS = ("engine", "corpus", "iterations", *REPEATED)
 """Settings without a panel: shown by colour, drawn separately, or not chosen by the result."""
@@ -70,7 +70,7 @@ def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, t
         for index, run_settings in enumerate(settings)
         if setting in run_settings and np.isfinite(last[index])
     ]
-    places = sorted({str(settings[index][setting]) for index in indices}, key=by_size)
+    distinct_values = sorted({str(settings[index][setting]) for index in indices}, key=by_size)
     x, y = axis("setting", setting), dimension(measure)
     series = grouped([_series(settings[index], settings, setting) for index in indices], indices)
     series = dict(sorted(series.items(), key=lambda item: by_size(item[0])))
@@ -78,7 +78,7 @@ def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, t
     for label, rows in series.items():
         look, x_places = (
             style[label],
-            [places.index(str(settings[index][setting])) for index in rows],
+            [distinct_values.index(str(settings[index][setting])) for index in rows],
         )
         dots.append(
             element(
@@ -96,7 +96,7 @@ def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, t
         by_place = grouped(x_places, rows)
         used_places = sorted(by_place)
         means, errors_of_means = np.array(
-            [mean_and_error(last[by_place[place]]) for place in used_places]
+            [mean_and_error(last[by_place[value]]) for value in used_places]
         ).T
         segments, line = mean_curve(used_places, means, errors_of_means, x, y, look, label, 1.1)
         errors += segments
@@ -105,27 +105,27 @@ def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, t
         "legend_position": "best",
         "show_legend": True,
         "padding": 0.08,
-        "xticks": list(enumerate(places)),
+        "xticks": list(enumerate(distinct_values)),
     }
     return panel([*dots, *errors, *lines], title=title, **options)
 
 
 def _series(run_settings: dict, settings: list[dict], setting: str) -> str:
     """Return the name of the curve a run belongs to: its engine, and the other settings in which that engine's runs differ."""
-    own = [other for other in settings if other["engine"] == run_settings["engine"]]
+    settings_of_engine = [other for other in settings if other["engine"] == run_settings["engine"]]
     names = [
         name
-        for name in differing(own)
+        for name in differing(settings_of_engine)
         if name in run_settings and name != setting and (name == "iterations" or name not in OTHERS)
     ]
     return ", ".join([run_settings["engine"], *(f"{name}={run_settings[name]}" for name in names)])
 
 
-def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_settings(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw final perplexities against each setting in which finished runs of the same engine differ."""
     results = [
         Result(label, run.attrs["name"], spec_of(run), _last(run, "test_perplexity", np.nan))
-        for label, run in zip(shown.labels, shown.runs, strict=True)
+        for label, run in zip(selection.labels, selection.runs, strict=True)
         if not run.attrs.get("unfinished")
     ]
     if picture := settings_picture(view, results):
@@ -148,28 +148,36 @@ def settings_picture(
     wanted: Sequence[str] = (),
 ) -> Picture | None:
     """Return the picture of results against the settings ``wanted``, by default those that vary within an engine."""
-    settings = [settings_of(one.spec) for one in results]
-    of_engines = grouped([own["engine"] for own in settings], settings).values()
-    within_engines = {name for own in of_engines for name in differing(own)}
+    settings = [settings_of(result.spec) for result in results]
+    of_engines = grouped([run_settings["engine"] for run_settings in settings], settings).values()
+    within_engines = {name for run_settings in of_engines for name in differing(run_settings)}
     names = list(wanted) or [
         name for name in differing(settings) if name in within_engines and name not in OTHERS
     ]
     if not names:
         return None
-    last = np.array([one.number for one in results])
+    last = np.array([result.number for result in results])
     rows = [
-        [one.label, one.run, one.spec.seed, *(own.get(name, "") for name in names), one.number]
-        for one, own in zip(results, settings, strict=True)
+        [
+            result.label,
+            result.run,
+            result.spec.seed,
+            *(run_settings.get(name, "") for name in names),
+            result.number,
+        ]
+        for result, run_settings in zip(results, settings, strict=True)
     ]
     further = (
         f" {len(names) - MOST} further settings are in the table only." if len(names) > MOST else ""
     )
-    what = "held-out perplexity" if measure == "test_perplexity" else dimension(measure).label
+    quantity_name = (
+        "held-out perplexity" if measure == "test_perplexity" else dimension(measure).label
+    )
     return view.picture(
-        f"Final {what} against {', '.join(names[:MOST])}, in which runs of an engine differ. Small points are "
+        f"Final {quantity_name} against {', '.join(names[:MOST])}, in which runs of an engine differ. Small points are "
         f"finished runs; marks are means over runs that differ in seed and split alone ± one standard error.{further}",
         [_panel(name, settings, last, measure) for name in names[:MOST]],
-        [*WHOSE, *names, measure],
+        [*RUN_COLUMNS, *names, measure],
         rows,
     )
 
@@ -200,19 +208,20 @@ def against_topics(runs: Runs, measure: str = "log_likelihood", title: str = "")
     )
 
 
-def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_against_topics(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw log likelihood and bound per token against the requested number of topics, if runs differ in it."""
-    runs = [run for run in shown.runs if has(run, "model.n_topics")]
+    runs = [run for run in selection.runs if has(run, "model.n_topics")]
     n_topics = [spec_of(run).n_topics for run in runs]
-    drawn = (
+    curves_of_numbers = (
         {name: curves for name in DRAWN_MEASURES if (curves := curves_against_topics(runs, name))}
         if len(set(n_topics)) > 1
         else {}
     )
-    if not any(len(curve.x) > 1 for curves in drawn.values() for curve in curves):
+    if not any(len(curve.x) > 1 for curves in curves_of_numbers.values() for curve in curves):
         return
     meanings = "; ".join(
-        f"{SHORT[name]}: {DERIVED[name].meaning} ({DERIVED[name].unit})" for name in drawn
+        f"{SHORT[name]}: {DERIVED[name].meaning} ({DERIVED[name].unit})"
+        for name in curves_of_numbers
     )
     rows = [
         row
@@ -233,16 +242,16 @@ def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
         f"{capital(meanings)}. At the last iteration of each run, against the requested number of topics; samplers of the "
         "HDP, which infer it, are at their mean number of topics with a token after burn-in. Marks are means over runs ± one "
         "standard error.",
-        [against_topics(runs, name) for name in drawn],
-        [*WHOSE, "topics requested", "n_active_topics", *DRAWN_MEASURES],
+        [against_topics(runs, name) for name in curves_of_numbers],
+        [*RUN_COLUMNS, "topics requested", "n_active_topics", *DRAWN_MEASURES],
         rows,
     )
 
 
-def _last(run: xr.Dataset, name: str, otherwise: float | str = "") -> float | str:
-    """Return the final value of a quantity; ``otherwise`` if the run lacks it."""
+def _last(run: xr.Dataset, name: str, default: float | str = "") -> float | str:
+    """Return the final value of a quantity; ``default`` if the run lacks it."""
     values = quantity(run, name)
-    return otherwise if values is None else float(values.values[-1])
+    return default if values is None else float(values.values[-1])
 
 
 DRAWN = {
@@ -292,12 +301,12 @@ def choose_k_view(
         axis(name, DRAWN[name], table[name].attrs["units"] or None),
     )
     segments, curve = mean_curve(*(each[has_value] for each in (ks, values, errors)), x, y, look)
-    drawn = [*segments, curve]
+    elements = [*segments, curve]
     if recommended is not None:
-        drawn.append(element("VLine", recommended, color=INK, linewidth=0.8, linestyle=":"))
+        elements.append(element("VLine", recommended, color=INK, linewidth=0.8, linestyle=":"))
     logarithmic = len(ks) > 1 and ks[-1] >= LOGARITHMIC_RATIO * ks[0]
     return panel(
-        drawn,
+        elements,
         logx=bool(logarithmic),
         xticks=_ticks(ks.tolist(), logarithmic),
         padding=0.08,
@@ -344,10 +353,12 @@ def choose_k_picture(
     )
 
 
-def draw_choose_k(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_choose_k(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw one picture per label with runs at several K."""
     runs_with_k = [
-        run for run in shown.runs if has(run, "model.n_topics") and not finds_topics(spec_of(run))
+        run
+        for run in selection.runs
+        if has(run, "model.n_topics") and not finds_topics(spec_of(run))
     ]
     runs_by_label = {
         label: runs
@@ -359,18 +370,18 @@ def draw_choose_k(view: View, shown: SideBySide) -> Iterator[Picture]:
         name = "" if len(runs_by_label) == 1 else f"{view.name}-{short}"
         with suppress(MeasureError):  # two warm runs of one K and seed from different parents
             yield choose_k_picture(
-                numbers_by_k(runs, shown.corpora), view, style[label], name, runs
+                numbers_by_k(runs, selection.corpora), view, style[label], name, runs
             )
 
 
 def _ticks(ks: list[int], logarithmic: bool) -> list[tuple[int, str]]:
     """Return axis ticks at the smallest K and at each larger K that is far enough from the last tick."""
-    places = np.log(ks) if logarithmic else np.array(ks, float)
-    ticks, distance = [], 0.09 * (places[-1] - places[0])
-    for k, place in zip(ks, places, strict=True):
+    positions = np.log(ks) if logarithmic else np.array(ks, float)
+    ticks, distance = [], 0.09 * (positions[-1] - positions[0])
+    for k, position in zip(ks, positions, strict=True):
         if (
             not ticks
-            or place - np.log(ticks[-1][0]) * logarithmic - ticks[-1][0] * (not logarithmic)
+            or position - np.log(ticks[-1][0]) * logarithmic - ticks[-1][0] * (not logarithmic)
             >= distance
         ):
             ticks.append((k, str(k)))

@@ -27,7 +27,7 @@ from workbench.views.elements import (
     panel,
     text_labels,
 )
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
+from workbench.views.picture import RUN_COLUMNS, Picture, RunsToDraw, View, file_names, rows_of
 from workbench.views.topics import names_of_topics
 
 MAP_SIZE = (2.7, 2.3)
@@ -70,13 +70,13 @@ def topic_map_view(
     topics = points_table["topic"].values.tolist()
     numbers, rims_of = (
         list(map(str, topics)),
-        [colours(one) if colours else colour for one in topics],
+        [colours(topic_number) if colours else colour for topic_number in topics],
     )
     sizes, radii = np.array([(DIGIT * (len(name) + 1), HIGH) for name in numbers]), diameters / 2
-    places = scale * non_overlapping(points / scale, sizes, radii)
-    distances = np.hypot(*((places - points) / scale).T)
+    positions = scale * non_overlapping_positions(points / scale, sizes, radii)
+    distances = np.hypot(*((positions - points) / scale).T)
     is_distant = distances > radii + HIGH
-    direction = (places - points) / np.maximum(distances, HIGH)[:, None]
+    direction = (positions - points) / np.maximum(distances, HIGH)[:, None]
     rims, line_ends = (
         points + direction * radii[:, None],
         points + direction * (distances - 0.6 * HIGH)[:, None],
@@ -100,7 +100,7 @@ def topic_map_view(
                     (72 * diameters) ** 2,
                     [(names or {}).get(topic, str(topic)) for topic in topics],
                     rims_of,
-                    [f"{one}{HALF}" for one in rims_of],
+                    [f"{topic_number}{HALF}" for topic_number in rims_of],
                 ),
                 [x, y],
                 [
@@ -118,7 +118,7 @@ def topic_map_view(
             ),
             element(
                 "Labels",
-                [(*place, name) for place, name in zip(places, numbers, strict=True)],
+                [(*position, name) for position, name in zip(positions, numbers, strict=True)],
                 [x, y],
                 "topic",
                 size=6.5,
@@ -148,14 +148,16 @@ def topic_list_view(
         names_of_topics(run, n_words, 46, labels),
         topic_sizes(run)["share"],
     )
-    listed = order[:MOST_LISTED]
+    listed_topics = order[:MOST_LISTED]
     shares = [
         (0.11, -row, f"{100 * float(share.sel(topic=topic)):.1f} %")
-        for row, topic in enumerate(listed)
+        for row, topic in enumerate(listed_topics)
     ]
-    name_labels = [(0.14, -row, names[topic]) for row, topic in enumerate(listed)]
-    if len(order) > len(listed):
-        name_labels.append((0.14, -len(listed), f"and {len(order) - len(listed)} smaller ones"))
+    name_labels = [(0.14, -row, names[topic]) for row, topic in enumerate(listed_topics)]
+    if len(order) > len(listed_topics):
+        name_labels.append(
+            (0.14, -len(listed_topics), f"and {len(order) - len(listed_topics)} smaller ones")
+        )
     return bare_panel(
         [
             text_labels(shares, "share", align="right"),
@@ -170,7 +172,7 @@ def topic_list_view(
 
 def draw_maps(
     view: View,
-    shown: SideBySide,
+    selection: RunsToDraw,
     points: xr.Dataset | None = None,
     word: str = "",
     colours: Callable[[int], str] | None = None,
@@ -179,7 +181,7 @@ def draw_maps(
 
     ``word``: areas are the topics' shares of this word's tokens, not of all; ``colours``: see `topic_map_view`.
     """
-    first = shown.first("phi", "n_kw")
+    first = selection.first("phi", "n_kw")
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
         topic_points, names = (
             topic_map(run) if points is None else points,
@@ -208,14 +210,14 @@ def draw_maps(
             [
                 topic_map_view(
                     topic_points,
-                    shown.looks[label].colour,
+                    selection.looks[label].colour,
                     f"“{word}”" if word else "",
                     names | hover,
                     colours,
                 ),
                 topic_list_view(run),
             ],
-            [*WHOSE, "topic", *PLACES, "name"],
+            [*RUN_COLUMNS, "topic", *PLACES, "name"],
             rows,
             legend=False,
             height=max(2.6, ROW * min(len(rows), MOST_LISTED + 1)),
@@ -223,7 +225,7 @@ def draw_maps(
         )
 
 
-def non_overlapping(
+def non_overlapping_positions(
     points: np.ndarray, sizes: np.ndarray, radii: np.ndarray | None = None
 ) -> np.ndarray:
     """Return positions (point, 2) near the points at which texts of the given sizes (width, height) do not overlap.
@@ -235,21 +237,24 @@ def non_overlapping(
     steps = np.arange(0, 400)
     radius = 0.05 * np.sqrt(steps)
     spiral = radius[:, None] * np.column_stack([np.cos(2.4 * steps), np.sin(2.4 * steps)])
-    places = np.empty_like(points)
+    positions = np.empty_like(points)
     for index, point in enumerate(points):
-        near = point + spiral
-        is_far = np.abs(near[:, None] - places[None, :index]) >= (sizes[index] + sizes[:index]) / 2
+        candidates = point + spiral
+        is_far = (
+            np.abs(candidates[:, None] - positions[None, :index])
+            >= (sizes[index] + sizes[:index]) / 2
+        )
         free = is_far.any(axis=2).all(axis=1)
         smaller = radii < radii[index]
         clear = (
-            np.hypot(*(near[:, None] - points[smaller]).T)
+            np.hypot(*(candidates[:, None] - points[smaller]).T)
             > radii[smaller][:, None] + sizes[index].max() / 2
         ).all(axis=0)
         clear &= (radius <= max(radii[index] - sizes[index].max() / 2, 0)) | (
             radius > radii[index] + sizes[index].max()
         )
-        places[index] = near[np.argmax(free & clear if (free & clear).any() else free)]
-    return places
+        positions[index] = candidates[np.argmax(free & clear if (free & clear).any() else free)]
+    return positions
 
 
 def _limits_and_scale(points: np.ndarray) -> tuple[list[tuple[float, float]], float]:

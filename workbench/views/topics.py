@@ -30,16 +30,16 @@ from workbench.views.elements import (
     bare_panel,
     dimension,
     element,
-    fitting,
     panel,
     rows_below,
+    short_text,
     text_labels,
 )
 from workbench.views.picture import (
-    WHOSE,
-    OneOfEach,
+    RUN_COLUMNS,
     Picture,
-    SideBySide,
+    RunsOfLabels,
+    RunsToDraw,
     Slider,
     View,
     file_names,
@@ -66,54 +66,56 @@ def topic_words_view(
     colour: str = COLOURS[0],
     title: str = "",
     scale: float = 1.0,
-    agreed: xr.Dataset | None = None,
+    agreement: xr.Dataset | None = None,
 ):
     """Draw each topic's top words with bars of their probabilities, on one scale for all topics.
 
     ``topics`` are numbers of the run, by default all (for an HDP those with a token), largest first; ``relevance`` from 0 to 1
     ranks the words, see `workbench.measures.top_words`; ``across`` topics are in a row. Returns an overlay of `Rectangles`
     (bars) and three `Labels`: headings (number and share of the tokens), words, probabilities; as high as `words_height`.
-    ``scale``: how large the letters are. With ``agreed``, the result of `workbench.measures.consensus` in which this run is the
-    nearest one, bars are means over runs, `Segments` are ranges, and headings say in how many runs a topic is.
+    ``scale``: how large the letters are. With ``agreement``, the result of `workbench.measures.consensus` in which this run is
+    the nearest one, bars are means over runs, `Segments` are ranges, and headings say in how many runs a topic is.
     """
     run = one_run(run)
-    if agreed is not None:
-        run = run.sel(topic=agreed["topic"].values).assign(phi=agreed["phi"])
+    if agreement is not None:
+        run = run.sel(topic=agreement["topic"].values).assign(phi=agreement["phi"])
     words_of_topics, sizes = top_words(run, n_words, relevance), topic_sizes(run)
-    chosen = _chosen(sizes, topics_by_size(run) if topics is None else topics)
-    n_words, across = words_of_topics.sizes["rank"], min(across, len(chosen))
-    longest = float(words_of_topics["phi"].sel(topic=chosen).max())
-    if agreed is not None:
-        high = agreed["phi_high"].sel(topic=words_of_topics["topic"], word=words_of_topics["word"])
-        longest = float(high.sel(topic=chosen).max())
+    drawn_topics = _topic_numbers(sizes, topics_by_size(run) if topics is None else topics)
+    n_words, across = words_of_topics.sizes["rank"], min(across, len(drawn_topics))
+    longest = float(words_of_topics["phi"].sel(topic=drawn_topics).max())
+    if agreement is not None:
+        high = agreement["phi_high"].sel(
+            topic=words_of_topics["topic"], word=words_of_topics["word"]
+        )
+        longest = float(high.sel(topic=drawn_topics).max())
     bars, headings, words, numbers, ranges = [], [], [], [], []
     of_corpus = run["n_kw"].isel(snapshot=-1).sum("topic", skipna=False)
     of_corpus = of_corpus / max(float(of_corpus.sum()), 1e-300)
-    for index, topic in enumerate(chosen):
-        left, top = index % across, -(index // across) * (n_words + 1.8)
-        about = f"{100 * float(sizes['share'].sel(topic=topic)):.1f} %"
-        if agreed is not None:
-            n_found = int(agreed["n_found"].sel(topic=topic))
-            about = f"in {n_found} of {agreed.attrs['n_runs']} runs"
-        headings.append((left + BASE, top, f"topic {topic} · {about}"))
+    for index, topic in enumerate(drawn_topics):
+        left_end, top = index % across, -(index // across) * (n_words + 1.8)
+        heading = f"{100 * float(sizes['share'].sel(topic=topic)):.1f} %"
+        if agreement is not None:
+            n_found = int(agreement["n_found"].sel(topic=topic))
+            heading = f"in {n_found} of {agreement.attrs['n_runs']} runs"
+        headings.append((left_end + BASE, top, f"topic {topic} · {heading}"))
         topic_words = words_of_topics.sel(topic=topic)
         for rank, (word, phi) in enumerate(
             zip(topic_words["word"].values, topic_words["phi"].values.tolist(), strict=True),
             start=1,
         ):
-            middle, end = top - rank, left + BASE + LENGTH * phi / longest
+            middle, end = top - rank, left_end + BASE + LENGTH * phi / longest
             lift = phi / max(float(of_corpus.sel(word=word)), 1e-300)
-            bars.append((left + BASE, middle - 0.36, end, middle + 0.36, phi, lift))
-            if agreed is not None:
-                of_word = agreed[["phi_low", "phi_high"]].sel(topic=topic, word=word)
+            bars.append((left_end + BASE, middle - 0.36, end, middle + 0.36, phi, lift))
+            if agreement is not None:
+                of_word = agreement[["phi_low", "phi_high"]].sel(topic=topic, word=word)
                 low, high = (float(of_word[name]) for name in ("phi_low", "phi_high"))
-                start, end = (left + BASE + LENGTH * side / longest for side in (low, high))
+                start, end = (left_end + BASE + LENGTH * side / longest for side in (low, high))
                 ranges.append((start, middle, end, middle, low, high))
                 end += GAP
-            words.append((left + BASE - 0.015, middle, fitting(str(word), MOST_LETTERS)))
+            words.append((left_end + BASE - 0.015, middle, short_text(str(word), MOST_LETTERS)))
             numbers.append((end + 0.015, middle, f"{phi:.3f}".lstrip("0") if phi < 1 else "1"))
-    n_rows = math.ceil(len(chosen) / across)
-    drawn = [
+    n_rows = math.ceil(len(drawn_topics) / across)
+    elements = [
         element(
             "Rectangles",
             bars,
@@ -140,8 +142,10 @@ def topic_words_view(
         text_labels(words, "word", 6 * scale, "right"),
         text_labels(numbers, "probability", 6 * scale, "left"),
     ]
-    size = 1.4 * across, words_height(len(chosen), n_words, across)
-    return bare_panel(drawn, size, (0, across), (-n_rows * (n_words + 1.8) + 0.6, 0.9), title=title)
+    size = 1.4 * across, words_height(len(drawn_topics), n_words, across)
+    return bare_panel(
+        elements, size, (0, across), (-n_rows * (n_words + 1.8) + 0.6, 0.9), title=title
+    )
 
 
 def word_controls(run: xr.Dataset | None = None) -> tuple[Slider, ...]:
@@ -154,7 +158,7 @@ def word_controls(run: xr.Dataset | None = None) -> tuple[Slider, ...]:
 
 def draw_words(
     view: View,
-    shown: SideBySide,
+    selection: RunsToDraw,
     topics: list[int] | None = None,
     n_words: int | None = None,
     relevance: float = 1.0,
@@ -166,19 +170,19 @@ def draw_words(
     ``topics``: topics of a single run, by default all; ``n_words``: words in the table, and drawn if there is a single topic;
     ``relevance``: see `top_words`; ``scale``: how large the letters are; ``colours``: the colour of a single topic.
     """
-    first, across = shown.first("phi", "n_kw"), ACROSS if shown.columns == 2 else 2
+    first, across = selection.first("phi", "n_kw"), ACROSS if selection.columns == 2 else 2
     columns = ["topic", "share", "rank", "word", "phi"]
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
         sizes, words = topic_sizes(run), top_words(run, int(n_words or TABLE_WORDS), relevance)
         largest = topics_by_size(run) if topics is None else topics
         n_topics, n_fitting = fitting_on_a_page(len(largest), across)
-        drawn = largest[:n_topics]
+        drawn_topics = largest[:n_topics]
         n_words = n_words and int(n_words)  # of a slider
-        most = n_words if n_words and len(drawn) == 1 else MOST_WORDS
+        most = n_words if n_words and len(drawn_topics) == 1 else MOST_WORDS
         n_drawn = min(n_fitting, most, words.sizes["rank"])
         fewer = (
-            f" The {len(drawn)} largest of {len(largest)} topics are drawn; all are in the table."
-            if largest != drawn
+            f" The {len(drawn_topics)} largest of {len(largest)} topics are drawn; all are in the table."
+            if largest != drawn_topics
             else ""
         )
         table = words.assign(share=sizes["share"]).sel(topic=largest).to_dataframe().reset_index()
@@ -188,18 +192,26 @@ def draw_words(
             else f"words of the highest relevance (lambda = {relevance:g})"
         )
         topics_text = f"topic {', '.join(map(str, topics))}" if topics else "each topic"
-        one = colours(drawn[0]) if colours and len(drawn) == 1 else shown.looks[label].colour
+        colour_of_one = (
+            colours(drawn_topics[0])
+            if colours and len(drawn_topics) == 1
+            else selection.looks[label].colour
+        )
         order_text = "" if topics else ", largest topic first,"
         yield Picture(
             f"{view.name}-{short}",
             f"{view.title}, {label}",
             f"The {ranking} of {topics_text} of one run (seed {spec_of(run).seed}) at its last snapshot{order_text} with the "
             f"topic's share of the training tokens; bars and numbers are p(word | topic), on one scale.{fewer}",
-            [topic_words_view(run, n_drawn, drawn, relevance, across, one, scale=scale)],
-            [*WHOSE, *columns],
+            [
+                topic_words_view(
+                    run, n_drawn, drawn_topics, relevance, across, colour_of_one, scale=scale
+                )
+            ],
+            [*RUN_COLUMNS, *columns],
             rows_of(label, run, table[columns]),
             legend=False,
-            height=scale * words_height(len(drawn), n_drawn, across) + 0.1,
+            height=scale * words_height(len(drawn_topics), n_drawn, across) + 0.1,
             runs=[run],
         )
 
@@ -234,17 +246,19 @@ def names_of_topics(
             if len(f"{name} {word}") > letters:
                 break
             name = f"{name} {word}"
-        names[topic] = fitting(name, letters)
+        names[topic] = short_text(name, letters)
     return names
 
 
-def _chosen(sizes: xr.Dataset, topics: Iterable[int]) -> list[int]:
+def _topic_numbers(sizes: xr.Dataset, topics: Iterable[int]) -> list[int]:
     """Return the chosen topic numbers as a list; raise MeasureError for an unknown one, or for none."""
-    known, chosen = sizes["topic"].values.tolist(), list(topics)
-    unknown = [topic for topic in chosen or ["none"] if topic not in known]
+    known_topics, numbers = sizes["topic"].values.tolist(), list(topics)
+    unknown = [topic for topic in numbers or ["none"] if topic not in known_topics]
     if unknown:
-        raise MeasureError(f"topics are from {known[0]} to {known[-1]}; got {unknown[0]}")
-    return [int(topic) for topic in chosen]
+        raise MeasureError(
+            f"topics are from {known_topics[0]} to {known_topics[-1]}; got {unknown[0]}"
+        )
+    return [int(topic) for topic in numbers]
 
 
 NAMES = {
@@ -283,11 +297,11 @@ def coherence_view(
     if len(order) > most:
         order = np.concatenate([order[: most // 2], order[-(most // 2) :]])
     x, y = axis(measure, NAMES[measure][0], NAMES[measure][1] or None), axis("place", " ")
-    places = -np.arange(len(order))
+    positions = -np.arange(len(order))
     has_score, topics = np.isfinite(values[order]), scores["topic"].values.tolist()
     bars = [
-        (mean, place, values[topic], place)
-        for place, topic in zip(places[has_score], order[has_score], strict=True)
+        (mean, position, values[topic], position)
+        for position, topic in zip(positions[has_score], order[has_score], strict=True)
     ]
     return panel(
         [
@@ -296,7 +310,7 @@ def coherence_view(
             ),
             element(
                 "Scatter",
-                (values[order][has_score], places[has_score]),
+                (values[order][has_score], positions[has_score]),
                 x,
                 y,
                 color=colour,
@@ -309,11 +323,11 @@ def coherence_view(
         ],
         yticks=[
             (
-                int(place),
+                int(position),
                 names.get(topics[topic], str(topics[topic]))
                 + ("" if is_scored else ", too few words"),
             )
-            for place, topic, is_scored in zip(places, order, has_score, strict=True)
+            for position, topic, is_scored in zip(positions, order, has_score, strict=True)
         ],
         ylim=(0.5 - len(order), 0.5),
         padding=0.05,
@@ -324,24 +338,28 @@ def coherence_view(
     )
 
 
-def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
+def draw_coherence(view: View, selection: RunsToDraw) -> Iterator[Picture]:
     """Draw the NPMI coherence of topics for one run per label, if its training tokens are available."""
     runs = {
         label: run
-        for label, run in shown.first("phi", "n_kw").items()
-        if spec_of(run).train in shown.corpora
+        for label, run in selection.first("phi", "n_kw").items()
+        if spec_of(run).train in selection.corpora
     }
-    parts, fewer = OneOfEach(runs), ""
-    most = rows_below(parts.drawn, shown.columns, ABOVE, MOST_SCORED, FEWEST_SCORED) // 2 * 2
-    letters = 16 if shown.columns == 2 and len(parts.drawn) > 2 else 28
+    collection, fewer = RunsOfLabels(runs), ""
+    most = (
+        rows_below(collection.drawn_runs, selection.columns, ABOVE, MOST_SCORED, FEWEST_SCORED)
+        // 2
+        * 2
+    )
+    letters = 16 if selection.columns == 2 and len(collection.drawn_runs) > 2 else 28
     for label, run in runs.items():
-        scores = coherence(run, shown.corpora[spec_of(run).train])
-        names, look = names_of_topics(run, 3, letters), shown.looks[label]
+        scores = coherence(run, selection.corpora[spec_of(run).train])
+        names, look = names_of_topics(run, 3, letters), selection.looks[label]
         panel = coherence_view(scores, "npmi", names, look.colour, look.marker, label, most)
-        parts.add(label, scores.to_dataframe().reset_index()[["topic", *MEASURES]], [panel])
-        if label in parts.drawn and scores.sizes["topic"] > most:
+        collection.add(label, scores.to_dataframe().reset_index()[["topic", *MEASURES]], [panel])
+        if label in collection.drawn_runs and scores.sizes["topic"] > most:
             fewer = f" Only the {most // 2} best and the {most // 2} worst topics are drawn; the table has all."
-    yield from parts.pictures(
+    yield from collection.pictures(
         view,
         "Coherence of the ten most probable words of each topic in the training documents: the mean normalised pointwise "
         "mutual information of their pairs, where two words co-occur when a document has both; from -1 to 1, higher is "

@@ -19,8 +19,8 @@ from foreign_models import (
 from toys import dense
 
 import workbench as wb
-from workbench.dashboard.shared.snapshots import Moment
-from workbench.dashboard.topics.overview import sizes_of
+from workbench.dashboard.shared.snapshots import SnapshotKey
+from workbench.dashboard.topics.overview import sizes_card
 from workbench.engines import IMPORTED, get_engine
 from workbench.engines.imported import PROGRAMS
 from workbench.errors import InputError
@@ -132,7 +132,7 @@ def test_pages_and_figures_draw_no_course_of_it(store):
     (picture,) = draw_view("perplexity-by-iterations", [ours, run])
     assert picture.caption.endswith("Left out, as imported models have no iterations: sklearn-lda.")
     assert {row[0] for row in picture.rows} == {"cgs"}
-    assert sizes_of(Moment(path, "", 0, ""), 0, (), "stacked").picture is None
+    assert sizes_card(SnapshotKey(path, "", 0, ""), 0, (), "stacked").picture is None
     assert repr(wb.Run(path)).endswith(f"imported from {wb.Run(path).spec.model['program']})")
 
 

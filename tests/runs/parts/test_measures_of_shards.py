@@ -9,7 +9,7 @@ from runs_in_shards import drawn_corpus, fitted
 
 import workbench as wb
 from workbench.corpus.shards import shard_writer as writing
-from workbench.dashboard.shared.snapshots import Moment
+from workbench.dashboard.shared.snapshots import SnapshotKey
 from workbench.dashboard.topics.documents import _documents_now
 from workbench.dashboard.topics.overview import scores_of
 from workbench.engines.engine import StepContext
@@ -175,13 +175,13 @@ def test_chains_over_shards_are_pooled_as_chains_over_the_whole_corpus(pair, in_
 def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(
     pair, in_shards, tmp_path, monkeypatch
 ):
-    moments = []
+    snapshots = []
     for name, corpora in (("whole", pair), ("parts", in_shards)):
         store = tmp_path / name
         for seed in (0, 1):
             fitted(*corpora, "cgs", {}, seed=seed, store=store, name=f"run-{seed}")
         run = wb.Run(store / "run-0")
-        moments.append(Moment(run.path, run.spec.hash, 6, run.state))
+        snapshots.append(SnapshotKey(run.path, run.spec.hash, 6, run.state))
     refuse_whole(monkeypatch)
     drawn = []
     for name in ("whole", "parts"):
@@ -194,8 +194,8 @@ def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(
     assert len(drawn[0]) == len(drawn[1]) > 100
     for whole, parts in zip(*drawn, strict=True):
         assert whole == (pytest.approx(parts, rel=ROUNDING) if isinstance(parts, float) else parts)
-    xr.testing.assert_identical(*map(scores_of, moments))
-    whole, parts = (_documents_now(moment, 0, 4, {}, "w3") for moment in moments)
+    xr.testing.assert_identical(*map(scores_of, snapshots))
+    whole, parts = (_documents_now(snapshot, 0, 4, {}, "w3") for snapshot in snapshots)
     assert whole["shown"].pop("takes_edits") and not parts["shown"].pop("takes_edits")
     assert whole == parts and parts["content"]["total"] > 0 and parts["shown"]["words"]
 

@@ -58,6 +58,6 @@ def names_by_label(names) -> dict[str, str]:
 
 def describe_measure(measure: str) -> str:
     """Return a sentence that explains a measure."""
-    known = VARIABLES | DERIVED | {each.name: each for each in SCORES.values()}
-    meanings = "; ".join(known[name].meaning for name in MEASURES[measure][0])
+    variables = VARIABLES | DERIVED | {each.name: each for each in SCORES.values()}
+    meanings = "; ".join(variables[name].meaning for name in MEASURES[measure][0])
     return f"{capital(meanings)}."

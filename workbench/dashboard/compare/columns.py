@@ -3,7 +3,7 @@
 from workbench.corpus.shards.sharded import is_sharded
 from workbench.corpus.times import times_of
 from workbench.dashboard.compare.starting import path_of
-from workbench.dashboard.shared.uploads import Received
+from workbench.dashboard.shared.uploads import ReceivedFile
 from workbench.errors import DataError
 from workbench.runs.execution.bounded_reading import columns_bounded
 from workbench.runs.request import OF_FILES
@@ -33,7 +33,7 @@ LEAST_WORDS = 4
 
 
 def columns_of(
-    corpus: str | Received, format: str | None, encoding: str
+    corpus: str | ReceivedFile, format: str | None, encoding: str
 ) -> dict[str, list[str]] | None:
     """Return a dict column -> its first values, for the file named in the form; None if the form names no file.
 
@@ -49,26 +49,29 @@ def columns_of(
     return columns_bounded(path, format=format, encoding=encoding)
 
 
-def guessed(columns: dict[str, list[str]]) -> dict[str, str]:
+def guess_columns(columns: dict[str, list[str]]) -> dict[str, str]:
     """Return a dict field of the form -> column, for fields whose column is obvious; no column serves two fields."""
-    found: dict[str, str] = {}
+    columns_of_fields: dict[str, str] = {}
     for field, names in USUAL.items():
-        known = {
-            column.lower(): column for column in reversed(columns) if column not in found.values()
+        names_of_columns = {
+            column.lower(): column
+            for column in reversed(columns)
+            if column not in columns_of_fields.values()
         }
         fitting = [
-            known[name]
+            names_of_columns[name]
             for name in names
-            if name in known and (field != TIME or _are_times(columns[known[name]]))
+            if name in names_of_columns
+            and (field != TIME or _are_times(columns[names_of_columns[name]]))
         ]
         if fitting:
-            found[field] = fitting[0]
-        elif field == "text" and (longest := _longest(columns)) is not None:
-            found[field] = longest
-    return found
+            columns_of_fields[field] = fitting[0]
+        elif field == "text" and (longest := _longest_column(columns)) is not None:
+            columns_of_fields[field] = longest
+    return columns_of_fields
 
 
-def _longest(columns: dict[str, list[str]]) -> str | None:
+def _longest_column(columns: dict[str, list[str]]) -> str | None:
     """Return the column with the most words per value; None if even that has fewer than `LEAST_WORDS`."""
     words = {
         name: sum(len(value.split()) for value in values) / max(1, len(values))

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from workbench.dashboard.compare.run_cards import Looked, begun
-from workbench.dashboard.shared.card import WAITING, Card, Live, Shown, by_label_html
+from workbench.dashboard.compare.run_cards import RunIterations, begun_runs
+from workbench.dashboard.shared.card import WAITING, Card, CardContent, LiveContent, by_label_html
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Offers
-from workbench.dashboard.shared.shell import labelled, text
+from workbench.dashboard.shared.shell import text, with_label
 from workbench.measures import (
     MeasureError,
     final,
@@ -42,49 +42,51 @@ class Comparison(Card):
     def __init__(self, handover: Handover):
         self.reference = Offers("Baseline", BEST)  # labels and engines, perhaps of no run yet
         self.busy = text(css_classes=["wb-mid"], visible=False)
-        super().__init__("Comparison", handover, labelled(self.reference), self.busy)
+        super().__init__("Comparison", handover, with_label(self.reference), self.busy)
 
-    def follow(self, runs: Looked, until: float | None) -> None:
+    def follow(self, runs: RunIterations, target: float | None) -> None:
         """Compute the comparison of these runs in the background, unless the last request was the same."""
-        asked = runs, until or None, self.reference.value or None
-        if self.shown.table and self.shown.paths != tuple(path for path, _ in runs):
+        request = runs, target or None, self.reference.value or None
+        if self.card_content.table and self.card_content.paths != tuple(path for path, _ in runs):
             self.busy.say(f"{len(runs)} runs are being compared; the table shows those before …")
-        self.bring(asked, partial(compared, *asked), WAITING)
+        self.bring(request, partial(comparison_card, *request), WAITING)
 
-    def show(self, found: Live | None, error: Exception | None = None) -> None:
+    def show(self, content: LiveContent | None, error: Exception | None = None) -> None:
         """Show the comparison, and offer the labels of its rows as references; or show the error."""
-        super().show(found, error)
+        super().show(content, error)
         self.busy.say("")
-        if found:
-            self.reference.offer(found[0].beside)
+        if content:
+            self.reference.offer(content[0].extra)
 
 
 @lru_cache(maxsize=32)
-def compared(runs: Looked, until: float | None, reference: str | None) -> Shown:
-    """Return the card that compares these runs (see `side_by_side`): sentences, picture, table, and labels of its rows."""
+def comparison_card(
+    runs: RunIterations, target: float | None, reference: str | None
+) -> CardContent:
+    """Return the card that compares these runs (see `comparison_of`): sentences, picture, table, and labels of its rows."""
     if not runs:
         raise MeasureError("no run is drawn; draw some in the table")
-    found = side_by_side(runs, until, reference)
-    rows = found.to_dataframe().reset_index()
+    comparison = comparison_of(runs, target, reference)
+    rows = comparison.to_dataframe().reset_index()
     picture = None
     if (rows["label"] != rows["reference"])[np.isfinite(rows["difference"])].any():
-        told = rows.assign(runs=[" ".join(names) for names in rows["runs"]])
+        rows_as_text = rows.assign(runs=[" ".join(names) for names in rows["runs"]])
         picture = replace(
-            differences_picture(view_named("differences"), found),
+            differences_picture(view_named("differences"), comparison),
             name="comparison",
-            header=list(told),
-            rows=told.to_numpy(object).tolist(),
+            header=list(rows_as_text),
+            rows=rows_as_text.to_numpy(object).tolist(),
         )
-    return Shown(
-        "".join(f"<p>{escape(sentence)}.</p>" for sentence in found.attrs["starts_behind"]),
+    return CardContent(
+        "".join(f"<p>{escape(sentence)}.</p>" for sentence in comparison.attrs["starts_behind"]),
         picture,
         by_label_html(table_of(rows)),
         tuple(path for path, _ in runs),
-        beside=rows["label"].tolist(),
+        extra=rows["label"].tolist(),
     )
 
 
-def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr.Dataset:
+def comparison_of(runs: RunIterations, target: float | None, reference: str | None) -> xr.Dataset:
     """Return the results of each label (engine and options), from its runs with held-out data; removed runs are omitted.
 
     Documents are scored only for runs at rest.
@@ -96,27 +98,27 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
     last_end, the smallest and largest last iteration of the runs; ``attrs["starts_behind"]``, see `measures.starts`. Raises
     MeasureError if no run has a record and a test set, or if the reference is unknown.
     """
-    found, scored = [], {}
-    for run, iteration, progress in begun(runs):
+    datasets, scores = [], {}
+    for run, iteration, progress in begun_runs(runs):
         if "test_perplexity" in progress:
-            found.append(progress)
+            datasets.append(progress)
             if iteration >= 0:
                 with suppress(SpecError, OSError):  # it has no checkpoint
-                    scored[run.spec.hash] = score_documents(run)
-    if not found:
+                    scores[run.spec.hash] = score_documents(run)
+    if not datasets:
         raise MeasureError(
             "no run that is drawn has held-out tokens and a first iteration; there is nothing to compare"
         )
-    found = in_papers_order(found)
-    errors = perplexity_errors(found, scored).rename(
+    datasets = in_papers_order(datasets)
+    errors = perplexity_errors(datasets, scores).rename(
         value="test_perplexity", source="mc_source", low="documents_low", high="documents_high"
     )
-    until = reached_by_all(found) if until is None else until
-    last = final(found)
+    target = reached_by_all(datasets) if target is None else target
+    last = final(datasets)
     by_run = pd.DataFrame(
-        {clock: time_to(found, until, clock).values for clock in CLOCKS}
+        {clock: time_to(datasets, target, clock).values for clock in CLOCKS}
         | {name: last[name].values for name in ("run", "iteration")}
-        | {"spec": [spec_of(run) for run in found]}
+        | {"spec": [spec_of(run) for run in datasets]}
     )
     groups = by_run.groupby(last["label"].values)
     by_label = pd.DataFrame(
@@ -127,20 +129,20 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
             "has_course": groups["iteration"].any(),
             "first_end": groups["iteration"].min(),
             "last_end": groups["iteration"].max(),
-            "until": until,
+            "until": target,
             "start": groups["spec"].agg(starts_of),
         }
     ).rename_axis("label")
-    table = paired_differences(found, reference, scored=scored).merge(
+    table = paired_differences(datasets, reference, scored=scores).merge(
         errors, combine_attrs="override"
     )
-    table.attrs["starts_behind"] = starts_behind(found)
+    table.attrs["starts_behind"] = starts_behind(datasets)
     return table.merge(by_label.loc[table["label"].values].to_xarray(), combine_attrs="override")
 
 
 def table_of(rows: pd.DataFrame) -> Table:
     """Return the comparison as a table, with headings and their explanations."""
-    until = rows["until"].iloc[0]
+    target = rows["until"].iloc[0]
     references = "; ".join(dict.fromkeys(rows["reference"]))
     columns = [
         Column(
@@ -166,7 +168,7 @@ def table_of(rows: pd.DataFrame) -> Table:
             meaning="Student's interval, as other documents would vary; of runs at rest",
         ),
         *numbers(
-            f"Seconds to {until:,.6g}" if np.isfinite(until) else "Seconds to target",
+            f"Seconds to {target:,.6g}" if np.isfinite(target) else "Seconds to target",
             meaning="of computing, until a run was first at or below it; mean over the runs",
         ),
         *numbers("Updates to target", meaning="of tokens or pairs, until then"),
@@ -174,30 +176,30 @@ def table_of(rows: pd.DataFrame) -> Table:
     return Table(columns, map(_cells, rows.itertuples()), "comparison")
 
 
-def _cells(one) -> list:
-    """Return the table cells for one label; ``one`` is its row of the results."""
-    digits = decimals(one.test_perplexity)
-    interval = format_interval(one.difference_low, one.difference_high, digits, sign=True)
-    difference = format_number(one.difference, digits, sign=True)
-    error = format_number(one.mc_error, digits + 1)
+def _cells(row) -> list:
+    """Return the table cells for one label; ``row`` is its row of the results."""
+    digits = decimals(row.test_perplexity)
+    interval = format_interval(row.difference_low, row.difference_high, digits, sign=True)
+    difference = format_number(row.difference, digits, sign=True)
+    error = format_number(row.mc_error, digits + 1)
     ends = (
-        f"{one.last_end:,.0f}"
-        if one.first_end == one.last_end
-        else format_interval(one.first_end, one.last_end, 0)
+        f"{row.last_end:,.0f}"
+        if row.first_end == row.last_end
+        else format_interval(row.first_end, row.last_end, 0)
     )
-    few = f" ({one.n_reached} of {one.n_runs:.0f})" if one.n_reached < one.n_runs else ""
+    few = f" ({row.n_reached} of {row.n_runs:.0f})" if row.n_reached < row.n_runs else ""
     return [
-        one.label if one.start in one.label else f"{one.label}\nfrom {one.start}",
-        one.n_runs,
-        format_number(one.test_perplexity, digits)
-        + (f"\nof iteration {ends}" if one.has_course else ""),
-        "0" if one.reference == one.label else difference + (f" ({interval})" if interval else ""),
-        error if error == DASH else f"{error}\n{one.mc_source}",
-        format_interval(one.documents_low, one.documents_high, digits) or DASH,
-        f"{one.elapsed:,.3g} s{few}"
-        if one.n_reached
+        row.label if row.start in row.label else f"{row.label}\nfrom {row.start}",
+        row.n_runs,
+        format_number(row.test_perplexity, digits)
+        + (f"\nof iteration {ends}" if row.has_course else ""),
+        "0" if row.reference == row.label else difference + (f" ({interval})" if interval else ""),
+        error if error == DASH else f"{error}\n{row.mc_source}",
+        format_interval(row.documents_low, row.documents_high, digits) or DASH,
+        f"{row.elapsed:,.3g} s{few}"
+        if row.n_reached
         else "not reached"
-        if one.has_course
+        if row.has_course
         else None,
-        one.updates if one.has_course else None,
+        row.updates if row.has_course else None,
     ]

@@ -16,22 +16,22 @@ from bokeh.events import Reset
 from bokeh.models import ColumnDataSource, HoverTool, Scatter, Span
 
 from workbench.dashboard.compare.charts import AXES, CHARTS, MEASURES
-from workbench.dashboard.compare.grouping import NOTHING, Line, telling_labels
+from workbench.dashboard.compare.grouping import NOTHING, Line, distinct_labels
 from workbench.dashboard.compare.slots import (
     DASHES,
     FADED,
     GLYPHS,
     STRANDS,
-    TURNED,
+    TURN_TOOLTIP,
     Look,
     Slot,
     crossings,
-    drawn_from,
     plot,
+    renderer_of,
     set_scale,
     turns,
 )
-from workbench.dashboard.shared.link import Part
+from workbench.dashboard.shared.link import QueryParameter
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.comparison import reached_by_each
@@ -51,7 +51,7 @@ CLOSE_UP = 0.1
 """Share of a run's points, from its beginning, that the close-up leaves out of the vertical range."""
 
 
-class Drawn(NamedTuple):
+class FigureState(NamedTuple):
     """The present content of the figure, enough to draw the figure again elsewhere."""
 
     # path, label, colour ("" for a run that is not in the figure)
@@ -79,13 +79,13 @@ class Curve:
         self.axis, self.measure, self.span = "iterations", "headline", "whole"
         self.smoothing, self.until, self.mean, self.log = 0.0, None, False, []
         self.slots: list[Slot] = []
-        self._in_order: list[Slot] = []  # as the legend has them
+        self._ordered_slots: list[Slot] = []  # as the legend has them
         self._readings, self._labels = {}, {}
-        self.moved_by_hand = self._moving = False  # whether the visitor has changed a range
-        self._lifted = set()  # names of the runs that stand out
+        self.moved_by_hand = self._is_fitting = False  # whether the visitor has changed a range
+        self._raised_names = set()  # names of the runs that stand out
         self.figure = plot()
         self._logarithmic = {"x": False, "y": False}
-        self._across = Span(
+        self._target_line = Span(
             dimension="width",
             location=0,
             visible=False,
@@ -94,13 +94,13 @@ class Curve:
             line_color=GREY,
             name="target",
         )
-        self.figure.add_layout(self._across)
+        self.figure.add_layout(self._target_line)
         x, y = FIRST
-        self._crossings = drawn_from(
+        self._crossings = renderer_of(
             ColumnDataSource(crossings([], y, 0.0), name="crossings"),
             Scatter(x=x, y=y, fill_color="colour", line_color=None, size=10, marker="diamond"),
         )
-        self._turns = drawn_from(
+        self._turns = renderer_of(
             ColumnDataSource(turns([], y), name="turns"),
             Scatter(
                 x=x,
@@ -112,10 +112,10 @@ class Curve:
                 size=26,
             ),
         )
-        self.figure.add_tools(HoverTool(renderers=[self._turns], tooltips=TURNED))
+        self.figure.add_tools(HoverTool(renderers=[self._turns], tooltips=TURN_TOOLTIP))
         self.draw()
         for bounds in (self.figure.x_range, self.figure.y_range):
-            bounds.on_change("end", self._moved)
+            bounds.on_change("end", self._on_range)
         self.figure.on_event(Reset, lambda event: self.follow())
 
     # ------------------------------------------------------------------ what is seen
@@ -126,10 +126,10 @@ class Curve:
 
     def assign_lines(self, lines: list[Line], mean: bool = True) -> None:
         """Assign a slot to each of the lines (at most eight); a line that has a slot keeps it."""
-        self.mean, wanted = mean, {line.key: line for line in lines[:N_SLOTS]}
+        self.mean, lines_by_key = mean, {line.key: line for line in lines[:N_SLOTS]}
         for slot in self.slots:
-            slot.line = wanted.pop(slot.line.key, NOTHING)
-        for line in wanted.values():
+            slot.line = lines_by_key.pop(slot.line.key, NOTHING)
+        for line in lines_by_key.values():
             self._free_slot().line = line
 
     def _free_slot(self) -> Slot:
@@ -140,11 +140,15 @@ class Curve:
 
     def _add_new(self) -> None:
         """Add all new glyphs to the figure at once, since the browser redoes the layout at each change of glyphs."""
-        parts = [pair for slot in self.slots for pair in slot.parts.items()]
-        parts.sort(key=lambda pair: ORDER.index(pair[0][0]))
-        self.figure.renderers = [*(part for _, part in parts), self._turns, self._crossings]
+        keys_and_glyphs = [pair for slot in self.slots for pair in slot.parts.items()]
+        keys_and_glyphs.sort(key=lambda pair: ORDER.index(pair[0][0]))
+        self.figure.renderers = [
+            *(glyph for _, glyph in keys_and_glyphs),
+            self._turns,
+            self._crossings,
+        ]
         self.figure.hover[0].renderers = [slot.parts["points", 0] for slot in self.slots]
-        self.figure.legend[0].items = [slot.item for slot in self._in_order]
+        self.figure.legend[0].items = [slot.item for slot in self._ordered_slots]
 
     def colours(self) -> dict[str, str]:
         """Return a dict name of a drawn run -> its colour, that of its engine; see `workbench.views.elements`."""
@@ -152,10 +156,12 @@ class Curve:
 
     def lift(self, names: Iterable[str]) -> None:
         """Fade all lines but those of the named runs from now on; while none of these runs is drawn, fade no line."""
-        self._lifted = set(names)
-        lifted = [slot for slot in self.slots if not self._lifted.isdisjoint(slot.line.names)]
+        self._raised_names = set(names)
+        raised_slots = [
+            slot for slot in self.slots if not self._raised_names.isdisjoint(slot.line.names)
+        ]
         for slot in self.slots:
-            slot.opacity = FADED if lifted and slot not in lifted else 1.0
+            slot.opacity = FADED if raised_slots and slot not in raised_slots else 1.0
             slot.paint()
 
     def show(self, readings: dict[str, Reading]) -> None:
@@ -164,51 +170,51 @@ class Curve:
         self._readings = {
             name: readings[name] for line in lines for name in line.names if name in readings
         }
-        labels = {} if self.mean else telling_labels(list(self._readings.values()))
+        labels = {} if self.mean else distinct_labels(list(self._readings.values()))
         self._labels = {line.key: line.label or labels.get(line.key, line.key) for line in lines}
         for slot in self.slots:
-            slot.mean.follow(self._of(slot.line))
+            slot.mean.follow(self._readings_of(slot.line))
         self._paint()
-        self.lift(self._lifted)
+        self.lift(self._raised_names)
         self.draw()
 
     def _paint(self) -> None:
         """Give each line a dash pattern and its engine's colour, in shades where runs differ in one ordered setting."""
-        n_before, used = Counter(), [slot for slot in self.slots if slot.line.names]
-        labels = [self._labels[slot.line.key] for slot in used]
+        n_before, used_slots = Counter(), [slot for slot in self.slots if slot.line.names]
+        labels = [self._labels[slot.line.key] for slot in used_slots]
         shades = ramp(labels)
-        for slot, label in zip(used, labels, strict=True):
+        for slot, label in zip(used_slots, labels, strict=True):
             look = look_of(label)
             slot.colour = shades.get(label, look.colour if look else GREY)
             shift = n_before[slot.colour] + DOTTED * self._has_no_course(slot.line)
             slot.dash = DASHES[shift % len(DASHES)]
             n_before[slot.colour] += 1
-        order = {label: place for place, label in enumerate(shades)}
-        self._in_order = sorted(
+        order = {label: rank for rank, label in enumerate(shades)}
+        self._ordered_slots = sorted(
             self.slots, key=lambda slot: order.get(self._labels.get(slot.line.key), len(order))
         )
 
-    def _of(self, line: Line) -> list[Reading]:
+    def _readings_of(self, line: Line) -> list[Reading]:
         return [self._readings[name] for name in line.names if name in self._readings]
 
     def _has_no_course(self, line: Line) -> bool:
         """Return whether the line has an imported model: its iterations are unknown, so the line is horizontal."""
-        return not all(reading.has_course for reading in self._of(line))
+        return not all(reading.has_course for reading in self._readings_of(line))
 
     def has_levels(self) -> bool:
         """Return whether a horizontal line of an imported model is drawn."""
         levels = (slot.parts.get(("level", 0)) for slot in self.slots)
         return any(level is not None and level.visible for level in levels)
 
-    def seen(self) -> Drawn:
+    def seen(self) -> FigureState:
         """Return the content of the figure, without the runs that have no record yet."""
         runs = tuple(
-            (one.path, self._labels[slot.line.key], slot.colour)
+            (reading.path, self._labels[slot.line.key], slot.colour)
             for slot in self.slots
-            for one in self._of(slot.line)
-            if len(one.numbers)
+            for reading in self._readings_of(slot.line)
+            if len(reading.numbers)
         )
-        return Drawn(
+        return FigureState(
             runs,
             self.axis,
             self.measure,
@@ -226,9 +232,13 @@ class Curve:
             return None
         if self.until is not None:
             return self.until
-        timed = [reading for reading in self._readings.values() if reading.has_course]
-        found = [reading.numbers[:, HEADLINE] for reading in timed]
-        best = [values[np.isfinite(values)].min() for values in found if np.isfinite(values).any()]
+        timed_readings = [reading for reading in self._readings.values() if reading.has_course]
+        perplexities = [reading.numbers[:, HEADLINE] for reading in timed_readings]
+        best = [
+            values[np.isfinite(values)].min()
+            for values in perplexities
+            if np.isfinite(values).any()
+        ]
         return reached_by_each(best) if best else None
 
     def has_measure(self) -> bool:
@@ -253,14 +263,14 @@ class Curve:
         look = Look(columns, self.smoothing)
         for slot in self.slots:
             slot.fill(look)
-            slot.draw(dict(self._parts(slot, x, columns)))
-            if own := self._of(slot.line):
+            slot.draw(dict(self._glyphs_of(slot, x, columns)))
+            if readings := self._readings_of(slot.line):
                 label = self._labels[slot.line.key]
-                start = starts_of(one.spec for one in own if one.spec)
+                start = starts_of(reading.spec for reading in readings if reading.spec)
                 name = label if start in label else f"{label}, from {start}"
                 slot.parts["points", 0].update(name=name)
                 slot.item.update(label=value(label))
-            slot.item.update(visible=any(map(self._has, own)))
+            slot.item.update(visible=any(map(self._has, readings)))
         self._add_new()
         self._draw_target(x, columns[0])
         self._draw_turns(x, columns[0])
@@ -268,7 +278,7 @@ class Curve:
         self.figure.yaxis[0].update(axis_label=y_label)
         self._fit(x, columns)
 
-    def _parts(
+    def _glyphs_of(
         self, slot: Slot, x: str, columns: tuple[str, ...]
     ) -> Iterator[tuple[tuple[str, int], dict[str, str]]]:
         """Yield a pair for each visible glyph of a slot: (its kind, the number of its quantity), and its columns.
@@ -277,12 +287,12 @@ class Curve:
         """
         if slot.line is NOTHING:
             return
-        for at, (y, (smooth, *_)) in enumerate(zip(columns, STRANDS, strict=False)):
-            yield ("line", at), {"x": x, "y": smooth if self.smoothing else y}
+        for number, (y, (smooth, *_)) in enumerate(zip(columns, STRANDS, strict=False)):
+            yield ("line", number), {"x": x, "y": smooth if self.smoothing else y}
             if self.smoothing:
-                yield ("raw", at), {"x": x, "y": y}
+                yield ("raw", number), {"x": x, "y": y}
             if self.mean and len(slot.line.names) > 1:
-                yield ("band", at), {"x": x}
+                yield ("band", number), {"x": x}
         if not self._has_no_course(slot.line):
             yield ("points", 0), {"x": x, "y": columns[0]}
         elif np.isfinite(slot.source.data[columns[0]]).any():
@@ -301,11 +311,11 @@ class Curve:
     def _draw_target(self, x: str, y: str) -> None:
         """Draw the horizontal line at the target, and a mark where each curve is first at or below it."""
         target = self.target()
-        self._across.update(visible=target is not None)
+        self._target_line.update(visible=target is not None)
         self._crossings.update(visible=target is not None)
         if target is None:
             return
-        self._across.update(location=target)
+        self._target_line.update(location=target)
         self._crossings.glyph.update(x=x, y=y)
         lines = [
             (slot.mean.numbers, slot.colour)
@@ -316,7 +326,7 @@ class Curve:
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
         """Choose the scales of the axes, and fit the ranges to the curves unless the visitor has moved them."""
-        across, seen = [], []
+        across, finite_values = [], []
         bands = (
             [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean else []
         )
@@ -326,10 +336,10 @@ class Curve:
             first = int(CLOSE_UP * n_points) if self.span == "close-up" else 0
             for column in (*columns, *bands) if n_points else ():
                 values = np.asarray(data[column][first:], float)
-                seen.append(values[np.isfinite(values)])
-                if len(seen[-1]) and not self._has_no_course(slot.line):
+                finite_values.append(values[np.isfinite(values)])
+                if len(finite_values[-1]) and not self._has_no_course(slot.line):
                     across.append(np.asarray(data[x], float))
-        xs, ys = (np.concatenate(each) if each else np.empty(0) for each in (across, seen))
+        xs, ys = (np.concatenate(each) if each else np.empty(0) for each in (across, finite_values))
         log = {
             axis: axis in self.log and bool((values > 0).all())
             for axis, values in (("x", xs), ("y", ys))
@@ -341,47 +351,47 @@ class Curve:
         starts = {"x": self.figure.x_range.start, "y": self.figure.y_range.start}
         if self.moved_by_hand and all(starts[axis] > 0 for axis in log if log[axis]):
             return
-        self._moving = True
+        self._is_fitting = True
         right = xs.max() if len(xs) else 0.0
-        left = xs.min() / 1.02 if log["x"] and len(xs) else 0.0
+        start = xs.min() / 1.02 if log["x"] and len(xs) else 0.0
         self.figure.x_range.update(
-            start=float(left or log["x"]), end=float(right * 1.02 or 10.0 ** log["x"])
+            start=float(start or log["x"]), end=float(right * 1.02 or 10.0 ** log["x"])
         )
         self.figure.y_range.update(
             **dict(zip(("start", "end"), _with_room(ys, log["y"]), strict=True))
         )
-        self._moving = False
+        self._is_fitting = False
 
-    def _moved(self, attribute, old, new) -> None:
+    def _on_range(self, attribute, old, new) -> None:
         """Note that the visitor has changed a range; the ranges then stay until they are reset."""
-        self.moved_by_hand = self.moved_by_hand or not self._moving
+        self.moved_by_hand = self.moved_by_hand or not self._is_fitting
 
     def follow(self) -> None:
         """Let the ranges fit the curves again, and draw."""
         self.moved_by_hand = False
         self.draw()
 
-    def part(self) -> Part:
+    def parameter(self) -> QueryParameter:
         """Return the query parameter of the page's address for the visitor's ranges: left, right, bottom and top."""
 
-        def now() -> str:
+        def current() -> str:
             across, up = self.figure.x_range, self.figure.y_range
             ranges = (across.start, across.end, up.start, up.end) if self.moved_by_hand else ()
             return ",".join(f"{number:.6g}" for number in ranges)
 
         def take(text: str) -> bool:
             try:
-                left, right, bottom, top = map(float, text.split(","))
+                start, end, bottom, top = map(float, text.split(","))
             except ValueError:
                 return False
-            fits = -math.inf < left < right < math.inf and -math.inf < bottom < top < math.inf
+            fits = -math.inf < start < end < math.inf and -math.inf < bottom < top < math.inf
             if fits:
                 self.moved_by_hand = True
-                self.figure.x_range.update(start=left, end=right)
+                self.figure.x_range.update(start=start, end=end)
                 self.figure.y_range.update(start=bottom, end=top)
             return fits
 
-        return Part(now, "", take)
+        return QueryParameter(current, "", take)
 
 
 def _show(source: ColumnDataSource, data: dict, telling: tuple[str, ...]) -> None:

@@ -7,7 +7,12 @@ from pathlib import Path
 import panel as pn
 
 from workbench.corpus.catalog.named import DEFAULT
-from workbench.dashboard.compare.wording import counted, label_of, label_of_value, labelled
+from workbench.dashboard.compare.wording import (
+    label_of,
+    label_of_value,
+    number_of_runs,
+    with_labels,
+)
 from workbench.dashboard.shared.form import SEVERAL, as_sentence, line, menu
 from workbench.dashboard.shared.policy import policy
 from workbench.runs.loading import named_set, named_sets
@@ -29,14 +34,14 @@ def corpus_field() -> pn.widgets.Select:
 
 def corpora(files: Iterable[str] = ()) -> dict[str, str]:
     """Return the entries of the menu of data sets: a file to name, if visitors may, ``files`` of runs, and named data sets."""
-    marked = {
-        f"{name} (not downloaded)" if one.whereabouts() in MISSING else name: name
-        for name, one in named_sets().items()
+    named_entries = {
+        f"{name} (not downloaded)" if data_set.whereabouts() in MISSING else name: name
+        for name, data_set in named_sets().items()
     }
-    own = {FILE: FILE} if policy().takes_paths or policy().takes_uploads else {}
-    taken = Counter([*named_sets(), *(Path(file).name for file in files)])
-    used = {name if taken[name := Path(file).name] == 1 else file: file for file in files}
-    return own | used | marked
+    file_entry = {FILE: FILE} if policy().takes_paths or policy().takes_uploads else {}
+    n_uses = Counter([*named_sets(), *(Path(file).name for file in files)])
+    used_files = {name if n_uses[name := Path(file).name] == 1 else file: file for file in files}
+    return file_entry | used_files | named_entries
 
 
 def files_of(specs: Iterable[RunSpec]) -> dict[str, RunSpec]:
@@ -53,10 +58,10 @@ def files_of(specs: Iterable[RunSpec]) -> dict[str, RunSpec]:
 
 def about_corpus(name: str, n_runs: int) -> str:
     """Return what a corpus is and in how many runs of the store it is used, as a text; empty for a file without runs."""
-    named = named_set(name)
-    parts = [named.title] if named else []
-    parts += [f"used in {counted(n_runs)} here"] if n_runs else []
-    return as_sentence("; ".join(parts))
+    data_set = named_set(name)
+    sentences = [data_set.title] if data_set else []
+    sentences += [f"used in {number_of_runs(n_runs)} here"] if n_runs else []
+    return as_sentence("; ".join(sentences))
 
 
 def path_field() -> pn.widgets.TextInput:
@@ -70,16 +75,18 @@ def path_field() -> pn.widgets.TextInput:
 
 def field_of(name: str, default=None, help: str = "") -> pn.widgets.Widget:
     """Return the text field or menu for a setting or option; ``default`` and ``help`` replace the declared ones."""
-    one = request_fields()[name]
-    metadata, choices = one.field.metadata, one.field.metadata["choices"]
-    default = one.default if default is None else default
-    label = metadata["label"] or label_of(one.field.name)
-    help = help or labelled(metadata["help"], choices)
+    request_field = request_fields()[name]
+    metadata, choices = request_field.field.metadata, request_field.field.metadata["choices"]
+    default = request_field.default if default is None else default
+    label = metadata["label"] or label_of(request_field.field.name)
+    help = help or with_labels(metadata["help"], choices)
     example = metadata["example"] or "a number or inf" * metadata.get("infinite", False)
     wide = max(len(label), len(example)) > WIDEST
     if choices and not metadata.get("otherwise"):
         words = (
-            choices if isinstance(choices, dict) else {one: label_of_value(one) for one in choices}
+            choices
+            if isinstance(choices, dict)
+            else {request_field: label_of_value(request_field) for request_field in choices}
         )
         wide = wide or max(map(len, words.values())) > WIDEST
         options = {word: written(value) for value, word in words.items()}
@@ -91,7 +98,7 @@ def field_of(name: str, default=None, help: str = "") -> pn.widgets.Widget:
     )
 
 
-def shown_value(field: pn.widgets.Widget) -> str:
+def displayed_value(field: pn.widgets.Widget) -> str:
     """Return the value of a field as the field shows it."""
     if isinstance(field, pn.widgets.Select):
         return next((word for word, value in field.options.items() if value == field.value), "")

@@ -11,29 +11,29 @@ from workbench.dashboard.compare.charts import (
     describe_measure,
     names_by_label,
 )
-from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
+from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, FigureState
 from workbench.dashboard.compare.files import curve_picture, report_file
 from workbench.dashboard.compare.grouping import (
     GROUPINGS,
     MOST,
     NEWEST,
     Line,
+    fitting_lines,
     mean_lines,
-    whole_lines,
 )
 from workbench.dashboard.compare.live_strip import LiveStrip
 from workbench.dashboard.shared.downloads import Handover, picture_downloads
 from workbench.dashboard.shared.form import Fold, Offers
-from workbench.dashboard.shared.link import Part, widget_part
+from workbench.dashboard.shared.link import QueryParameter, widget_parameter
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import (
     Choice,
     Toggles,
     column,
-    labelled,
     message,
     styled,
     text,
+    with_label,
 )
 from workbench.measures.selection import data_of_specs
 from workbench.report.page import READERS
@@ -52,7 +52,7 @@ class FigureCard:
         self.span = _choice("Range", SPANS, self.curve.span)
         self.lines = _choice("Lines", GROUPINGS, GROUPINGS[0])
         self.data = Offers("Data", "That of the newest run")
-        self._data = labelled(self.data)
+        self._data = with_label(self.data)
         self.log = styled(Toggles(label="Logarithmic", options=LOG, value=[]))
         self.smoothing = styled(
             pn.widgets.FloatSlider(
@@ -74,44 +74,48 @@ class FigureCard:
                 placeholder="Reached by all",
             )
         )
-        self.folded = column(
-            labelled(self.span),
-            labelled(self.lines),
-            labelled(self.until),
+        self.view_choices = column(
+            with_label(self.span),
+            with_label(self.lines),
+            with_label(self.until),
             self.smoothing,
             self.log,
             kind="wb-bar",
             visible=False,
         )
-        self.fold = Fold("View", lambda event: self.folded.param.update(visible=bool(event.new)))
+        self.fold = Fold(
+            "View", lambda event: self.view_choices.param.update(visible=bool(event.new))
+        )
         self.meaning = text(sizing_mode="stretch_width")
         self.files = picture_downloads(
             handover,
             lambda: partial(curve_picture, self.curve.seen()),
             {
-                "Report": lambda: partial(report_file, self.compared()),
-                "Report for readers": lambda: partial(report_file, self.compared(), READERS),
+                "Report": lambda: partial(report_file, self.compared_runs()),
+                "Report for readers": lambda: partial(report_file, self.compared_runs(), READERS),
             },
         )
         self.picked: list[str] | None = None  # chosen by the visitor; None: draw the newest eight
         self._data_of: dict[str, str] = {}  # the data of each run in words, see `data_of_specs`
         self._n_other = 0  # number of runs that were chosen and are of other data
-        self._beyond: list[Reading] = []  # compared, but without room in the figure
-        self._left_out = 0  # number of runs that are not even compared
+        self._readings_beyond: list[Reading] = []  # compared, but without room in the figure
+        self._n_left_out = 0  # number of runs that are not even compared
 
-    def parts(self) -> dict[str, Part]:
+    def parameters(self) -> dict[str, QueryParameter]:
         """Return a dict name of a choice -> its query parameter in the page's address."""
         return {
-            "axis": widget_part(self.axis),
-            "range": widget_part(self.span),
-            "lines": widget_part(self.lines),
-            "data": self.data.part(),
-            "smoothing": widget_part(self.smoothing),
-            "until": widget_part(self.until),
-            "log": widget_part(self.log),
-            "measure": Part(lambda: self.measure.value, self.measure.value, self._take_measure),
-            "runs": Part(lambda: ",".join(self.picked or ()), "", self._take_runs),
-            "zoom": self.curve.part(),
+            "axis": widget_parameter(self.axis),
+            "range": widget_parameter(self.span),
+            "lines": widget_parameter(self.lines),
+            "data": self.data.parameter(),
+            "smoothing": widget_parameter(self.smoothing),
+            "until": widget_parameter(self.until),
+            "log": widget_parameter(self.log),
+            "measure": QueryParameter(
+                lambda: self.measure.value, self.measure.value, self._take_measure
+            ),
+            "runs": QueryParameter(lambda: ",".join(self.picked or ()), "", self._take_runs),
+            "zoom": self.curve.parameter(),
         }
 
     def watch(self, redraw: Callable[[Callable[[], None]], None]) -> None:
@@ -120,66 +124,74 @@ class FigureCard:
         for widget in (self.axis, self.measure, self.span, self.smoothing, self.until, self.log):
             widget.param.watch(lambda event: redraw(self._look_anew), "value")
 
-    def show(self, readable: dict[str, Reading]) -> None:
+    def show(self, readings: dict[str, Reading]) -> None:
         """Draw runs of one data set: those that were picked, or, if none was, the newest with a record."""
         self._data_of = dict(
-            zip(readable, data_of_specs([one.spec for one in readable.values()]), strict=True)
+            zip(readings, data_of_specs([each.spec for each in readings.values()]), strict=True)
         )
         self.data.offer(self._data_of.values())
         self._data.visible = len(self.data.options) > 2
-        chosen = (
-            [name for name, reading in readable.items() if len(reading.numbers)]
+        chosen_names = (
+            [name for name, reading in readings.items() if len(reading.numbers)]
             if self.picked is None
-            else [name for name in self.picked if name in readable]
+            else [name for name in self.picked if name in readings]
         )
-        wanted = self.of_one_data(chosen)
-        self._n_other = 0 if self.picked is None else len(chosen) - len(wanted)
-        compared, lines = wanted[:N_SLOTS], []
+        names_on_data = self.of_one_data(chosen_names)
+        self._n_other = 0 if self.picked is None else len(chosen_names) - len(names_on_data)
+        compared_names, lines = names_on_data[:N_SLOTS], []
         if several := self.means or self.picked is not None:
             most = NEWEST if self.picked is None else MOST
-            lines = whole_lines(mean_lines([readable[name] for name in wanted[: 8 * most]]), most)
+            lines = fitting_lines(
+                mean_lines([readings[name] for name in names_on_data[: 8 * most]]), most
+            )
             among = {name for line in lines for name in line.names}
-            compared = [name for name in wanted if name in among]
+            compared_names = [name for name in names_on_data if name in among]
         if not self.means:
-            lines = [Line(name, "", (name,)) for name in compared]
+            lines = [Line(name, "", (name,)) for name in compared_names]
         self.curve.assign_lines(lines, self.means)
-        self._left_out = len(wanted) - len(compared) if several else 0
-        self._beyond = [readable[name] for line in lines[N_SLOTS:] for name in line.names]
-        self.curve.show(readable)
-        self.live.show(readable[name] for name in self.curve.colours())
+        self._n_left_out = len(names_on_data) - len(compared_names) if several else 0
+        self._readings_beyond = [readings[name] for line in lines[N_SLOTS:] for name in line.names]
+        self.curve.show(readings)
+        self.live.show(readings[name] for name in self.curve.colours())
         self._describe()
 
-    def toggled(self, name: str) -> list[str]:
+    def names_after_toggle(self, name: str) -> list[str]:
         """Return the drawn runs' names plus ``name`` (a full figure drops its oldest), or minus ``name`` if drawn.
 
         A run of other data than those that are drawn replaces them.
         """
-        drawn = list(self.curve.colours())
-        if drawn and self._data_of.get(name) != self._data_of.get(drawn[0]):
+        drawn_names = list(self.curve.colours())
+        if drawn_names and self._data_of.get(name) != self._data_of.get(drawn_names[0]):
             self.data.value = ""
             return [name]
         most = MOST if self.means else N_SLOTS
         return (
-            [other for other in drawn if other != name] if name in drawn else [*drawn, name][-most:]
+            [other for other in drawn_names if other != name]
+            if name in drawn_names
+            else [*drawn_names, name][-most:]
         )
 
     def of_one_data(self, names: Iterable[str]) -> list[str]:
         """Return the named runs on the chosen data set; if none is chosen, those on the data of the first run."""
-        known = [name for name in names if name in self._data_of]
-        data = self.data.value or next((self._data_of[name] for name in known), "")
-        return [name for name in known if self._data_of[name] == data]
+        known_names = [name for name in names if name in self._data_of]
+        data = self.data.value or next((self._data_of[name] for name in known_names), "")
+        return [name for name in known_names if self._data_of[name] == data]
 
     def name_data(self, name: str) -> str:
         """Return the data of a run in words; "" if all runs of the store have the same data."""
         return self._data_of[name] if len(set(self._data_of.values())) > 1 else ""
 
-    def compared(self) -> Drawn:
+    def compared_runs(self) -> FigureState:
         """Return, for a table or report, the drawn runs, and without colour those for which the figure has no room."""
-        seen = self.curve.seen()
-        return seen._replace(
+        state = self.curve.seen()
+        return state._replace(
             runs=(
-                *seen.runs,
-                *((one.path, one.label, "") for one in self._beyond if len(one.numbers)),
+                *state.runs,
+                *(
+                    (reading.path, reading.label, "")
+                    for reading in self._readings_beyond
+                    if len(reading.numbers)
+                ),
             )
         )
 
@@ -204,16 +216,16 @@ class FigureCard:
         self.curve.draw()
         self._describe()
 
-    def _chosen_view(self) -> list[str]:
+    def _view_choices(self) -> list[str]:
         """Return as short texts those choices under *View* that differ from the defaults, such as: smoothing 0.5."""
-        chosen = [
+        texts = [
             self.span.value if self.span.value != SPANS[0] else "",
             self.lines.value if self.means else "",
             f"target {self.until.value:g}" if self.until.value is not None else "",
             f"smoothing {self.smoothing.value:g}" if self.smoothing.value else "",
             *(f"log {axis}" for axis in self.log.value),
         ]
-        return [each for each in chosen if each]
+        return [each for each in texts if each]
 
     def _look_anew(self) -> None:
         """Show the chosen view with ranges that fit, whatever ranges the visitor had set."""
@@ -228,9 +240,9 @@ class FigureCard:
 
     def _describe(self) -> None:
         """Write below the figure what its measure and marks mean, and, if nothing is drawn, why."""
-        self.fold.show(", ".join(self._chosen_view()))
-        curve, target, refused = self.curve, self.curve.target(), self.curve.refused()
-        said = [
+        self.fold.show(", ".join(self._view_choices()))
+        curve, target, linear_axes = self.curve, self.curve.target(), self.curve.refused()
+        sentences = [
             *(f"On {data}." for data in {self.name_data(name) for name in curve.colours()} - {""}),
             describe_measure(curve.measure),
             curve.smoothing and "The faint curves are as recorded, before smoothing.",
@@ -238,19 +250,19 @@ class FigureCard:
             and f"Diamonds are where a curve is first at or below {target:,.7g}.",
             curve.has_levels()
             and "Straight lines are models that were imported: nothing is known of their iterations.",
-            refused
-            and f"Not all values are above 0, so the {' and the '.join(refused)} axis is not logarithmic.",
+            linear_axes
+            and f"Not all values are above 0, so the {' and the '.join(linear_axes)} axis is not logarithmic.",
             not curve.has_measure() and "No run that is drawn records this.",
-            self._beyond
-            and f"The figure has room for {N_SLOTS}; {len(self._beyond)} more are in the comparison and the report.",
+            self._readings_beyond
+            and f"The figure has room for {N_SLOTS}; {len(self._readings_beyond)} more are in the comparison and the report.",
             self._n_other
             and f"{self._n_other} of the chosen runs have other data and are not drawn; see Data.",
-            self._left_out
-            and f"{self._left_out:,} older ones are left out of all of these; choose fewer to compare those.",
+            self._n_left_out
+            and f"{self._n_left_out:,} older ones are left out of all of these; choose fewer to compare those.",
         ]
         if not self._data_of:
-            said = ["Curves appear here with the first iteration of the first run."]
-        self.meaning.object = message(" ".join(filter(None, said)))
+            sentences = ["Curves appear here with the first iteration of the first run."]
+        self.meaning.object = message(" ".join(filter(None, sentences)))
 
     def _take_runs(self, names: str) -> bool:
         self.picked = [name for name in names.split(",") if name] or None
@@ -267,10 +279,13 @@ class FigureCard:
         """Return the card."""
         return column(
             column(
-                labelled(self.chart, self.measure), labelled(self.axis), self._data, kind="wb-bar"
+                with_label(self.chart, self.measure),
+                with_label(self.axis),
+                self._data,
+                kind="wb-bar",
             ),
             self.fold,
-            self.folded,
+            self.view_choices,
             self.live.view,
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0),
             self.meaning,

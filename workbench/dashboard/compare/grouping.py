@@ -44,7 +44,7 @@ def mean_lines(readings: list[Reading]) -> list[Line]:
     ]
 
 
-def whole_lines(lines: list[Line], most: int) -> list[Line]:
+def fitting_lines(lines: list[Line], most: int) -> list[Line]:
     """Return the leading lines whose runs total at most ``most``, and always the first; no line is divided."""
     totals = np.cumsum([len(line.names) for line in lines])
     return lines[: max(1, int(np.searchsorted(totals, most, side="right")))]
@@ -63,17 +63,24 @@ class Mean:
     def follow(self, readings: list[Reading]) -> None:
         """Add the new records of the runs that have begun."""
         begun = [reading for reading in readings if len(reading.numbers)]
-        of = tuple((reading.name, reading.stride) for reading in begun)
-        shared = self.numbers[-1, 0] if len(self.numbers) else 0.0
+        runs_and_strides = tuple((reading.name, reading.stride) for reading in begun)
+        last_shared = self.numbers[-1, 0] if len(self.numbers) else 0.0
         # a run that was restarted is shorter
-        if of != self.of or any(reading.numbers[-1, 0] < shared for reading in begun):
-            self.of, shared, self.numbers, self.errors = of, 0.0, NO_ROWS, NO_ROWS
+        if runs_and_strides != self.of or any(
+            reading.numbers[-1, 0] < last_shared for reading in begun
+        ):
+            self.of, last_shared, self.numbers, self.errors = (
+                runs_and_strides,
+                0.0,
+                NO_ROWS,
+                NO_ROWS,
+            )
         if len(begun) == 1:
             self.numbers = begun[0].numbers
         elif begun:
             numbers, errors = mean_of(
                 [
-                    reading.numbers[np.searchsorted(reading.numbers[:, 0], shared, "right") :]
+                    reading.numbers[np.searchsorted(reading.numbers[:, 0], last_shared, "right") :]
                     for reading in begun
                 ]
             )
@@ -85,15 +92,15 @@ class Mean:
 
 def mean_of(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard error over runs, (point, COLUMNS) each, at the iterations that all runs have."""
-    shared = reduce(np.intersect1d, [rows[:, 0] for rows in tables])
+    shared_iterations = reduce(np.intersect1d, [rows[:, 0] for rows in tables])
     with np.errstate(invalid="ignore"):  # a bound may be infinite
-        return mean_and_error([rows[np.isin(rows[:, 0], shared)] for rows in tables])
+        return mean_and_error([rows[np.isin(rows[:, 0], shared_iterations)] for rows in tables])
 
 
-def telling_labels(readings: list[Reading]) -> dict[str, str]:
+def distinct_labels(readings: list[Reading]) -> dict[str, str]:
     """Return a dict name -> label of the run; runs that share a label get the seed appended, or else the name."""
-    specs = {one.name: one.spec for one in readings if one.spec is not None}
-    labels = {one.name: one.label for one in readings}
+    specs = {reading.name: reading.spec for reading in readings if reading.spec is not None}
+    labels = {reading.name: reading.label for reading in readings}
     labels |= zip(specs, labels_of_specs(list(specs.values())), strict=True)
     for tells in (lambda name: f"seed {specs[name].seed}", lambda name: name):
         same = {label for label, n in Counter(labels.values()).items() if n > 1}

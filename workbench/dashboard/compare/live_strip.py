@@ -11,7 +11,7 @@ from pathlib import Path
 import panel as pn
 
 from workbench.dashboard.compare.starting import check_waiting
-from workbench.dashboard.compare.steering import tried
+from workbench.dashboard.compare.steering import results_and_errors
 from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.form import Fields, Fold, Steps
@@ -40,119 +40,134 @@ PATIENCE, LOOK_EVERY = 2.0, 0.02
 class LiveStrip:
     """A slider for each live setting of the active drawn runs; releasing it changes all of them that have the setting.
 
-    ``who`` is written in the log of the runs. When the first iteration with a new value is there, ``look()`` is called in a
-    thread, then ``shown(paths)`` in the session, with the folders of the branches that were started.
+    ``author`` is written in the log of the runs. When the first iteration with a new value is there, ``look()`` is called in a
+    thread, then ``on_branches(paths)`` in the session, with the folders of the branches that were started.
     """
 
     def __init__(
         self,
-        shown: Callable[[list[Path]], None],
+        on_branches: Callable[[list[Path]], None],
         look: Callable[[], None] = lambda: None,
-        who: str = "a page",
+        author: str = "a page",
     ):
-        self._then, self._look, self._who, self._document = shown, look, who, pn.state.curdoc
+        self._on_branches, self._look, self._author, self._document = (
+            on_branches,
+            look,
+            author,
+            pn.state.curdoc,
+        )
         self._sliders = Fields(self._make)
-        self._at_work: list[Reading] = []  # the drawn runs that are at work
+        self._active_readings: list[Reading] = []  # the drawn runs that are at work
         self._runs: dict[str, list[Reading]] = {}  # setting → those of them that have it
-        self._shown: tuple = ()
-        self.said = text(sizing_mode="stretch_width", visible=False)
-        self._first, self._rest = (column(kind="wb-fields wb-sliders") for _ in range(2))
+        self._sliders_state: tuple = ()
+        self.status = text(sizing_mode="stretch_width", visible=False)
+        self._first_sliders, self._further_sliders = (
+            column(kind="wb-fields wb-sliders") for _ in range(2)
+        )
         self._fold = Fold("More live settings", self._unfold)
         self._hint = text()
         self.in_branch = styled(Toggles(label="Where the sliders act", options=[IN_BRANCH]))
         self.undo = button("Undo", disabled=True)
         self.undo.on_click(
             lambda event: self._act(
-                [one for one in self._at_work if one.spec.interventions], Run.undo
+                [reading for reading in self._active_readings if reading.spec.interventions],
+                Run.undo,
             )
         )
         # a hidden grid would be seen: its style sets how it is displayed
-        self._folded = column(self._rest, kind="wb-stack", visible=False)
+        self._further_column = column(self._further_sliders, kind="wb-stack", visible=False)
         self.view = column(
             column(self._hint, self.in_branch, self.undo, kind="wb-bar"),
-            self._first,
+            self._first_sliders,
             self._fold,
-            self._folded,
-            self.said,
+            self._further_column,
+            self.status,
             kind="wb-stack",
             visible=False,
         )
 
-    def show(self, drawn: Iterable[Reading]) -> None:
+    def show(self, readings: Iterable[Reading]) -> None:
         """Show a slider for each setting of the active runs, at the value that the first run with this setting has."""
         if policy().read_only:
             return
-        self._at_work = at_work = [
-            one for one in drawn if one.spec is not None and one.state in ALIVE
+        self._active_readings = at_work = [
+            reading for reading in readings if reading.spec is not None and reading.state in ALIVE
         ]
-        self.undo.disabled = not any(one.spec.interventions for one in at_work)
-        settings = {one.name: sliders_of(one.spec.to_json()) for one in at_work}
-        known = dict.fromkeys([*FIRST, *(name for each in settings.values() for name in each)])
+        self.undo.disabled = not any(reading.spec.interventions for reading in at_work)
+        settings = {reading.name: sliders_of(reading.spec.to_json()) for reading in at_work}
+        names = dict.fromkeys([*FIRST, *(name for each in settings.values() for name in each)])
         runs_by_name = {
-            name: [one for one in at_work if name in settings[one.name]] for name in known
+            name: [reading for reading in at_work if name in settings[reading.name]]
+            for name in names
         }
         self._runs = {name: runs for name, runs in runs_by_name.items() if runs}
-        shown = tuple(
-            (name, tuple(one.name for one in runs), settings[runs[0].name][name]["value"])
+        sliders_state = tuple(
+            (name, tuple(reading.name for reading in runs), settings[runs[0].name][name]["value"])
             for name, runs in self._runs.items()
         )
-        if shown == self._shown:
+        if sliders_state == self._sliders_state:
             return
-        self._shown = shown
+        self._sliders_state = sliders_state
         for name, runs in self._runs.items():
             self._sliders[name].param.update(**settings[runs[0].name][name])
-        for place, is_first in ((self._first, True), (self._rest, False)):
+        for container, is_first in ((self._first_sliders, True), (self._further_sliders, False)):
             sliders = [self._sliders[name] for name in self._runs if (name in FIRST) == is_first]
             # where they are set, Bokeh looks through all models of the page
-            if sliders != place.objects:
-                place.objects = sliders
-        self.view.visible, self._fold.visible = bool(self._runs), bool(self._rest.objects)
-        self._hint.object = message(self._whose())
+            if sliders != container.objects:
+                container.objects = sliders
+        self.view.visible, self._fold.visible = (
+            bool(self._runs),
+            bool(self._further_sliders.objects),
+        )
+        self._hint.object = message(self._engines_text())
         self._unfold()
 
     def _unfold(self, event=None) -> None:
-        self._folded.visible = self._fold.is_open and bool(self._rest.objects)
+        self._further_column.visible = self._fold.is_open and bool(self._further_sliders.objects)
 
-    def _whose(self) -> str:
+    def _engines_text(self) -> str:
         """Return a sentence that names the engines whose runs each slider changes."""
         settings: dict[tuple, list[str]] = {}
         for name, runs in self._runs.items():
-            engines = tuple(dict.fromkeys(one.spec.engine for one in runs))
+            engines = tuple(dict.fromkeys(reading.spec.engine for reading in runs))
             settings.setdefault(engines, []).append(label_of(name))
-        parts = [f"{', '.join(names)} of {', '.join(of)}" for of, names in settings.items()]
-        return f"Live, while they run: {'; '.join(parts)}."
+        clauses = [
+            f"{', '.join(names)} of {', '.join(engine_names)}"
+            for engine_names, names in settings.items()
+        ]
+        return f"Live, while they run: {'; '.join(clauses)}."
 
     def _make(self, name: str) -> Steps:
         """Return a new slider for a setting."""
-        made = in_form(Steps(label=label_of(name)))
-        made.param.watch(partial(self._turn, name), "value_throttled")
-        return made
+        slider = in_form(Steps(label=label_of(name)))
+        slider.param.watch(partial(self._turn, name), "value_throttled")
+        return slider
 
     def _turn(self, name: str, event) -> None:
         runs, changes = self._runs.get(name, []), {name: event.new}
         if self.in_branch.value:
             self._act(runs, lambda run: run.branch(**changes))
         else:
-            self._do(partial(turn, [one.path for one in runs], changes, self._who))
+            self._do(partial(turn, [reading.path for reading in runs], changes, self._author))
 
     def _act(self, runs: list[Reading], act: Callable[[Run], Run]) -> None:
         """Start a branch of each run: a new run that ``act`` makes from the present state of the run."""
-        self._do(partial(branches, [one.path for one in runs], act))
+        self._do(partial(branches, [reading.path for reading in runs], act))
 
     def _do(self, work: Callable[[], tuple[list[Path], list[Exception]]]) -> None:
         """Do ``work`` in a thread; then show the errors of runs that refused, and the branches that were started."""
 
-        def then(found: tuple | None, error: Exception | None) -> None:
-            started, refused = found or ([], [error])
-            self.said.say(" ".join(map(sentence_of, refused)), "bad")
-            self._then(started)
+        def on_result(paths_and_errors: tuple | None, error: Exception | None) -> None:
+            paths, errors = paths_and_errors or ([], [error])
+            self.status.say(" ".join(map(sentence_of, errors)), "bad")
+            self._on_branches(paths)
 
         def task() -> tuple:
-            found = work()
+            paths_and_errors = work()
             self._look()
-            return found
+            return paths_and_errors
 
-        in_background(self._document, task, then)
+        in_background(self._document, task, on_result)
 
 
 def branches(paths: list[Path], act: Callable[[Run], Run]) -> tuple[list[Path], list[Exception]]:
@@ -163,11 +178,11 @@ def branches(paths: list[Path], act: Callable[[Run], Run]) -> tuple[list[Path], 
         check_waiting(run.path.parent, 1)
         return act(run).path
 
-    return tried(paths, start)
+    return results_and_errors(paths, start)
 
 
 def turn(
-    paths: list[Path], changes: dict[str, float], who: str = ""
+    paths: list[Path], changes: dict[str, float], author: str = ""
 ) -> tuple[list[Path], list[Exception]]:
     """Change settings of runs, and wait briefly until one of the runs has an iteration with the new values.
 
@@ -176,15 +191,19 @@ def turn(
     policy().check_change()
 
     def ask(run: Run) -> tuple[Run, int, int]:
-        before = len(run.spec.interventions), len(run.rows())
-        run.retune(who=who, **changes)
-        return run, *before
+        numbers_before = len(run.spec.interventions), len(run.rows())
+        run.retune(who=author, **changes)
+        return run, *numbers_before
 
-    asked, refused = tried(paths, ask)
-    until = time.monotonic() + PATIENCE
-    while asked and time.monotonic() < until and not any(_has_begun(*each) for each in asked):
+    runs_and_numbers, errors = results_and_errors(paths, ask)
+    deadline = time.monotonic() + PATIENCE
+    while (
+        runs_and_numbers
+        and time.monotonic() < deadline
+        and not any(_has_begun(*each) for each in runs_and_numbers)
+    ):
         time.sleep(LOOK_EVERY)
-    return [], refused
+    return [], errors
 
 
 def _has_begun(run: Run, n_made: int, n_rows: int) -> bool:
@@ -194,9 +213,9 @@ def _has_begun(run: Run, n_made: int, n_rows: int) -> bool:
     """
     if run.state != RUNNING:
         return True
-    made = run.spec.interventions[n_made:]
-    rows = run.rows(n_rows) if made else ()
-    return len(rows) > 0 and rows[-1, 0] >= made[0].iteration
+    new_interventions = run.spec.interventions[n_made:]
+    rows = run.rows(n_rows) if new_interventions else ()
+    return len(rows) > 0 and rows[-1, 0] >= new_interventions[0].iteration
 
 
 @lru_cache(maxsize=64)
@@ -206,17 +225,17 @@ def sliders_of(spec: str) -> dict[str, dict[str, object]]:
     The present value is one of the options.
     """
     run = RunSpec.from_json(spec)
-    about = named_options(run.parts()[0])
+    options = named_options(run.parts()[0])
     return {
-        name: {"options": _steps(name, about.get(name), value), "value": value}
+        name: {"options": _steps(name, options.get(name), value), "value": value}
         for name, value in turnable(run).items()
     }
 
 
-def _steps(name: str, about: Field | None, value: float) -> dict[str, float]:
+def _steps(name: str, field: Field | None, value: float) -> dict[str, float]:
     steps = SPLITS
     if name != "r":
-        low, high = (about.metadata[end] for end in ("low", "high")) if about else (None, None)
+        low, high = (field.metadata[end] for end in ("low", "high")) if field else (None, None)
         even = high is not None and high <= 1.0
         values = [low + (high - low) * i / (N_EVEN - 1) for i in range(N_EVEN)] if even else LOG
         steps = {f"{step:g}": step for step in values}

@@ -21,19 +21,19 @@ from workbench.dashboard.compare.run_cards import (
     family_of,
     gap_of,
     lineage_of,
-    looked_at,
     moves_of,
     priors_of,
+    run_iterations,
 )
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import Starts, previewed, start_runs
+from workbench.dashboard.compare.starting import Starts, data_and_losses, start_runs
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import LatestTask, in_background
 from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.drawn import Sight
+from workbench.dashboard.shared.drawn import SightMark
 from workbench.dashboard.shared.link import (
-    attribute_part,
+    attribute_parameter,
     follow_address,
     write_address,
 )
@@ -72,7 +72,9 @@ class ComparePage:
             Settings(self.start, self.look_at_data, self.look_at_columns, self._write_link),
             Preview(self._leave_out),
         )
-        self.figure = FigureCard(self.handover, LiveStrip(self._turned, self._monitor.look_now))
+        self.figure = FigureCard(
+            self.handover, LiveStrip(self._on_branches, self._monitor.look_now)
+        )
         self.table = RunTable(on_draw=self.draw, empty=READING, topics="topics?run=")
         self.results = Results(self.handover)
         self.heading = text(RUNS, css_classes=["wb-mid"])
@@ -101,38 +103,38 @@ class ComparePage:
             )
         )
         # takes back the gap between two cards
-        self.below = Sight(seen=self._document is None, styles={"margin-bottom": "-16px"})
-        self._version, self._followed = -1, False
+        self.below = SightMark(seen=self._document is None, styles={"margin-bottom": "-16px"})
+        self._version, self._has_followed = -1, False
         self._starts = Starts(self._monitor)
-        self._known: dict[str, Reading] = {}  # every run of the store, newest first
+        self._readings: dict[str, Reading] = {}  # every run of the store, newest first
         self._ticked_last = ""  # the run whose splits and merges are shown; empty: the newest
         self.newest.on_click(lambda event: self._pick(None))
         self.ticked.on_click(
-            lambda event: self._pick([name for name in self._known if name in self.table.chosen])
+            lambda event: self._pick([name for name in self._readings if name in self.table.chosen])
         )
-        self.use.on_click(lambda event: self.settings.use(self._one_chosen().spec))
-        self.parts = (
-            self.figure.parts()
-            | self.settings.parts()
-            | self.table.parts()
-            | self.results.parts()
+        self.use.on_click(lambda event: self.settings.use(self._single_choice().spec))
+        self.parameters = (
+            self.figure.parameters()
+            | self.settings.parameters()
+            | self.table.parameters()
+            | self.results.parameters()
             | {
-                "against": self.comparison.reference.part(),
-                "topics_of": attribute_part(self, "_ticked_last"),
+                "against": self.comparison.reference.parameter(),
+                "topics_of": attribute_parameter(self, "_ticked_last"),
             }
         )
         listing = self._monitor.latest(FIRST_LOOK)
         self._offer(listing)
-        if refused := follow_address(self.parts):
-            self.settings.say(refused)
-        self._followed = True
+        if link_error := follow_address(self.parameters):
+            self.settings.say(link_error)
+        self._has_followed = True
         self.figure.look()
         self._take(listing)
         self._show_progress()
         self.figure.watch(self._redraw)
         for choice in (self.figure.lines, self.figure.data):
             choice.param.watch(lambda event: self._pick(self.figure.picked), "value")
-        self.table.param.watch(self._chosen, "chosen")
+        self.table.param.watch(self._on_choice, "chosen")
         self.table.param.watch(self._write_link, ["query", "sort", "group", "columns"])
         for menu in (self.comparison.reference, self.results.setting, self.results.result):
             menu.param.watch(self._write_link, "value")
@@ -143,15 +145,15 @@ class ComparePage:
         """Update the page to the latest listing of the store."""
         self._take(self._monitor.latest())
         self._show_progress()
-        names = [path.name for path, *_ in self.figure.compared().runs]
-        runs = looked_at(self._known[name] for name in names if name in self._known)
+        names = [path.name for path, *_ in self.figure.compared_runs().runs]
+        runs = run_iterations(self._readings[name] for name in names if name in self._readings)
         self.comparison.follow(runs, self.figure.curve.until)
         for card in (self.gap, self.chains, self.consensus, self.priors) if self.below.seen else ():
             card.follow(runs)
-        found = self._known if self.table.found is None else self.table.found
-        names = self.figure.of_one_data(found)
+        readings_found = self._readings if self.table.found is None else self.table.found
+        names = self.figure.of_one_data(readings_found)
         self.results.follow(
-            [self._known[name] for name in names],
+            [self._readings[name] for name in names],
             self.table.settings,
             self.figure.name_data(names[0]) if names else "",
         )
@@ -163,8 +165,8 @@ class ComparePage:
         self.heading.object = RUNS + message(
             f"{progress[0]:,} of {progress[1]:,} runs read" if progress else ""
         )
-        if self.table.empty == READING and self._monitor.looked():
-            self.table.empty = what_to_do(self.store)
+        if self.table.empty == READING and self._monitor.has_looked():
+            self.table.empty = advice_on_runs(self.store)
 
     def _take(self, listing: Listing) -> None:
         """Update everything but the comparison to a listing, unless the page already shows the listing."""
@@ -173,31 +175,39 @@ class ComparePage:
         self._version = listing.version
         self.table.show(listing.readings)
         self.steering.show(listing.readings)
-        self._known = {reading.name: reading for reading in listing.readings}
-        self.notes.show(self._known, self.table.chosen)
+        self._readings = {reading.name: reading for reading in listing.readings}
+        self.notes.show(self._readings, self.table.chosen)
         self._offer(listing)
         self._show_curves()
         self._show_chosen()
 
     def _offer(self, listing: Listing) -> None:
-        readable = [reading for reading in listing.readings if reading.state != UNREADABLE]
-        self.settings.offer([reading.name for reading in readable])
-        self.settings.keep_pace(readable)
+        readings = [reading for reading in listing.readings if reading.state != UNREADABLE]
+        self.settings.offer([reading.name for reading in readings])
+        self.settings.keep_pace(readings)
 
     def _show_curves(self) -> None:
         self.figure.show(
-            {name: reading for name, reading in self._known.items() if reading.state != UNREADABLE}
+            {
+                name: reading
+                for name, reading in self._readings.items()
+                if reading.state != UNREADABLE
+            }
         )
         self.table.colours = self.figure.curve.colours()
         self.newest.disabled = self.figure.picked is None
-        self.lineage.follow(family_of(self._known.values()))
+        self.lineage.follow(family_of(self._readings.values()))
 
     def _show_chosen(self) -> None:
         """Show the splits and merges of the run ticked last, or of the newest run."""
-        readable = [name for name, reading in self._known.items() if reading.spec is not None]
-        one = [self._ticked_last] if self._ticked_last in readable else readable[:1]
-        tried = [self._known[name] for name in one if self._known[name].moves]
-        self.moves.follow(looked_at(tried))
+        readable_names = [
+            name for name, reading in self._readings.items() if reading.spec is not None
+        ]
+        name_of_run = (
+            [self._ticked_last] if self._ticked_last in readable_names else readable_names[:1]
+        )
+        readings = [self._readings[name] for name in name_of_run if self._readings[name].moves]
+        self.moves.follow(run_iterations(readings))
 
     # ------------------------------------------------------------------ what the visitor does
 
@@ -209,24 +219,24 @@ class ComparePage:
             lambda: start_runs(self.store, request),
             self.settings.say,
             self.settings.refuse,
-            lambda started: self._draw_too([run.path for run in started]),
+            lambda runs: self._draw_too([run.path for run in runs]),
         )
 
-    def _draw_too(self, started: list[Path]) -> None:
+    def _draw_too(self, paths: list[Path]) -> None:
         """Add runs that were just started to the figure, if the visitor has chosen the figure's runs."""
-        if started and self.figure.picked is not None:
-            self._pick([*(path.name for path in started), *self.figure.picked][:N_SLOTS])
+        if paths and self.figure.picked is not None:
+            self._pick([*(path.name for path in paths), *self.figure.picked][:N_SLOTS])
 
-    def _turned(self, started: list[Path]) -> None:
+    def _on_branches(self, paths: list[Path]) -> None:
         """Show the iterations computed since settings were changed, and the branches that were started."""
-        self._draw_too(started)
+        self._draw_too(paths)
         self._take(self._monitor.latest())
 
     def look_at_data(self, request: RunRequest) -> None:
         """Show a preview of the corpus of the form; the page stays usable while the corpus is read."""
         self.settings.say("Reading the corpus …", busy=True)
 
-        def then(result, error) -> None:
+        def on_result(result, error) -> None:
             if error is not None:
                 self.preview.clear()
                 self.settings.refuse(error)
@@ -236,8 +246,8 @@ class ComparePage:
 
         in_background(
             self._document,
-            lambda: previewed(request.corpus, request.read, request.engines[0]),
-            then,
+            lambda: data_and_losses(request.corpus, request.read, request.engines[0]),
+            on_result,
         )
 
     def _leave_out(self, option: str, value: str) -> None:
@@ -245,36 +255,36 @@ class ComparePage:
         if option in ("more_stop_words", "repeated"):
             self.settings.leave_out(option, value)
 
-    def look_at_columns(self, asked: tuple) -> None:
+    def look_at_columns(self, request: tuple) -> None:
         """Offer the columns of the file in the form; choose the obvious ones unless the page's address sets the columns."""
-        guess = self._followed
+        guess = self._has_followed
 
-        def then(found, error) -> None:
-            self.settings.offer_columns(asked, found, guess, error)
+        def on_result(columns, error) -> None:
+            self.settings.offer_columns(request, columns, guess, error)
 
-        self._columns.submit(asked, partial(columns_of, *asked), then)
+        self._columns.submit(request, partial(columns_of, *request), on_result)
 
     def draw(self, name: str) -> None:
         """Draw the run, or remove it from the figure if it is drawn."""
-        self._pick(self.figure.toggled(name))
+        self._pick(self.figure.names_after_toggle(name))
 
-    def _chosen(self, event) -> None:
+    def _on_choice(self, event) -> None:
         self.ticked.disabled = not event.new
-        self.use.disabled = self._one_chosen() is None
-        self.notes.show(self._known, event.new)
-        if added := [name for name in event.new if name not in event.old]:
-            self._ticked_last = added[-1]  # two quick clicks may come as one event
+        self.use.disabled = self._single_choice() is None
+        self.notes.show(self._readings, event.new)
+        if added_names := [name for name in event.new if name not in event.old]:
+            self._ticked_last = added_names[-1]  # two quick clicks may come as one event
         self._show_chosen()
         self._redraw(lambda: self.figure.curve.lift(self.table.chosen))
 
-    def _one_chosen(self) -> Reading | None:
+    def _single_choice(self) -> Reading | None:
         """Return the chosen run; None if none or several are chosen, or if it cannot be read."""
-        chosen = [self._known[name] for name in self.table.chosen if name in self._known]
-        return chosen[0] if len(chosen) == 1 and chosen[0].spec is not None else None
+        readings = [self._readings[name] for name in self.table.chosen if name in self._readings]
+        return readings[0] if len(readings) == 1 and readings[0].spec is not None else None
 
     def _make_runs(self):
-        chosen = [self._known[name].path for name in self.table.chosen if name in self._known]
-        return partial(runs_file, chosen, self.form.value)
+        paths = [self._readings[name].path for name in self.table.chosen if name in self._readings]
+        return partial(runs_file, paths, self.form.value)
 
     def _pick(self, names: list[str] | None) -> None:
         self.figure.picked = names
@@ -290,23 +300,23 @@ class ComparePage:
         with_lock(self._document, work)
 
     def _write_link(self, *events) -> None:
-        if self._followed:
-            write_address(self.parts)
+        if self._has_followed:
+            write_address(self.parameters)
 
     # ------------------------------------------------------------------ the page
 
     def view(self) -> pn.Column:
         """Return the page, after setting up its session."""
         figures = [self.figure.curve.figure]
-        whole = column(
+        file_buttons = column(
             *self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None
         )
         change = not policy().read_only
         steering = (*self.steering.buttons.values(), self.use) if change else ()
         runs = column(
-            column(self.heading, *steering, self.ticked, self.newest, whole, kind="wb-bar"),
-            self.steering.said,
-            self.run_files.said,
+            column(self.heading, *steering, self.ticked, self.newest, file_buttons, kind="wb-bar"),
+            self.steering.status,
+            self.run_files.status,
             self.table.tools,
             self.table,
             kind="wb-card",
@@ -329,8 +339,8 @@ class ComparePage:
             *([self.notes.card] if change else []),
         )
         main = column(*cards, self.handover, kind="wb-main")
-        parts = [self.settings.view(), main] if change else [main]
-        return lay_out(self, "compare", "compare engines, live", *parts, figures=figures)
+        components = [self.settings.view(), main] if change else [main]
+        return lay_out(self, "compare", "compare engines, live", *components, figures=figures)
 
 
 def page() -> pn.Column:
@@ -338,7 +348,7 @@ def page() -> pn.Column:
     return page_or_sentence(lambda: ComparePage(default_store()).view())
 
 
-def what_to_do(store: Path) -> str:
+def advice_on_runs(store: Path) -> str:
     """Return a sentence on what to do if the store has no run."""
     if policy().read_only:
         return "No run yet."

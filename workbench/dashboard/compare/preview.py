@@ -14,7 +14,7 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import column, message, read_style
 from workbench.records import Records
 from workbench.tables import Table, numbers, texts
-from workbench.views.elements import fitting
+from workbench.views.elements import short_text
 
 MOST_DOCUMENTS, MOST_WORDS = 10, 40
 MOST_LETTERS, MOST_NAME = 240, 60
@@ -35,108 +35,113 @@ class Preview:
     ``clicked(option, value)`` is called for a click that leaves out a word or the repeated texts.
     """
 
-    def __init__(self, clicked: Callable[[str, str], None]):
-        self.html = Clickable(clicked, stylesheets=[read_style("preview.css")])
+    def __init__(self, on_click: Callable[[str, str], None]):
+        self.html = Clickable(on_click, stylesheets=[read_style("preview.css")])
         self.card = column(self.html, kind="wb-card preview", visible=False)
 
     def show(
         self,
         data: AnyCorpus | Records,
-        dropped: dict | None = None,
-        read: dict | None = None,
+        losses: dict | None = None,
+        reading_options: dict | None = None,
     ) -> None:
-        """Show a corpus or records; see `described`."""
-        self.html.object, self.card.visible = described(data, dropped, read), True
+        """Show a corpus or records; see `preview_html`."""
+        self.html.object, self.card.visible = preview_html(data, losses, reading_options), True
 
     def clear(self) -> None:
         """Show nothing."""
         self.html.object, self.card.visible = "", False
 
 
-def described(
-    data: AnyCorpus | Records, dropped: dict | None = None, read: dict | None = None
+def preview_html(
+    data: AnyCorpus | Records, losses: dict | None = None, reading_options: dict | None = None
 ) -> str:
-    """Return the preview as HTML; ``dropped``: what texts lost (see `counting.DROPPED`); ``read``: reading options."""
-    sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
-    parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
+    """Return the preview as HTML; ``losses``: what texts lost (see `counting.DROPPED`)."""
+    sizes = " · ".join(f"{n:,} {noun}" for noun, n in data.describe().items())
+    html_parts = [f"<h2>Preview of {_short_text(data.name)}</h2>", message(f"{sizes}.")]
     if isinstance(data, AnyCorpus):
-        found, quality = (data.reading or {}).get("found", {}), quality_of(data)
-        parts += [
-            message(policy().shown(f"{sentence}."), "bad")
+        findings, quality = (data.reading or {}).get("found", {}), quality_of(data)
+        html_parts += [
+            message(policy().for_visitors(f"{sentence}."), "bad")
             for sentence in (
-                *filter(None, [found.get("bad_dates")]),
+                *filter(None, [findings.get("bad_dates")]),
                 *describe_quality(data, quality),
             )
         ]
-        if dropped is not None and quality is not None and len(quality.repeated):
-            parts.append(KEY.format(f"repeated {DROP}", "", "Leave repeated texts out"))
+        if losses is not None and quality is not None and len(quality.repeated):
+            html_parts.append(KEY.format(f"repeated {DROP}", "", "Leave repeated texts out"))
         if data.table is not None:
-            names = ", ".join(fitting(name, MOST_NAME) for name in data.table.metadata) or "none"
-            kept = (
+            names = ", ".join(short_text(name, MOST_NAME) for name in data.table.metadata) or "none"
+            introduction = (
                 "The texts are kept; further columns: "
                 if data.table.texts is not None
                 else "Columns that are kept: "
             )
-            parts.append(message(f"{kept}{names}."))
-        parts += [
-            _left_out(data, dropped or {}, read or {}),
-            _documents(data),
-            _words(data, FOUND in (dropped or {})),
+            html_parts.append(message(f"{introduction}{names}."))
+        html_parts += [
+            _losses_html(data, losses or {}, reading_options or {}),
+            _documents_html(data),
+            _words_html(data, FOUND in (losses or {})),
         ]
-    return "".join(parts)
+    return "".join(html_parts)
 
 
-def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
+def _losses_html(corpus: Corpus, losses: dict[str, list[int]], reading_options: dict) -> str:
     """Return an HTML table of the words and tokens that stop words, and each rule in use, left out of the texts."""
-    if FOUND not in dropped:
+    if FOUND not in losses:
         return ""
-    words, tokens = dropped[FOUND]
-    ngrams = ", n-grams included" if read.get("ngrams", 1) > 1 else ""
-    said = (
+    words, tokens = losses[FOUND]
+    ngrams = ", n-grams included" if reading_options.get("ngrams", 1) > 1 else ""
+    sentence = (
         f"The texts have {words:,} words with {tokens:,} tokens; {corpus.n_words:,} words with {corpus.n_tokens:,} tokens "
         f"are kept{ngrams}."
     )
     rows = [
-        (rule.format(read.get(name)), *left, left[1] / max(1, tokens))
+        (rule.format(reading_options.get(name)), *loss, loss[1] / max(1, tokens))
         for name, rule in RULES.items()
-        if (left := dropped.get(name)) and (any(left) or name in read or name == "stop_words")
+        if (loss := losses.get(name))
+        and (any(loss) or name in reading_options or name == "stop_words")
     ]
     columns = [
         *texts("Left out"),
         *numbers("Words", "Tokens"),
         *numbers("of all", kind="share", digits=1),
     ]
-    return message(said) + Table(columns, rows, "left out").html()
+    return message(sentence) + Table(columns, rows, "left out").html()
 
 
-def _documents(corpus: AnyCorpus) -> str:
+def _documents_html(corpus: AnyCorpus) -> str:
     """Return an HTML table of the first documents."""
     documents = None if corpus.table is None else corpus.table.texts
-    known = {
+    values_of_columns = {
         name: values
         for name, values in (("Label", corpus.labels), ("Time", corpus.times))
         if values is not None
     }
-    columns = [*texts("Document", *known), *numbers("Tokens")]
+    columns = [*texts("Document", *values_of_columns), *numbers("Tokens")]
     columns += texts("Text") if documents is not None else []
     rows = []
-    for at, title in enumerate(corpus.titles[:MOST_DOCUMENTS]):
-        cells = ("" if values[at] is None else values[at] for values in known.values())
-        row = [fitting(str(cell), MOST_NAME) for cell in (title, *cells)]
-        row.append(int(corpus.document_tokens[at]))
+    for index, title in enumerate(corpus.titles[:MOST_DOCUMENTS]):
+        cells = (
+            "" if values[index] is None else values[index] for values in values_of_columns.values()
+        )
+        row = [short_text(str(cell), MOST_NAME) for cell in (title, *cells)]
+        row.append(int(corpus.document_tokens[index]))
         if documents is not None:
-            start = " ".join(documents[at][: 4 * MOST_LETTERS].split())
-            row.append(fitting(start, MOST_LETTERS) or Markup("<em>empty</em>"))
+            start = " ".join(documents[index][: 4 * MOST_LETTERS].split())
+            row.append(short_text(start, MOST_LETTERS) or Markup("<em>empty</em>"))
         rows.append(row)
     return f'<div class="scroll">{Table(columns, rows, "first documents").html()}</div>'
 
 
-def _words(corpus: AnyCorpus, is_counted: bool) -> str:
+def _words_html(corpus: AnyCorpus, is_counted: bool) -> str:
     """Return HTML with the most frequent words and their tokens; if texts were counted, a click leaves a word out."""
 
     def shown(word: str) -> str:
-        key = KEY.format(f"more_stop_words {word}", f"leave out {word}", fitting(word, MOST_NAME))
-        return key if is_counted else _short(word)
+        key = KEY.format(
+            f"more_stop_words {word}", f"leave out {word}", short_text(word, MOST_NAME)
+        )
+        return key if is_counted else _short_text(word)
 
     totals = corpus.word_tokens
     order = np.argsort(-totals, kind="stable")[:MOST_WORDS]
@@ -148,5 +153,5 @@ def _words(corpus: AnyCorpus, is_counted: bool) -> str:
     return f"<p>Most frequent words{' (a click leaves one out)' * is_counted}: {words}</p>"
 
 
-def _short(value) -> str:
-    return escape(fitting(str(value), MOST_NAME))
+def _short_text(value) -> str:
+    return escape(short_text(str(value), MOST_NAME))

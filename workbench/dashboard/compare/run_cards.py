@@ -9,7 +9,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from workbench.dashboard.shared.card import Card, Shown, by_label_html
+from workbench.dashboard.shared.card import Card, CardContent, by_label_html
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import message
@@ -30,7 +30,7 @@ from workbench.views.lineage import lineage_picture
 
 LIVE_EVERY = 15
 """Seconds between two readings of active runs; sessions that show the same runs share a reading."""
-Looked = tuple[tuple[Path, int], ...]
+RunIterations = tuple[tuple[Path, int], ...]
 """(path, iteration) of each run; for an active run -1 - n, with a new n when it is to be read again."""
 NO_REFERENCE = (
     f"Draw a finished run of {REFERENCE} with the same data, K and priors: then this card divides the "
@@ -66,18 +66,18 @@ ABOUT_CHAINS = message(
 )
 
 
-def looked_at(readings: Iterable[Reading]) -> Looked:
+def run_iterations(readings: Iterable[Reading]) -> RunIterations:
     """Return (path, last iteration) of each run, sorted by path; for active runs a number below 0 that changes in time."""
     window = int(time.monotonic() // LIVE_EVERY)
     return tuple(
         sorted(
-            (one.path, -1 - window if one.state in ALIVE else int(one.latest[0]))
-            for one in readings
+            (reading.path, -1 - window if reading.state in ALIVE else int(reading.latest[0]))
+            for reading in readings
         )
     )
 
 
-def begun(runs: Looked) -> Iterator[tuple[Run, int, xr.Dataset]]:
+def begun_runs(runs: RunIterations) -> Iterator[tuple[Run, int, xr.Dataset]]:
     """Yield run, last iteration and records of each run that has an iteration and still exists."""
     for path, iteration in runs:
         try:
@@ -92,31 +92,38 @@ def begun(runs: Looked) -> Iterator[tuple[Run, int, xr.Dataset]]:
 
 
 class RunsCard(Card):
-    """A card about runs, whose content ``shown_of`` returns for the runs given to `follow`; hidden while that is empty."""
+    """A card about runs, whose content ``content_of`` returns for the runs given to `follow`; hidden while that is empty."""
 
-    def __init__(self, heading: str, handover: Handover, shown_of: Callable[[tuple], Shown]):
+    def __init__(
+        self, heading: str, handover: Handover, content_of: Callable[[tuple], CardContent]
+    ):
         super().__init__(heading, handover, hides=True)
-        self._shown_of = shown_of
+        self._content_of = content_of
 
     def follow(self, runs: tuple) -> None:
         """Show these runs; compute the content in the background, unless the last request was the same."""
-        self.bring(runs, partial(self._shown_of, runs))
+        self.bring(runs, partial(self._content_of, runs))
 
 
 @lru_cache(maxsize=32)
-def convergence_of(runs: Looked) -> Shown:
+def convergence_of(runs: RunIterations) -> CardContent:
     """Return a table of R-hat and effective sample sizes by label, and a picture of ranks of draws by chain."""
-    datasets, rows = [progress for *_, progress in begun(runs)], []
+    datasets, rows = [progress for *_, progress in begun_runs(runs)], []
     for label, draws in draws_by_label(datasets).items() if datasets else ():
-        if found := agreement(draws):
+        if diagnostics := agreement(draws):
             n, alone = draws.sizes["chain"], draws.sizes["chain"] == 1
-            worst = max(found, key=lambda name: -found[name][1] if alone else found[name][0])
-            r_hats, bulk, tails = zip(*found.values(), strict=True)
+            worst = max(
+                diagnostics,
+                key=lambda name: -diagnostics[name][1] if alone else diagnostics[name][0],
+            )
+            r_hats, bulk, tails = zip(*diagnostics.values(), strict=True)
             r_hat = None if alone else max(r_hats)
-            rows.append((label, n, draws.sizes["draw"], r_hat, named(worst), min(bulk), min(tails)))
+            rows.append(
+                (label, n, draws.sizes["draw"], r_hat, quantity_label(worst), min(bulk), min(tails))
+            )
     if not rows:
-        return Shown()
-    return Shown(
+        return CardContent()
+    return CardContent(
         ABOUT_CHAINS,
         next(iter(draw_view("convergence", datasets)), None),
         by_label_html(Table(OF_CHAINS, rows, "convergence of chains")),
@@ -124,32 +131,32 @@ def convergence_of(runs: Looked) -> Shown:
     )
 
 
-def named(quantity: str) -> str:
+def quantity_label(quantity: str) -> str:
     """Return the label that the page shows for a quantity."""
     return "sizes of the topics" if quantity == "sorted_share" else dimension(quantity).label
 
 
-def consensus_of(runs: Looked) -> Shown:
+def consensus_of(runs: RunIterations) -> CardContent:
     """Return the picture of the topics on which the finished runs of one label agree; empty if no label has several."""
     finished = tuple((path, iteration) for path, iteration in runs if iteration >= 0)
     return _consensus_of(finished, tuple(stamp(path / EDITION) for path, _ in finished))
 
 
 @lru_cache(maxsize=8)
-def _consensus_of(runs: Looked, editions: tuple[tuple[int, int], ...]) -> Shown:
-    datasets = [run.edited() for run, *_ in begun(runs)]
+def _consensus_of(runs: RunIterations, editions: tuple[tuple[int, int], ...]) -> CardContent:
+    datasets = [run.edited() for run, *_ in begun_runs(runs)]
     pictures = draw_view("consensus", datasets, 1) if datasets else []
     if not pictures:
-        return Shown()
-    said = message(f"{pictures[0].title}. {OF_ONE}" if len(pictures) > 1 else "")
-    return Shown(said, pictures[0], "", tuple(path for path, _ in runs))
+        return CardContent()
+    sentence = message(f"{pictures[0].title}. {OF_ONE}" if len(pictures) > 1 else "")
+    return CardContent(sentence, pictures[0], "", tuple(path for path, _ in runs))
 
 
 @lru_cache(maxsize=8)
-def moves_of(runs: Looked) -> Shown:
+def moves_of(runs: RunIterations) -> CardContent:
     """Return a run's splits and merges of topics, latest first, as picture and table, and how many were accepted."""
-    for run, _, progress in begun(runs):
-        tried = moves(progress)
+    for run, _, progress in begun_runs(runs):
+        all_moves = moves(progress)
         columns = [
             *numbers("Iteration"),
             *texts("Move", "Topics"),
@@ -157,34 +164,40 @@ def moves_of(runs: Looked) -> Shown:
             *texts("Became"),
         ]
         rows = [
-            (one.iteration, one.kind, f"{one.giver} → {one.taker}", one.gain_text, one.outcome)
-            for one in reversed(tried)
+            (
+                move.iteration,
+                move.kind,
+                f"{move.giver} → {move.taker}",
+                move.gain_text,
+                move.outcome,
+            )
+            for move in reversed(all_moves)
         ]
         html = Table(columns, rows, f"moves of {run.name}").html(
-            [{"class": "kept" if one.accepted else "back"} for one in reversed(tried)]
+            [{"class": "kept" if move.accepted else "back"} for move in reversed(all_moves)]
         )
-        said = message(f"{run.name}: {describe_moves(tried)}. The latest is on top.")
+        sentence = message(f"{run.name}: {describe_moves(all_moves)}. The latest is on top.")
         (picture,) = draw_view("moves", [progress])
-        return Shown(said, picture, html, (run.path,))
-    return Shown()
+        return CardContent(sentence, picture, html, (run.path,))
+    return CardContent()
 
 
 @lru_cache(maxsize=8)
-def priors_of(runs: Looked) -> Shown:
+def priors_of(runs: RunIterations) -> CardContent:
     """Return the picture of the priors of topics that the runs learn; no picture if no run learns them."""
-    datasets = [progress for *_, progress in begun(runs)]
+    datasets = [progress for *_, progress in begun_runs(runs)]
     picture = next(iter(draw_view("alphas", datasets)), None) if datasets else None
-    return Shown("", picture, "", tuple(path for path, _ in runs))
+    return CardContent("", picture, "", tuple(path for path, _ in runs))
 
 
 @lru_cache(maxsize=8)
-def gap_of(runs: Looked) -> Shown:
+def gap_of(runs: RunIterations) -> CardContent:
     """Return the picture of `measures.gap`, or a sentence on the missing reference run; empty if no run has a bound."""
-    datasets = [progress for *_, progress in begun(runs)]
+    datasets = [progress for *_, progress in begun_runs(runs)]
     if not any("bound" in run and "test_perplexity" in run for run in datasets):
-        return Shown()
+        return CardContent()
     picture = next(iter(draw_view("gap", datasets)), None)
-    return Shown(
+    return CardContent(
         "" if picture else message(NO_REFERENCE), picture, "", tuple(path for path, _ in runs)
     )
 
@@ -194,23 +207,25 @@ def family_of(readings: Iterable[Reading]) -> tuple[tuple[Path, RunSpec], ...]:
 
     The readings are given newest first.
     """
-    known = {one.name: one for one in readings if one.spec is not None}
-    edges = edges_of([(name, one.spec) for name, one in reversed(known.items())])
-    related = {name for edge in edges for name in (edge.run, edge.parent)}
+    readings_by_name = {reading.name: reading for reading in readings if reading.spec is not None}
+    edges = edges_of([(name, reading.spec) for name, reading in reversed(readings_by_name.items())])
+    family_names = {name for edge in edges for name in (edge.run, edge.parent)}
     return tuple(
-        (known[name].path, known[name].spec) for name in reversed(known) if name in related
+        (readings_by_name[name].path, readings_by_name[name].spec)
+        for name in reversed(readings_by_name)
+        if name in family_names
     )
 
 
-def lineage_of(family: tuple[tuple[Path, RunSpec], ...]) -> Shown:
+def lineage_of(family: tuple[tuple[Path, RunSpec], ...]) -> CardContent:
     """Return the tree of which of these runs started from which, as picture and table; empty if all started at random."""
     if not family:
-        return Shown()
+        return CardContent()
     by_name = {path.name: spec for path, spec in family}
     edges = edges_of(list(by_name.items()))
     rows = [(by_name[edge.run].label(), edge.run, edge.parent, edge.iteration) for edge in edges]
     columns = [*texts("Engine and options", "Run", "Began from"), *numbers("At iteration")]
-    return Shown(
+    return CardContent(
         "",
         lineage_picture(view_named("lineage"), by_name),
         by_label_html(Table(columns, rows, "warm starts")),

@@ -9,28 +9,28 @@ import panel as pn
 
 from workbench.corpus import CorpusError
 from workbench.corpus.catalog.named import DEFAULT
-from workbench.dashboard.compare.columns import guessed
+from workbench.dashboard.compare.columns import guess_columns
 from workbench.dashboard.compare.engine_choice import EngineChoice
 from workbench.dashboard.compare.fields import (
     OF_COLUMNS,
     about_corpus,
     corpora,
     corpus_field,
+    displayed_value,
     field_of,
     files_of,
     path_field,
-    shown_value,
 )
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
 from workbench.dashboard.compare.starting import describe_sweep, mark_busy, paces
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form, menu
-from workbench.dashboard.shared.link import LONGEST, Part, query_of, take
+from workbench.dashboard.shared.link import LONGEST, QueryParameter, query_of, take
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
-from workbench.dashboard.shared.uploads import Received, Upload
+from workbench.dashboard.shared.uploads import ReceivedFile, Upload
 from workbench.runs.reading import changed_options, origin_of
 from workbench.runs.request import (
     DATA,
@@ -67,24 +67,26 @@ class Settings:
         self,
         on_start=lambda request: None,
         on_preview=lambda request: None,
-        on_file=lambda asked: None,
+        on_file=lambda request: None,
         on_change=lambda: None,
     ):
         self._on_start, self._on_preview, self._on_file = on_start, on_preview, on_file
         self.on_change = on_change
         # the file whose columns were asked for, and its columns once known
         self._file, self._columns = None, None
-        self._kept = None  # the file whose columns are those of a run
-        self._known = request_fields()
-        self._usual = USUAL | {name: written(one.default) for name, one in self._known.items()}
+        self._file_of_run = None  # the file whose columns are those of a run
+        self._request_fields = request_fields()
+        self._defaults = USUAL | {
+            name: written(field.default) for name, field in self._request_fields.items()
+        }
         self.fields = Fields(self._make)
         self.form = Form(self.fields)
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.preview = button("Preview data", sizing_mode="stretch_width")
-        self.said = text(sizing_mode="stretch_width", visible=False)
+        self.status = text(sizing_mode="stretch_width", visible=False)
         self.ahead = text(sizing_mode="stretch_width")
-        self._submitted, self._refused, self._pace = None, None, {}
-        self._ready: RunRequest | None = None  # the request, while it is valid
+        self._submitted_request, self._refusal, self._pace = None, None, {}
+        self._valid_request: RunRequest | None = None  # the request, while it is valid
         self._runs = AT_RANDOM  # what new runs may start from, as entries of a menu
         self._files: dict[str, RunSpec] = {}  # file that runs were read from -> the newest run
         self._n_runs: Counter[str | None] = Counter()  # name or file of a corpus -> its runs
@@ -97,22 +99,22 @@ class Settings:
 
     def _make(self, name: str) -> pn.viewable.Viewable:
         """Return a new widget: a text for "about" and "heading:…", a fold for "fold:…", a field for any other name."""
-        kind, _, rest = name.partition(":")
+        kind, _, subject = name.partition(":")
         if kind in ("about", "heading"):
             return text(css_classes=[WIDE])
         if kind == "fold":
-            return Fold(rest.capitalize(), self._show_fields)
-        about = self._known["start"].field.metadata
-        own = {
+            return Fold(subject.capitalize(), self._show_fields)
+        metadata = self._request_fields["start"].field.metadata
+        makers = {
             "corpus": corpus_field,
             "path": path_field,
             "engines": lambda: EngineChoice(list(DEFAULT_ENGINES)),
             "upload": lambda: Upload("File", OF_UPLOADS, "or give its path below"),
-            "start": lambda: menu(about["label"], self._runs, "", about["help"], wide=True),
+            "start": lambda: menu(metadata["label"], self._runs, "", metadata["help"], wide=True),
         }
-        made = own.get(name, partial(field_of, name))()
-        made.param.watch(partial(self._changed, name), "value")
-        return made
+        widget = makers.get(name, partial(field_of, name))()
+        widget.param.watch(partial(self._changed, name), "value")
+        return widget
 
     def _changed(self, name: str, event) -> None:
         """Update the form after a field has changed."""
@@ -129,80 +131,82 @@ class Settings:
 
     def text(self, name: str) -> str:
         """Return the value of a field as the text that stands for it in the page's address."""
-        return written(self.fields[name].value) if name in self.fields else self._usual[name]
+        return written(self.fields[name].value) if name in self.fields else self._defaults[name]
 
-    def parts(self) -> dict[str, Part]:
+    def parameters(self) -> dict[str, QueryParameter]:
         """Return a dict name of a field -> its query parameter in the page's address."""
         return {
-            name: Part(
+            name: QueryParameter(
                 partial(self.text, name),
-                usual,
-                lambda given, name=name: take(self.fields[name], given),
+                default,
+                lambda value, name=name: take(self.fields[name], value),
             )
-            for name, usual in self._usual.items()
+            for name, default in self._defaults.items()
         }
 
     def request(self) -> RunRequest:
         """Return the request that the form describes."""
-        texts = {name: self.text(name) for name in self.fields if name in self._usual}
+        texts = {name: self.text(name) for name in self.fields if name in self._defaults}
         if not policy().takes_paths:
             texts.pop("path", None)
         return RunRequest.from_query(texts, self._received if self._is_file else None)
 
     def use(self, spec: RunSpec) -> None:
         """Set the form to the settings of a run."""
-        texts = self._usual | query_of(spec)
+        texts = self._defaults | query_of(spec)
         missing = missing_in_request(spec) + self._set(texts)
         if texts["corpus"] == FILE and not texts["path"] and origin_of(spec):
             missing.append("its file")  # whose place a visitor from elsewhere is not told
-        self._kept = self._file
-        without = f", but not {', '.join(missing)}" if missing else ""
-        self.say(f"The form has the settings of {spec.name}{without}.")
+        self._file_of_run = self._file
+        omissions = f", but not {', '.join(missing)}" if missing else ""
+        self.say(f"The form has the settings of {spec.name}{omissions}.")
 
     def _set(self, texts: dict[str, str]) -> list[str]:
         """Set fields to values given as texts, or to the default if they are invalid; return the names of the latter."""
         if self._received is not None:
             self.fields["upload"].value = None
-        refused, parts = [], self.parts()
+        refused_names, parameters = [], self.parameters()
         for name, value in texts.items():
-            part = parts[name]
-            if len(value) > LONGEST or (part.now() != value and not part.take(value)):
-                part.take(self._usual[name])
-                refused.append(name)
-        return refused
+            parameter = parameters[name]
+            if len(value) > LONGEST or (parameter.current() != value and not parameter.take(value)):
+                parameter.take(self._defaults[name])
+                refused_names.append(name)
+        return refused_names
 
     def _use_file(self, file: str) -> None:
         """Set the form to a file that runs were read from, and to how the newest of them read it."""
         spec = self._files[file]
-        texts = self._usual | query_of(spec) | {"path": file, "corpus": FILE}
-        read = [name for name, one in self._known.items() if one.part == "read"]
-        missing = self._set({name: texts[name] for name in (*read, "path", "corpus")})
+        texts = self._defaults | query_of(spec) | {"path": file, "corpus": FILE}
+        reading_names = [
+            name for name, field in self._request_fields.items() if field.part == "read"
+        ]
+        missing = self._set({name: texts[name] for name in (*reading_names, "path", "corpus")})
         missing += [
             name for name in changed_options(spec.reading) if name in missing_in_request(spec)
         ]
-        self._kept = self._file
+        self._file_of_run = self._file
         without = f", but not {', '.join(missing)}" if missing else ""
         self.say(f"The file is read as by {spec.name}{without}.")
 
     def offer_columns(
         self,
-        asked: tuple,
+        request: tuple,
         columns: dict[str, list[str]] | None,
         guess: bool,
         error: Exception | None,
     ) -> None:
         """Offer the columns of a file in its fields, and choose the obvious ones if ``guess``; or show the error."""
-        if asked != self._file:
+        if request != self._file:
             return
         self._columns = columns
         if isinstance(error, CorpusError):
             self._refuse_corpus(self.request(), error)
-        likely = guessed(columns or {})
+        likely = guess_columns(columns or {})
         for name in OF_COLUMNS if self._is_file else ():
             field = self.fields[name]
             field.options = list(columns or ())
-            if guess and asked != self._kept and columns and field.value not in columns:
-                field.value = likely.get(name) or self._usual[name]
+            if guess and request != self._file_of_run and columns and field.value not in columns:
+                field.value = likely.get(name) or self._defaults[name]
         self._show_fields()
 
     def keep_pace(self, readings: list[Reading]) -> None:
@@ -212,7 +216,7 @@ class Settings:
         """
         self._pace = paces(readings)
         self._say_ahead()
-        specs = [one.spec for one in reversed(readings) if one.spec is not None]
+        specs = [reading.spec for reading in reversed(readings) if reading.spec is not None]
         self._n_runs = Counter(map(origin_of, specs))
         self._files = files_of(specs)
         corpus = self.fields["corpus"]
@@ -230,19 +234,19 @@ class Settings:
         """Show a sentence under the buttons; disable the buttons if ``busy``."""
         mark_busy(self.start, busy)
         self.preview.disabled = busy
-        self.said.say(sentence, kind)
+        self.status.say(sentence, kind)
 
     def refuse(self, error: Exception) -> None:
         """Enable Start again, and show the error: about the corpus under its field, any other under the button."""
         if isinstance(error, CorpusError):
-            self._refuse_corpus(self._submitted, error)
+            self._refuse_corpus(self._submitted_request, error)
             self.say(NOT_STARTED, "bad")
         else:
             self.say(sentence_of(error), "bad")
 
     def _start(self) -> None:
         if self._submit():
-            self._on_start(self._submitted)
+            self._on_start(self._submitted_request)
         else:
             self.say(NOT_STARTED, "bad")
 
@@ -255,31 +259,36 @@ class Settings:
         self._look_at_data()
 
     def _look_at_data(self) -> None:
-        if self._submit(self._known):
-            self._on_preview(self._submitted)
+        if self._submit(self._request_fields):
+            self._on_preview(self._submitted_request)
 
-    def _submit(self, ignored=()) -> bool:
-        """Take the form's request, show its mistakes outside the ``ignored`` fields; return True if there are none."""
-        self._submitted, self._refused = self.request(), None
-        mistakes = self._placed(mistakes_in(self._submitted))
-        self._tell({name: said for name, said in mistakes.items() if name not in ignored})
+    def _submit(self, ignored_fields=()) -> bool:
+        """Take the form's request, show its mistakes outside the ``ignored_fields`` fields; return True if there are none."""
+        self._submitted_request, self._refusal = self.request(), None
+        mistakes = self._mistakes_at_fields(mistakes_in(self._submitted_request))
+        self._tell(
+            {name: sentence for name, sentence in mistakes.items() if name not in ignored_fields}
+        )
         return not self.form.wrong
 
     def _refuse_corpus(self, request: RunRequest, error: CorpusError) -> None:
         """Show an error about the corpus under its field, until a setting of the corpus changes."""
-        self._refused = _about_corpus(request), self._placed(mistake_of(error, request))
-        self._tell(self._refused[1])
+        self._refusal = (
+            _corpus_settings(request),
+            self._mistakes_at_fields(mistake_of(error, request)),
+        )
+        self._tell(self._refusal[1])
         self._look_ahead()
 
     # ------------------------------------------------------------------ mistakes
 
     def _look_over(self, name: str) -> None:
         """Show the mistake in a changed field, and remove the shown mistakes that are now corrected."""
-        if 'class="bad"' in self.said.object:
-            self.said.say("")
-        shown = {name, *self.form.wrong}
+        if 'class="bad"' in self.status.object:
+            self.status.say("")
+        field_names = {name, *self.form.wrong}
         mistakes = self._look_ahead()
-        self._tell({field: mistakes[field] for field in mistakes if field in shown})
+        self._tell({field: mistakes[field] for field in mistakes if field in field_names})
 
     def _look_ahead(self) -> dict[str, str]:
         """Show how many runs would start, or nothing if there are mistakes; return the mistakes by field.
@@ -287,36 +296,40 @@ class Settings:
         The error of a refused corpus stays until a setting of the corpus changes.
         """
         request = self.request()
-        mistakes = self._placed(mistakes_in(request))
+        mistakes = self._mistakes_at_fields(mistakes_in(request))
         if (
             not mistakes
-            and self._refused is not None
-            and self._refused[0] == _about_corpus(request)
+            and self._refusal is not None
+            and self._refusal[0] == _corpus_settings(request)
         ):
-            mistakes = self._refused[1]
-        self._ready = None if mistakes else request
+            mistakes = self._refusal[1]
+        self._valid_request = None if mistakes else request
         self._say_ahead()
         return mistakes
 
     def _say_ahead(self) -> None:
         """Show the number of runs and their duration, estimated from the pace of runs in the store."""
         self.ahead.object = (
-            "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
+            ""
+            if self._valid_request is None
+            else message(describe_sweep(self._valid_request, self._pace))
         )
 
-    def _placed(self, mistakes: dict[str, str]) -> dict[str, str]:
+    def _mistakes_at_fields(self, mistakes: dict[str, str]) -> dict[str, str]:
         """Return the mistakes by the field that shows them: "upload" or "path" for a corpus from a file."""
-        sent = self._received is not None or not policy().takes_paths
-        place = {"corpus": "upload" if sent else "path"} if self._is_file else {}
-        return {place.get(field, field): sentence for field, sentence in mistakes.items()}
+        is_upload = self._received is not None or not policy().takes_paths
+        shown_at = {"corpus": "upload" if is_upload else "path"} if self._is_file else {}
+        return {shown_at.get(field, field): sentence for field, sentence in mistakes.items()}
 
     def _tell(self, mistakes: dict[str, str]) -> None:
         """Show these mistakes, each under its field in an open fold, and remove all others."""
         if mistakes == self.form.wrong:
             return
         if self.form.wrong:
-            self.said.say("")
-        for section in {self._known[name].section for name in mistakes if name in self._known}:
+            self.status.say("")
+        for section in {
+            self._request_fields[name].section for name in mistakes if name in self._request_fields
+        }:
             if section in FOLDED:
                 self.fields[f"fold:{section}"].unfold()
         self.form.wrong = mistakes
@@ -324,20 +337,20 @@ class Settings:
     # ------------------------------------------------------------------ a file of one's own
 
     @property
-    def _received(self) -> Received | None:
+    def _received(self) -> ReceivedFile | None:
         """Return the file that the visitor uploaded, or None."""
         return self.fields["upload"].value if "upload" in self.fields else None
 
     def _ask_columns(self) -> None:
         """Ask for the columns if another file is named, or if the file is to be read in another way."""
-        asked = None
+        key = None
         if self._is_file and not (request := self.request()).of_records:
-            asked = request.corpus, request.read.get("format"), self.text("encoding")
-        if asked != self._file:
-            self._file = asked
-            self.offer_columns(asked, None, False, None)
-            if asked is not None:
-                self._on_file(asked)
+            key = request.corpus, request.read.get("format"), self.text("encoding")
+        if key != self._file:
+            self._file = key
+            self.offer_columns(key, None, False, None)
+            if key is not None:
+                self._on_file(key)
 
     # ------------------------------------------------------------------ the form
 
@@ -349,53 +362,61 @@ class Settings:
     def _show_fields(self, *events) -> None:
         """Show the fields that have an effect; a closed fold shows its changed settings as its title."""
         request, sections = self.request(), dict.fromkeys((DATA, RUN, *FOLDED), ())
-        about = about_corpus(self.text("corpus"), self._n_runs[request.corpus])
-        self.fields["about"].object = about and message(about)
-        for name, one in request.used_fields().items():
-            sections[one.section] += (name,)
+        corpus_text = about_corpus(self.text("corpus"), self._n_runs[request.corpus])
+        self.fields["about"].object = corpus_text and message(corpus_text)
+        for name, field in request.used_fields().items():
+            sections[field.section] += (name,)
         of_file = ["upload"] if self._is_file else []
         if self._is_file and policy().takes_paths and self._received is None:
             of_file.append("path")
         of_file += (n for n in sections[DATA] if n not in OF_COLUMNS or self._columns != {})
         for section in FOLDED:
-            sections[section] = self._folded(section, sections[section], request.engines)
+            sections[section] = self._names_in_fold(section, sections[section], request.engines)
         self.form.show(
             [
-                *("corpus", *["about"][: len(about)], *of_file, *sections[PREPROCESSING]),
+                *("corpus", *["about"][: len(corpus_text)], *of_file, *sections[PREPROCESSING]),
                 *("engines", *sections[RUN]),
                 *(*sections[OPTIONS], *sections[HYPER]),
             ]
         )
 
-    def _folded(self, section: str, names: tuple[str, ...], engines: tuple[str, ...]) -> list[str]:
+    def _names_in_fold(
+        self, section: str, names: tuple[str, ...], engines: tuple[str, ...]
+    ) -> list[str]:
         """Return the names of what a fold shows: itself and, if open, its fields, under headings with their engines."""
-        fold, shown = self.fields[f"fold:{section}"], [f"fold:{section}"] if names else []
-        changed = [
-            f"{self.fields[name].label} {shown_value(self.fields[name])}"
+        fold, names_shown = self.fields[f"fold:{section}"], [f"fold:{section}"] if names else []
+        changed_texts = [
+            f"{self.fields[name].label} {displayed_value(self.fields[name])}"
             for name in names
-            if self.text(name) != self._usual[name]
+            if self.text(name) != self._defaults[name]
         ]
-        fold.show(", ".join(changed) or "defaults")
+        fold.show(", ".join(changed_texts) or "defaults")
 
         def sharing(name: str) -> str:
-            return ", ".join(one for one in self._known[name].engines if one in engines)
+            return ", ".join(
+                engine for engine in self._request_fields[name].engines if engine in engines
+            )
 
         for owners, group in groupby(names if fold.is_open else (), sharing):
             first, *others = group
             if owners:
-                shown.append(f"heading:{first}")
-                self.fields[shown[-1]].object = f'<p class="group">{escape(owners)}</p>'
-            shown += [first, *others]
-        return shown
+                names_shown.append(f"heading:{first}")
+                self.fields[names_shown[-1]].object = f'<p class="group">{escape(owners)}</p>'
+            names_shown += [first, *others]
+        return names_shown
 
     def view(self) -> pn.Column:
         """Return the form as a card."""
-        told = policy().limits.told()  # below what stays in view, or that is too high
-        limits = [text(f'<p class="muted">{told}</p>', sizing_mode="stretch_width")] if told else []
+        limits_text = policy().limits.sentence()  # below what stays in view, or that is too high
+        limits = (
+            [text(f'<p class="muted">{limits_text}</p>', sizing_mode="stretch_width")]
+            if limits_text
+            else []
+        )
         return column(
             text("<h2>New runs</h2>"),
             self.form,
-            column(self.ahead, self.preview, self.start, self.said, kind="wb-start"),
+            column(self.ahead, self.preview, self.start, self.status, kind="wb-start"),
             *limits,
             kind="wb-card wb-form",
             width=316,
@@ -403,6 +424,6 @@ class Settings:
         )
 
 
-def _about_corpus(request: RunRequest) -> tuple:
+def _corpus_settings(request: RunRequest) -> tuple:
     """Return the settings that can cause a corpus to be refused."""
     return request.corpus, request.read, *(getattr(request, name) for name in names(SplitSettings))

@@ -70,12 +70,12 @@ recommended estimate @test_perplexity{0.0} · state @test_perplexity_state{0.0}<
 average @test_perplexity_average{0.0} · training @train_perplexity{0.0}<br>
 here $snap_y{0,0.[0000]} · @n_active_topics{0} topics with a token</div>
 """
-TURNED = '<div class="wb-tip"><b>from iteration @iteration{0,0}</b><br>@said</div>'
+TURN_TOOLTIP = '<div class="wb-tip"><b>from iteration @iteration{0,0}</b><br>@said</div>'
 
 
 def plot() -> figure:
     """Return the figure, without glyphs, with an empty legend above it and a tooltip that no line has yet."""
-    made = figure(
+    figure_made = figure(
         height=420,
         sizing_mode="stretch_width",
         margin=0,
@@ -86,22 +86,24 @@ def plot() -> figure:
         min_border_right=12,
         name="curve",
     )
-    made.toolbar.logo, made.toolbar.autohide = None, True
-    made.outline_line_color = made.border_fill_color = made.background_fill_color = None
-    made.stylesheets = [FIGURE_CSS]
-    made.html_attributes = {
+    figure_made.toolbar.logo, figure_made.toolbar.autohide = None, True
+    figure_made.outline_line_color = figure_made.border_fill_color = (
+        figure_made.background_fill_color
+    ) = None
+    figure_made.stylesheets = [FIGURE_CSS]
+    figure_made.html_attributes = {
         "role": "figure",
         "aria-label": "curves of the runs; the table has what they reached",
     }
-    made.xgrid.visible = False
-    for axis in (made.xaxis[0], made.yaxis[0]):
+    figure_made.xgrid.visible = False
+    for axis in (figure_made.xaxis[0], figure_made.yaxis[0]):
         axis.formatter = CustomJSTickFormatter(code=FORMAT)
         axis.axis_label_text_font_style, axis.axis_label_text_font_size = "normal", "13px"
         axis.major_label_text_font_size = "12px"
         axis.minor_tick_line_color = axis.major_tick_line_color = None
         axis.axis_label_standoff = 10
-    made.yaxis[0].axis_line_color = None
-    made.add_layout(
+    figure_made.yaxis[0].axis_line_color = None
+    figure_made.add_layout(
         Legend(
             location="top_left",
             orientation="horizontal",
@@ -114,18 +116,20 @@ def plot() -> figure:
         ),
         "above",
     )
-    made.add_tools(HoverTool(renderers=[], tooltips=TOOLTIP, limit=1, point_policy="snap_to_data"))
-    return made
+    figure_made.add_tools(
+        HoverTool(renderers=[], tooltips=TOOLTIP, limit=1, point_policy="snap_to_data")
+    )
+    return figure_made
 
 
-def set_scale(made: figure, axis: str, logarithmic: bool) -> None:
+def set_scale(plot_figure: figure, axis: str, logarithmic: bool) -> None:
     """Make an axis of a figure, "x" or "y", logarithmic or linear, with the ticks for it."""
     scale, ticker = (LogScale(), LogTicker()) if logarithmic else (LinearScale(), BasicTicker())
-    made.update(**{f"{axis}_scale": scale})
-    getattr(made, f"{axis}axis")[0].update(ticker=ticker)
+    plot_figure.update(**{f"{axis}_scale": scale})
+    getattr(plot_figure, f"{axis}axis")[0].update(ticker=ticker)
 
 
-def drawn_from(source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRenderer:
+def renderer_of(source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRenderer:
     """Return the renderer of a glyph with the columns of ``source``, to be added to a figure.
 
     The figure's own methods (`figure.line` and others) make two more glyphs for each, for selected and muted ones, which this
@@ -151,38 +155,39 @@ class Look(NamedTuple):
 class Slot:
     """A line with its data and its glyphs; a glyph is made when it is first seen, and `fill` streams only new rows."""
 
-    def __init__(self, at: int, first: tuple[str, str]):
-        self._at, self._every = at, AllIndices()
+    def __init__(self, number: int, first_glyph: tuple[str, str]):
+        self._number, self._every = number, AllIndices()
         self.line, self.mean = NOTHING, Mean()
         self.colour, self.dash, self.opacity = GREY, "solid", 1.0
         self.source = ColumnDataSource(
-            _columns(NO_ROWS) | _drawn(NO_ROWS, NO_ROWS, Look((), 0.0)), name=f"slot-{at}"
+            _columns(NO_ROWS) | _line_columns(NO_ROWS, NO_ROWS, Look((), 0.0)),
+            name=f"slot-{number}",
         )
         self.parts: dict[tuple[str, int], GlyphRenderer] = {}
-        self._of, self._look = (), Look((), 0.0)
-        columns = dict(zip("xy", first, strict=True))
+        self._run_names, self._look = (), Look((), 0.0)
+        columns = dict(zip("xy", first_glyph, strict=True))
         self.draw({("line", 0): columns, ("points", 0): columns})
         self.item = LegendItem(label="–", renderers=[self.parts["line", 0]], visible=False)
 
-    def draw(self, wanted: dict[tuple[str, int], dict[str, str]]) -> None:
-        """Show only the ``wanted`` glyphs: (kind in GLYPHS, number of the quantity) → columns that the glyph draws."""
-        for (kind, at), columns in wanted.items():
-            if (kind, at) in self.parts:
-                self.parts[kind, at].glyph.update(**columns)
+    def draw(self, columns_of_glyphs: dict[tuple[str, int], dict[str, str]]) -> None:
+        """Show only these glyphs: (kind in GLYPHS, number of the quantity) → columns that the glyph draws."""
+        for (kind, quantity), columns in columns_of_glyphs.items():
+            if (kind, quantity) in self.parts:
+                self.parts[kind, quantity].glyph.update(**columns)
             else:  # with its look, since the browser draws it at once
-                glyph = GLYPHS[kind](at, **columns, **self._look_of(kind))
+                glyph = GLYPHS[kind](quantity, **columns, **self._look_of(kind))
                 # of its own: glyphs that share a view paint without end, each marking in it the rows that it has in sight
                 view = CDSView(filter=self._every)
-                self.parts[kind, at] = drawn_from(
-                    self.source, glyph, view=view, tags=[f"{kind}-{self._at}"]
+                self.parts[kind, quantity] = renderer_of(
+                    self.source, glyph, view=view, tags=[f"{kind}-{self._number}"]
                 )
-        for key, part in self.parts.items():
-            part.update(visible=key in wanted)
+        for key, renderer in self.parts.items():
+            renderer.update(visible=key in columns_of_glyphs)
 
     def paint(self) -> None:
         """Give the glyphs the colour, dash and opacity of the line."""
-        for (kind, _), part in self.parts.items():
-            part.glyph.update(**self._look_of(kind))
+        for (kind, _), renderer in self.parts.items():
+            renderer.glyph.update(**self._look_of(kind))
 
     def _look_of(self, kind: str) -> dict:
         if kind == "points":
@@ -195,58 +200,60 @@ class Slot:
     def fill(self, look: Look) -> None:
         """Update the data to the present mean over the line's runs; stream only new rows."""
         runs, numbers, errors = self.mean.of, self.mean.numbers, self.mean.errors
-        known = len(self.source.data["iteration"])
-        anew = self._of != runs or known > len(numbers)
-        if not anew and known == len(numbers) and look == self._look:
+        n_known = len(self.source.data["iteration"])
+        anew = self._run_names != runs or n_known > len(numbers)
+        if not anew and n_known == len(numbers) and look == self._look:
             return
-        drawn = _drawn(numbers, errors, look)
+        line_columns = _line_columns(numbers, errors, look)
         if anew:
-            self._of = runs
-            if known or len(numbers):
-                self.source.data = _columns(numbers) | drawn
+            self._run_names = runs
+            if n_known or len(numbers):
+                self.source.data = _columns(numbers) | line_columns
         else:
-            if known < len(numbers):
-                news = _columns(numbers[known:]) | {
-                    name: values[known:] for name, values in drawn.items()
+            if n_known < len(numbers):
+                new_columns = _columns(numbers[n_known:]) | {
+                    name: values[n_known:] for name, values in line_columns.items()
                 }
-                self.source.stream({name: _sent(values) for name, values in news.items()})
+                self.source.stream(
+                    {name: _rows_to_send(values) for name, values in new_columns.items()}
+                )
             # after the new rows, since this sends complete columns
-            if look != self._look and known:
+            if look != self._look and n_known:
                 self.source.data.update(
                     {
                         name: values
-                        for name, values in drawn.items()
+                        for name, values in line_columns.items()
                         if not np.array_equal(
                             values, np.asarray(self.source.data[name], float), equal_nan=True
                         )
                     }
                 )
             # Streaming has copied each column: hold the numbers that all sessions share. They are the same, so nothing is sent.
-            dict.update(self.source.data, _columns(numbers) | drawn)
+            dict.update(self.source.data, _columns(numbers) | line_columns)
         self._look = look
 
 
-def _sent(values: np.ndarray) -> np.ndarray | list[float]:
+def _rows_to_send(values: np.ndarray) -> np.ndarray | list[float]:
     """Return new rows as a list if they are few, else as an array, which takes two more messages to the browser."""
     return values if len(values) > FEW else values.tolist()
 
 
-def _drawn(numbers: np.ndarray, errors: np.ndarray, look: Look) -> dict[str, np.ndarray]:
+def _line_columns(numbers: np.ndarray, errors: np.ndarray, look: Look) -> dict[str, np.ndarray]:
     """Return a dict column -> values, of lines and bands of standard errors (see STRANDS); NaN where there is none."""
-    nothing, found = np.full(len(numbers), np.nan), {}
-    for at, names in enumerate(STRANDS):
-        column = COLUMNS.index(look.columns[at]) if at < len(look.columns) else None
+    nothing, strands = np.full(len(numbers), np.nan), {}
+    for quantity, names in enumerate(STRANDS):
+        column = COLUMNS.index(look.columns[quantity]) if quantity < len(look.columns) else None
         line = nothing if column is None else smoothed(numbers[:, column], look.smoothing)
         low = high = nothing
         if column is not None and len(errors):
             error = smoothed(errors[:, column], look.smoothing)
             low, high = line - error, line + error
-        found |= dict(zip(names, (line, low, high), strict=True))
-    return found
+        strands |= dict(zip(names, (line, low, high), strict=True))
+    return strands
 
 
 def _columns(numbers: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: numbers[:, at] for at, name in enumerate(COLUMNS)}
+    return {name: numbers[:, index] for index, name in enumerate(COLUMNS)}
 
 
 def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -> dict:
@@ -254,22 +261,24 @@ def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -
 
     The colour of the line is one of the columns.
     """
-    found = [(rows[rows[:, COLUMNS.index(column)] <= target][:1], colour) for rows, colour in lines]
-    return _columns(np.concatenate([NO_ROWS, *(rows for rows, _ in found)])) | {
-        "colour": [colour for rows, colour in found if len(rows)]
+    first_rows = [
+        (rows[rows[:, COLUMNS.index(column)] <= target][:1], colour) for rows, colour in lines
+    ]
+    return _columns(np.concatenate([NO_ROWS, *(rows for rows, _ in first_rows)])) | {
+        "colour": [colour for rows, colour in first_rows if len(rows)]
     }
 
 
 def turns(lines: list[tuple[Reading, str]], column: str) -> dict:
     """Return a dict column -> values, of each line's first row after warm-up and changes of settings, with the reason."""
-    rows, colours, said = [NO_ROWS], [], []
+    rows, colours, reasons = [NO_ROWS], [], []
     for reading, colour in lines:
-        recorded = np.vstack([reading.numbers, reading.latest])  # the last row may be no point
-        for iteration, why in reading.spec.breaks if reading.spec else ():
-            after = recorded[recorded[:, 0] >= iteration]
-            drawn = after[np.isfinite(after[:, COLUMNS.index(column)])]
-            if len(drawn):
-                rows.append(drawn[:1])
+        rows_recorded = np.vstack([reading.numbers, reading.latest])  # the last row may be no point
+        for iteration, reason in reading.spec.breaks if reading.spec else ():
+            later_rows = rows_recorded[rows_recorded[:, 0] >= iteration]
+            finite_rows = later_rows[np.isfinite(later_rows[:, COLUMNS.index(column)])]
+            if len(finite_rows):
+                rows.append(finite_rows[:1])
                 colours.append(colour)
-                said.append(why)
-    return _columns(np.concatenate(rows)) | {"colour": colours, "said": said}
+                reasons.append(reason)
+    return _columns(np.concatenate(rows)) | {"colour": colours, "said": reasons}

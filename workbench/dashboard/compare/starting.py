@@ -13,12 +13,12 @@ import panel as pn
 
 from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.shards.sharded import is_sharded
-from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.compare.wording import number_of_runs
 from workbench.dashboard.shared.background import in_background
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading, RunMonitor
-from workbench.dashboard.shared.uploads import Received
+from workbench.dashboard.shared.uploads import ReceivedFile
 from workbench.data.reading import ORIGINS
 from workbench.engines import get_engine
 from workbench.errors import InputError
@@ -53,30 +53,32 @@ SETTLED = 5
 
 def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
     """Return a dict (engine, corpus) -> seconds per topic and iteration of its newest run with `SETTLED` iterations."""
-    found: dict[tuple[str, str], float] = {}
+    seconds: dict[tuple[str, str], float] = {}
     for reading in readings:
-        iteration, elapsed = reading.latest[0], reading.latest[ELAPSED]
-        if reading.spec is not None and iteration >= SETTLED and elapsed > 0:
-            found.setdefault(
+        iteration, elapsed_seconds = reading.latest[0], reading.latest[ELAPSED]
+        if reading.spec is not None and iteration >= SETTLED and elapsed_seconds > 0:
+            seconds.setdefault(
                 (reading.spec.engine, reading.spec.corpus),
-                elapsed / (iteration * (reading.spec.n_topics or 1)),
+                elapsed_seconds / (iteration * (reading.spec.n_topics or 1)),
             )
-    return found
+    return seconds
 
 
 def describe_sweep(request: RunRequest, pace: dict[tuple[str, str], float]) -> str:
     """Return a sentence such as: 24 runs, 4 in parallel, 20 queued; estimated 3 min."""
     n, jobs = request.n_runs(), request.jobs
-    sentence = counted(n) + (f", {jobs} in parallel, {n - jobs} queued" if n > jobs else "")
-    known = [pace.get((engine, request.corpus)) for engine in request.engines]
-    changed = request.top_words is not None or (request.merge, request.repeat) != (1, 1)
-    if None in known or changed:
+    sentence = number_of_runs(n) + (f", {jobs} in parallel, {n - jobs} queued" if n > jobs else "")
+    paces_of_engines = [pace.get((engine, request.corpus)) for engine in request.engines]
+    is_changed = request.top_words is not None or (request.merge, request.repeat) != (1, 1)
+    if None in paces_of_engines or is_changed:
         return f"{sentence}."
     seconds = sum(
         each
         * sum(as_list(request.n_topics or 1))
-        * math.prod(len(own) for name, own in request.grid_of(engine).items() if name != "n_topics")
-        for each, engine in zip(known, request.engines, strict=True)
+        * math.prod(
+            len(values) for name, values in request.grid_of(engine).items() if name != "n_topics"
+        )
+        for each, engine in zip(paces_of_engines, request.engines, strict=True)
     )
     seconds *= request.seeds * request.n_iterations / min(jobs, n, os.cpu_count() or 1)
     return f"{sentence}; estimated {format_duration(seconds)}."
@@ -87,7 +89,7 @@ def mark_busy(start: pn.widgets.Button, busy: bool) -> None:
     start.param.update(disabled=busy, label="Preparing …" if busy else "Start")
 
 
-class Started(NamedTuple):
+class StartResult(NamedTuple):
     """What a click on Start led to: the runs started, those that were finished before, and a sentence for the visitor."""
 
     runs: list  # those that were started
@@ -104,10 +106,10 @@ class Starts:
     def begin(
         self,
         n: int,
-        work: Callable[[], Started],
+        work: Callable[[], StartResult],
         say: Callable[..., None],
         refuse: Callable[[Exception], None],
-        then: Callable[[list], None] = lambda runs: None,
+        on_result: Callable[[list], None] = lambda runs: None,
     ) -> None:
         """Start ``n`` runs by ``work`` in a thread, so that the page stays usable while the corpus is read.
 
@@ -121,19 +123,19 @@ class Starts:
             return
         say("Reading the corpus and making the runs …", busy=True)
 
-        def done(result: Started, error: Exception | None) -> None:
+        def done(result: StartResult, error: Exception | None) -> None:
             if error is not None:
                 refuse(error)
                 return
             self._n_started += len(result.runs)
             say(result.sentence, "good" if result.runs else "muted")
-            then(result.runs)
+            on_result(result.runs)
             self._monitor.look_soon()
 
         in_background(self._document, work, done)
 
 
-def start_runs(store: Path, request: RunRequest) -> Started:
+def start_runs(store: Path, request: RunRequest) -> StartResult:
     """Create and start the runs of a request, at most ``jobs`` of them in parallel.
 
     All runs are checked before the first folder is made, so a mistake prevents all of them. The number of threads is the number
@@ -148,7 +150,7 @@ def start_runs(store: Path, request: RunRequest) -> Started:
     return start_cells(Path(store), request.cells(data, store), request.jobs)
 
 
-def start_cells(store: Path, cells: list[Planned], jobs: int) -> Started:
+def start_cells(store: Path, cells: list[Planned], jobs: int) -> StartResult:
     """Create and start prepared runs in order, at most ``jobs`` in parallel; see `start_runs`."""
     policy().check_change()
     coming = unfinished(store, cells)
@@ -156,24 +158,25 @@ def start_cells(store: Path, cells: list[Planned], jobs: int) -> Started:
         check_memory(store, coming, jobs)
         check_waiting(store, len(coming))
         runs = list(dict.fromkeys(make_runs(store, cells, jobs)))
-    finished = [run for run in runs if run.state == FINISHED]
-    started = [run for run in runs if run not in finished]
-    others = other_kernels_warning([run.name for run in started if run.by_other_kernels()])
-    begun = [run for run in started if run.state in ENDED]
-    for run in started:
+    finished_runs = [run for run in runs if run.state == FINISHED]
+    started_runs = [run for run in runs if run not in finished_runs]
+    others = other_kernels_warning([run.name for run in started_runs if run.by_other_kernels()])
+    begun = [run for run in started_runs if run.state in ENDED]
+    for run in started_runs:
         if run not in begun:
             run.resume()
     enqueue([run.path for run in begun], jobs)
     memory = memory_forecast(coming, jobs) if coming else ""
-    at_once = f"{jobs} in parallel, " * (len(started) > jobs)
-    were = "was" if len(finished) == 1 else "were"
-    parts = (
-        started and f"{counted(len(started))} started, {at_once}{memory}",
-        finished
-        and f"{counted(len(finished))} {were} there already, finished; change the seed or raise the iterations for more",
+    at_once = f"{jobs} in parallel, " * (len(started_runs) > jobs)
+    verb = "was" if len(finished_runs) == 1 else "were"
+    clauses = (
+        started_runs and f"{number_of_runs(len(started_runs))} started, {at_once}{memory}",
+        finished_runs
+        and f"{number_of_runs(len(finished_runs))} {verb} there already, finished; change the seed or raise "
+        "the iterations for more",
         others,
     )
-    return Started(started, finished, "; ".join(filter(None, parts)) + ".")
+    return StartResult(started_runs, finished_runs, "; ".join(filter(None, clauses)) + ".")
 
 
 def check_waiting(store: Path, n: int) -> None:
@@ -200,53 +203,55 @@ def check_memory(store: Path, coming: Iterable[Planned], jobs: int) -> None:
     if most == math.inf or not (coming := list(coming)):
         return
     names = {run.spec.name for run in coming}
-    there = []
+    planned_runs = []
     for path in run_paths(store):
         if path.name not in names and _at_work(path):
             with contextlib.suppress(InputError):  # it cannot be read
-                there.append(planned_of(path))
+                planned_runs.append(planned_run(path))
     new = sorted(coming, key=lambda run: predict_memory(run).total, reverse=True)[:jobs]
-    if at_a_time([*new, *there], SLOTS) > most * 1e9:
-        others = f" beside {counted(len(there))} at work" if there else ""
+    if at_a_time([*new, *planned_runs], SLOTS) > most * 1e9:
+        others = f" beside {number_of_runs(len(planned_runs))} at work" if planned_runs else ""
         raise PolicyError(
             f"these runs take {memory_forecast(coming, jobs)}{others}, where {most:g} GB may be taken at once "
             "here; take fewer topics, or fewer parallel runs, or wait until some have ended"
         )
 
 
-def planned_of(path: Path) -> Planned:
+def planned_run(path: Path) -> Planned:
     """Return the stored run at a path as `Planned`: its spec with its training and test data."""
     spec = Run(path).spec
     return Planned(spec, *corpora_of(path.parent, spec))
 
 
 def data_of(
-    name_or_path: str | Path | Received | Corpus, read: dict, engine: str
+    name_or_path: str | Path | ReceivedFile | Corpus, reading_options: dict, engine: str
 ) -> Corpus | Records:
     """Return the data for an engine, cached for the next start; a changed file is read again.
 
     read : how a file is read, as `load_corpus` or `read_records` takes it.
     """
-    return previewed(name_or_path, read, engine)[0]
+    return data_and_losses(name_or_path, reading_options, engine)[0]
 
 
-def previewed(
-    name_or_path: str | Path | Received | Corpus, read: dict, engine: str
+def data_and_losses(
+    name_or_path: str | Path | ReceivedFile | Corpus, reading_options: dict, engine: str
 ) -> tuple[Corpus | Records, dict]:
     """Return the data (see `data_of`), and what was left out of texts (see `DROPPED` of `texts.counting`)."""
     if isinstance(name_or_path, AnyCorpus | Records):
         return name_or_path, {}
     kind = get_engine(engine).model.data
     if (path := path_of(name_or_path)) is None:
-        return _loaded(str(name_or_path), 0, kind, "")
+        return _load_data(str(name_or_path), 0, kind, "")
     if is_sharded(path):  # its columns were chosen when the shards were written
-        read = {name: value for name, value in read.items() if name not in COLUMNS_READ}
+        reading_options = {
+            name: value for name, value in reading_options.items() if name not in COLUMNS_READ
+        }
     # an upload is removed with its page, and visitors from elsewhere are not told where files lie
-    upload = path.name if isinstance(name_or_path, Received) or policy().others else ""
-    return _loaded(str(path), path.stat().st_mtime_ns, kind, upload, **read)
+    upload = path.name if isinstance(name_or_path, ReceivedFile) or policy().others else ""
+    return _load_data(str(path), path.stat().st_mtime_ns, kind, upload, **reading_options)
 
 
-def path_of(corpus: str | Path | Received) -> Path | None:
+def path_of(corpus: str | Path | ReceivedFile) -> Path | None:
     """Return the file or folder that a form names; None if it names a data set, or nothing.
 
     Raises
@@ -254,27 +259,27 @@ def path_of(corpus: str | Path | Received) -> Path | None:
     DataError, PolicyError
         It does not exist, or this server does not read it; see `Policy.place_of`.
     """
-    if isinstance(corpus, Received):
-        return corpus.there()
+    if isinstance(corpus, ReceivedFile):
+        return corpus.existing_path()
     return policy().place_of(str(corpus)) if corpus and not named_set(str(corpus)) else None
 
 
 @lru_cache(maxsize=2)
-def _loaded(
-    name_or_path: str, changed: int, kind: type, upload: str, **read
+def _load_data(
+    name_or_path: str, time_changed: int, kind: type, upload: str, **reading_options
 ) -> tuple[Corpus | Records, dict]:
     """Return the data, and what was left out of texts; data of an ``upload`` record its name in place of their path.
 
     A data set of the catalog without options is read complete, a folder of shards one shard at a time. Anything else may be of
     any size, and is read within limits.
     """
-    dropped: dict[str, list[int]] = {}
+    losses: dict[str, list[int]] = {}
     if name_or_path in named_sets() or is_sharded(name_or_path):
-        data = whole_if_one(load_data(name_or_path, kind, **read))
+        data = whole_if_one(load_data(name_or_path, kind, **reading_options))
     else:
-        data = read_bounded(name_or_path, kind, dropped=dropped, **read)
+        data = read_bounded(name_or_path, kind, dropped=losses, **reading_options)
     if upload and data.reading:
         for origin in ORIGINS:
             data.reading.pop(origin, None)
         data.reading["upload"] = upload
-    return data, dropped
+    return data, losses

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 import panel as pn
 
-from workbench.dashboard.compare.starting import check_memory, check_waiting, planned_of
+from workbench.dashboard.compare.starting import check_memory, check_waiting, planned_run
 from workbench.dashboard.compare.table import RunTable
-from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.compare.wording import number_of_runs
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
@@ -37,11 +37,14 @@ class Steering:
     def __init__(self, table: RunTable, on_change):
         self._table, self._on_change = table, on_change
         self._states: dict[str, tuple] = {}  # name → (state, path)
-        self._document, self._sure = pn.state.curdoc, ()  # the runs that a second click removes
+        self._document, self._names_to_remove = (
+            pn.state.curdoc,
+            (),
+        )  # the runs that a second click removes
         self.buttons = {action: button(action.capitalize(), disabled=True) for action in APPLIES}
-        self.said = text(sizing_mode="stretch_width", visible=False)
-        for action, made in self.buttons.items():
-            made.on_click(lambda event, action=action: self.press(action))
+        self.status = text(sizing_mode="stretch_width", visible=False)
+        for action, each in self.buttons.items():
+            each.on_click(lambda event, action=action: self.press(action))
         table.param.watch(lambda event: self._update(), "chosen")
 
     def show(self, readings: tuple[Reading, ...]) -> None:
@@ -62,64 +65,68 @@ class Steering:
         names = self.targets(action)
         if not names or policy().read_only:
             return
-        if action == "remove" and self._sure != names:
-            self._sure = names
+        if action == "remove" and self._names_to_remove != names:
+            self._names_to_remove = names
             self._update()
-            self.said.say(
-                f"Removing deletes {counted(len(names))} from the store; press again to do it.",
+            self.status.say(
+                f"Removing deletes {number_of_runs(len(names))} from the store; press again to do it.",
                 "bad",
             )
             return
-        self._sure = ()
+        self._names_to_remove = ()
         targets = [self._states[name] for name in names]
 
         def work() -> str:
             began = [path for state, path in targets if action == "resume" and state != PAUSED]
             if began:
                 check_waiting(began[0].parent, len(began))
-                check_memory(began[0].parent, map(planned_of, began), SLOTS)
+                check_memory(began[0].parent, map(planned_run, began), SLOTS)
             others = other_kernels_warning(
                 [path.name for path in began if Run(path).by_other_kernels()]
             )
             in_line = began if len(began) > SLOTS else []
-            each_of([path for _, path in targets if path not in in_line], action)
+            act_on_all([path for _, path in targets if path not in in_line], action)
             enqueue(in_line, SLOTS)
             return others
 
-        def then(others, error) -> None:
-            what = "removed" if action == "remove" else f"asked to {action}"
-            done = f"{counted(len(names))} {what}{others and f'; {others}'}."
-            self.said.say(*((sentence_of(error), "bad") if error else (done, "muted")))
+        def on_result(others, error) -> None:
+            effect = "removed" if action == "remove" else f"asked to {action}"
+            sentence = f"{number_of_runs(len(names))} {effect}{others and f'; {others}'}."
+            self.status.say(*((sentence_of(error), "bad") if error else (sentence, "muted")))
             self._on_change()
 
-        in_background(self._document, work, then)
+        in_background(self._document, work, on_result)
 
     def _update(self) -> None:
-        for action, made in self.buttons.items():
+        for action, each in self.buttons.items():
             names = self.targets(action)
-            if action == "remove" and self._sure and self._sure != names:
-                self._sure = ()
-                self.said.say("")
-            sure = action == "remove" and bool(self._sure)
-            label = "Really remove" if sure else action.capitalize()
+            if action == "remove" and self._names_to_remove and self._names_to_remove != names:
+                self._names_to_remove = ()
+                self.status.say("")
+            is_confirming = action == "remove" and bool(self._names_to_remove)
+            label = "Really remove" if is_confirming else action.capitalize()
             label += f" {len(names)}" if len(names) > 1 else ""
-            made.param.update(label=label, disabled=not names)
+            each.param.update(label=label, disabled=not names)
 
 
-def each_of(paths: list[Path], action: str) -> None:
+def act_on_all(paths: list[Path], action: str) -> None:
     """Apply the action to each run; raise StoreError at the end if some refused."""
-    _, refused = tried(paths, lambda run: getattr(run, action)())
-    if refused:
-        more = f"; {len(refused) - 1} more of {len(paths)} refused too" if len(refused) > 1 else ""
-        raise StoreError(f"{refused[0]}{more}") from refused[0]
+    _, errors = results_and_errors(paths, lambda run: getattr(run, action)())
+    if errors:
+        further_note = (
+            f"; {len(errors) - 1} more of {len(paths)} refused too" if len(errors) > 1 else ""
+        )
+        raise StoreError(f"{errors[0]}{further_note}") from errors[0]
 
 
-def tried(paths: list[Path], act: Callable[[Run], T]) -> tuple[list[T], list[Exception]]:
+def results_and_errors(
+    paths: list[Path], act: Callable[[Run], T]
+) -> tuple[list[T], list[Exception]]:
     """Call ``act`` on each run; return the results, and the errors of the runs that refused."""
-    done, refused = [], []
+    results, errors = [], []
     for path in paths:
         try:
-            done.append(act(Run(path)))
+            results.append(act(Run(path)))
         except (InputError, OSError) as error:
-            refused.append(error)
-    return done, refused
+            errors.append(error)
+    return results, errors

@@ -17,13 +17,13 @@ import param
 # loading this puts the script of Tabulator into the pages
 from panel.models.tabulator import THEME_PATH
 
-from workbench.dashboard.compare.wording import counted, label_of
-from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
+from workbench.dashboard.compare.wording import label_of, number_of_runs
+from workbench.dashboard.shared.drawn import BrowserComponent, code, style
+from workbench.dashboard.shared.link import LONGEST, QueryParameter, attribute_parameter
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes
-from workbench.dashboard.shared.shell import Toggles, column, labelled, message, styled, text
+from workbench.dashboard.shared.shell import Toggles, column, message, styled, text, with_label
 from workbench.measures.learning import differing, every_setting, settings_of
 from workbench.numbers import DASH, capital, format_duration
 from workbench.runs.progress import decimals
@@ -71,7 +71,7 @@ EXACT = ("engine", "k", "seed")
 FIND = "Find: words, engine:cgs k:10 state:running tag:paper r:1"
 
 
-class RunTable(Drawn):
+class RunTable(BrowserComponent):
     """The table of runs; the buttons act on the runs in ``chosen``, and a click on a colour swatch calls ``on_draw``."""
 
     rows = param.List(doc="The cells of each run, newest first; sent when runs come or go.")
@@ -107,63 +107,71 @@ class RunTable(Drawn):
     def __init__(self, on_draw=lambda name: None, **settings):
         super().__init__(**settings)
         self._on_draw, self._n_news = on_draw, 0
-        self._known: dict[str, tuple[Reading, dict]] = {}  # last reading and cells of every run
-        self._sent: dict[str, dict] = {}  # rows as the browser has them
+        self._readings_and_cells: dict[
+            str, tuple[Reading, dict]
+        ] = {}  # last reading and cells of every run
+        self._sent_rows: dict[str, dict] = {}  # rows as the browser has them
         self.search = styled(
             pn.widgets.TextInput(
                 label="Find runs", placeholder=FIND, css_classes=["wb-unlabelled", "wb-grow"]
             )
         )
         self.groups = styled(pn.widgets.Select(label="Group runs by", width=150))
-        opened = styled(Toggles(label="More of the table", options=["Columns"]))
-        self.shown = styled(Toggles(label="Columns of the table", visible=pn.bind(bool, opened)))
-        self.said = text(css_classes=["wb-mid"])
+        fold_button = styled(Toggles(label="More of the table", options=["Columns"]))
+        self.column_choice = styled(
+            Toggles(label="Columns of the table", visible=pn.bind(bool, fold_button))
+        )
+        self.status = text(css_classes=["wb-mid"])
         self.tools = column(
             self.search,
-            labelled(self.groups),
-            opened,
-            self.said,
-            self.shown,
+            with_label(self.groups),
+            fold_button,
+            self.status,
+            self.column_choice,
             kind="wb-bar",
             visible=False,
         )
         self._offer()
-        for widget, name, own in (
+        for widget, name, attribute in (
             (self.search, "value_input", "query"),
             (self.groups, "value", "group"),
-            (self.shown, "value", "columns"),
+            (self.column_choice, "value", "columns"),
         ):
-            widget.param.watch(lambda event, own=own: setattr(self, own, event.new), name)
+            widget.param.watch(
+                lambda event, attribute=attribute: setattr(self, attribute, event.new), name
+            )
         self.param.watch(self._find, "query")
         self.param.watch(self._offer, ["settings", "group", "columns"])
         self.param.watch(self._send, "colours")
         self.param.watch(self._describe, ["rows", "found", "chosen"])
 
-    def _handle_msg(self, said) -> None:
-        if not isinstance(said, dict):
+    def _handle_msg(self, content) -> None:
+        if not isinstance(content, dict):
             return
-        if isinstance(name := said.get("draw"), str):
+        if isinstance(name := content.get("draw"), str):
             self._on_draw(name)
-        if isinstance(query := said.get("find"), str):
+        if isinstance(query := content.get("find"), str):
             self.query = query
-        if "again" in said:
-            self._tell(list(self._sent.values()))
+        if "again" in content:
+            self._tell(list(self._sent_rows.values()))
 
     def show(self, readings: tuple[Reading, ...]) -> None:
         """Set the rows to the readings; only changed cells are sent to the browser."""
-        before = list(self._known)
-        self._known = {reading.name: (reading, self._row(reading)) for reading in readings}
-        if before != list(self._known):
-            own = [cells["settings"] for _, cells in self._known.values()]
-            self.settings = {name: called(name) for name in differing(own)}
+        names_before = list(self._readings_and_cells)
+        self._readings_and_cells = {
+            reading.name: (reading, self._row(reading)) for reading in readings
+        }
+        if names_before != list(self._readings_and_cells):
+            settings_of_runs = [cells["settings"] for _, cells in self._readings_and_cells.values()]
+            self.settings = {name: setting_label(name) for name in differing(settings_of_runs)}
         self._send()
         self._find()
-        self.chosen = [name for name in self.chosen if name in self._known]
+        self.chosen = [name for name in self.chosen if name in self._readings_and_cells]
 
     def _send(self, *events) -> None:
         """Send all rows if the browser has other runs, else the cells that have changed."""
-        before, colours, settings = self._sent, self.colours, self.settings
-        self._sent = {
+        rows_before, colours, settings = self._sent_rows, self.colours, self.settings
+        self._sent_rows = {
             name: cells
             | {
                 "settings": {
@@ -171,57 +179,63 @@ class RunTable(Drawn):
                 },
                 "drawn": colours.get(name),
             }
-            for name, (_, cells) in self._known.items()
+            for name, (_, cells) in self._readings_and_cells.items()
         }
-        if list(before) != list(self._sent):
-            self.rows = list(self._sent.values())
-        elif changed := [
+        if list(rows_before) != list(self._sent_rows):
+            self.rows = list(self._sent_rows.values())
+        elif changed_rows := [
             {"name": name}
-            | {key: value for key, value in row.items() if value != before[name][key]}
-            for name, row in self._sent.items()
-            if row != before[name]
+            | {key: value for key, value in row.items() if value != rows_before[name][key]}
+            for name, row in self._sent_rows.items()
+            if row != rows_before[name]
         ]:
-            self.rows[:] = self._sent.values()  # for a browser that has yet to ask for the page
-            self._tell(changed)
+            self.rows[:] = (
+                self._sent_rows.values()
+            )  # for a browser that has yet to ask for the page
+            self._tell(changed_rows)
 
-    def _tell(self, changed: list[dict]) -> None:
+    def _tell(self, changed_rows: list[dict]) -> None:
         """Send changed cells of runs to the browser."""
         self._n_news += 1
-        self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
+        self.news = json.dumps({"number": self._n_news, "rows": changed_rows}, allow_nan=False)
 
     def _row(self, reading: Reading) -> dict:
         """Return the cells of a run; the same object if nothing new was read."""
-        known, cells = self._known.get(reading.name, (None, {}))
-        return cells if known is reading else row(reading)
+        known_reading, cells = self._readings_and_cells.get(reading.name, (None, {}))
+        return cells if known_reading is reading else row(reading)
 
     def _find(self, *events) -> None:
         """Find the runs that match the search, and show the search in its field; ``found`` is None without a search."""
         if self.query != self.search.value_input:  # else the visitor may be typing on
             self.search.param.update(value=self.query, value_input=self.query)
         terms = terms_of(self.query)
-        rows = [cells for _, cells in self._known.values()]
-        self.found = [one["name"] for one in rows if fits(one, terms)] if terms else None
+        rows = [cells for _, cells in self._readings_and_cells.values()]
+        self.found = [cells["name"] for cells in rows if fits(cells, terms)] if terms else None
 
     def _describe(self, *events) -> None:
         """Write the numbers of all runs, of the runs found and of the runs chosen."""
-        n, found, chosen = counted(len(self._known)), self.found, self.chosen
-        away = 0 if found is None else len(set(chosen) - set(found))
-        said = (
-            n if found is None else f"{len(found)} of {n} found",
-            chosen and f"; {len(chosen)} chosen",
-            away and f", {away} of them not among those found",
+        n, found_names, chosen_names = (
+            number_of_runs(len(self._readings_and_cells)),
+            self.found,
+            self.chosen,
         )
-        self.said.object = message("".join(filter(None, said)))
-        self.tools.visible = bool(self._known)
+        n_away = 0 if found_names is None else len(set(chosen_names) - set(found_names))
+        texts = (
+            n if found_names is None else f"{len(found_names)} of {n} found",
+            chosen_names and f"; {len(chosen_names)} chosen",
+            n_away and f", {n_away} of them not among those found",
+        )
+        self.status.object = message("".join(filter(None, texts)))
+        self.tools.visible = bool(self._readings_and_cells)
 
     def _offer(self, *events) -> None:
         """Offer the columns and groups of the runs and of the page's address, and send headings of the shown columns."""
-        linked = filter(is_setting, (self.group, *self.columns))
-        settings = {name: called(name) for name in linked} | self.settings
+        linked_keys = filter(is_setting, (self.group, *self.columns))
+        settings = {name: setting_label(name) for name in linked_keys} | self.settings
         groups = {title: name for name, title in settings.items()} | GROUPS
         self.groups.param.update(options=GROUPS | groups, value=self.group)
         titles = TITLES | settings | TITLES
-        self.shown.param.update(
+        self.column_choice.param.update(
             options={title: name for name, title in titles.items()}, value=self.columns
         )
         self.heads = [["run", "Run", ""]] + [
@@ -230,9 +244,9 @@ class RunTable(Drawn):
             if name in self.columns
         ]
 
-    def parts(self) -> dict[str, Part]:
+    def parameters(self) -> dict[str, QueryParameter]:
         """Return the query parameters of the page's address for search, order, groups and columns."""
-        usual = ",".join(USUAL)
+        default = ",".join(USUAL)
 
         def take(text: str) -> bool:
             names = [name for name in text.split(",") if name]
@@ -241,8 +255,8 @@ class RunTable(Drawn):
             return fits
 
         return {
-            "find": attribute_part(self, "query"),
-            "sort": attribute_part(
+            "find": attribute_parameter(self, "query"),
+            "sort": attribute_parameter(
                 self,
                 "sort",
                 lambda text: (
@@ -250,19 +264,19 @@ class RunTable(Drawn):
                     or is_setting(text.removeprefix("-"))
                 ),
             ),
-            "group": attribute_part(self, "group", lambda text: not text or is_setting(text)),
-            "columns": Part(lambda: ",".join(self.columns), usual, take),
+            "group": attribute_parameter(self, "group", lambda text: not text or is_setting(text)),
+            "columns": QueryParameter(lambda: ",".join(self.columns), default, take),
         }
 
 
 def terms_of(query: str) -> list[tuple[str, str, str]]:
     """Return the terms of a search as ("-" for not, or "", key, value), without a key whose value is not yet typed."""
-    found = [
+    terms = [
         (minus, key, phrase or word)
         for minus, key, phrase, word in TERM.findall(query.lower())
         if phrase or word
     ]
-    return [term for term in found if term[1] or not re.fullmatch("[a-z_]+:", term[2])]
+    return [term for term in terms if term[1] or not re.fullmatch("[a-z_]+:", term[2])]
 
 
 def fits(cells: dict, terms: list[tuple[str, str, str]]) -> bool:
@@ -270,8 +284,8 @@ def fits(cells: dict, terms: list[tuple[str, str, str]]) -> bool:
 
     def has(key: str, value: str) -> bool:
         if not key:
-            own = (*cells["run"], *(cells[part] for part in ("name", "corpus", "state")))
-            return value in " ".join(map(str, own)).lower()
+            texts = (*cells["run"], *(cells[name] for name in ("name", "corpus", "state")))
+            return value in " ".join(map(str, texts)).lower()
         if key not in KEYS:
             return f"{key}={value}" in cells["label"].lower().split()
         text = str(cells[KEYS[key]]).lower()
@@ -298,7 +312,7 @@ def is_setting(key: str) -> bool:
     )
 
 
-def called(key: str) -> str:
+def setting_label(key: str) -> str:
     """Return the label of a setting, given its key in the table."""
     name = key if key in every_setting() else key.removesuffix("_option")
     return "Split" if name == "split" else label_of(name)
@@ -307,10 +321,10 @@ def called(key: str) -> str:
 def row(reading: Reading) -> dict:
     """Return the cells of a run, as texts and as numbers for sorting."""
     spec, status, latest = reading.spec, reading.status, reading.latest
-    topics, told_topics = n_topics(reading) if spec else (None, DASH)
+    topics, topics_text = n_topics(reading) if spec else (None, DASH)
     held_out = spec is None or spec.test is not None
     perplexity = latest[HEADLINE] if held_out else latest[TRAINING]
-    told_perplexity = f"{perplexity:,.{decimals(perplexity)}f}" + (
+    perplexity_text = f"{perplexity:,.{decimals(perplexity)}f}" + (
         "" if held_out else " (training)"
     )
     n_iterations = status["n_iterations"]
@@ -319,13 +333,13 @@ def row(reading: Reading) -> dict:
     )
     note = " ".join(reading.notes.note.split())[:LONGEST]
     tags = list(reading.notes.tags)
-    about = [describe_changes(spec), learnt(reading)] if spec else []
+    descriptions = [describe_changes(spec), learning_text(reading)] if spec else []
     return {
         "name": reading.name,
         "run": [
             reading.label,
-            "".join(f" · {one}" for one in [*about, note] if one),
-            why(status),
+            "".join(f" · {detail}" for detail in [*descriptions, note] if detail),
+            advice_on_status(status),
             *tags,
         ],
         "label": reading.label,
@@ -333,7 +347,7 @@ def row(reading: Reading) -> dict:
         "corpus": spec.corpus if spec else DASH,
         "note": note,
         "tags": tags,
-        "K": told_topics,
+        "K": topics_text,
         "seed": str(spec.seed) if spec else DASH,
         "state": status["state"],
         "settings": {key_of(name): value for name, value in settings_of(spec).items()}
@@ -342,23 +356,23 @@ def row(reading: Reading) -> dict:
         "progress": f"{iteration} / {n_iterations}"
         if n_iterations and reading.has_course
         else DASH,
-        "perplexity": told_perplexity if math.isfinite(perplexity) else DASH,
+        "perplexity": perplexity_text if math.isfinite(perplexity) else DASH,
         "time": format_duration(latest[ELAPSED]),
         "left": format_duration(status["time_left"]),
         "numbers": {
             "K": topics,
             "seed": spec.seed if spec else None,
             "progress": iteration / n_iterations if n_iterations else None,
-            "perplexity": known(perplexity),
-            "time": known(latest[ELAPSED]),
-            "left": known(status["time_left"]),
+            "perplexity": finite_or_none(perplexity),
+            "time": finite_or_none(latest[ELAPSED]),
+            "left": finite_or_none(status["time_left"]),
         },
     }
 
 
-def why(status: dict) -> str:
+def advice_on_status(status: dict) -> str:
     """Return why a run cannot continue by itself, and what to do; empty if nothing is wrong."""
-    message = policy().shown(str(status["message"])).rstrip(".")
+    message = policy().for_visitors(str(status["message"])).rstrip(".")
     if status["state"] == FAILED:
         return f"{message or 'It failed'}. Fix that, choose the run and press Resume; worker.log in its folder may say more."
     if status["state"] == LOST:
@@ -367,7 +381,7 @@ def why(status: dict) -> str:
     return message
 
 
-def known(number: float | None) -> float | None:
+def finite_or_none(number: float | None) -> float | None:
     """Return the number, or None if it is not finite."""
     return float(number) if number is not None and math.isfinite(number) else None
 
@@ -377,17 +391,17 @@ def n_topics(reading: Reading) -> tuple[int | None, str]:
 
     An HDP learns the number: it counts the topics that have a token, and the text adds the initial number in brackets.
     """
-    asked, active = reading.spec.n_topics, reading.latest[ACTIVE]
+    wanted_number, active = reading.spec.n_topics, reading.latest[ACTIVE]
     if not reading.spec.parts()[1].nonparametric or not math.isfinite(active):
-        return asked, "" if asked is None else str(asked)
-    return round(active), f"{active:.0f} ({asked})"
+        return wanted_number, "" if wanted_number is None else str(wanted_number)
+    return round(active), f"{active:.0f} ({wanted_number})"
 
 
-def learnt(reading: Reading) -> str:
+def learning_text(reading: Reading) -> str:
     """Return the priors that a run learns, with their last values: ``learns alpha (in all 0.84), gamma (2.1)``."""
-    parts = [
+    texts = [
         f"{LEARNT[name][0]} ({LEARNT[name][2]}{reading.latest[LEARNT[name][1]]:.3g})"
         for name in reading.learns
     ]
-    parts += ["tau"] if reading.spec.options.get("learn_tau") else []
-    return f"learns {', '.join(parts)}" if parts else ""
+    texts += ["tau"] if reading.spec.options.get("learn_tau") else []
+    return f"learns {', '.join(texts)}" if texts else ""

@@ -15,18 +15,22 @@ EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}
 
 def label_of(name: str) -> str:
     """Return the label of a setting or option: the declared one, else its name in words."""
-    known = request_fields()
-    called = (one for one in known.values() if one.field.name == name)
-    about = known.get(name) or known.get(f"{OF_FILES}{name}") or next(called, None)
-    return (about and about.field.metadata["label"]) or capital(name.replace("_", " "))
+    fields = request_fields()
+    fields_of_name = (field for field in fields.values() if field.field.name == name)
+    field_of_label = (
+        fields.get(name) or fields.get(f"{OF_FILES}{name}") or next(fields_of_name, None)
+    )
+    return (field_of_label and field_of_label.field.metadata["label"]) or capital(
+        name.replace("_", " ")
+    )
 
 
-def counted(n: int) -> str:
+def number_of_runs(n: int) -> str:
     """Return a number of runs in words: "1 run", "3 runs"."""
     return "1 run" if n == 1 else f"{n:,} runs"
 
 
-def labelled(text: str, choices: tuple = ()) -> str:
+def with_labels(text: str, choices: tuple = ()) -> str:
     """Return a text about an option, with the names of other options and of choices replaced by their labels."""
     words = [
         f"“{label_of(word)}”" if OPTION.fullmatch(word) and word not in choices else word
@@ -38,20 +42,24 @@ def labelled(text: str, choices: tuple = ()) -> str:
     return text
 
 
-def worded(error: ValueError) -> str:
+def error_sentence(error: ValueError) -> str:
     """Return the message of an error as one sentence, with settings named by the labels that the page shows."""
-    return sentence_of(ValueError(one_sentence(getattr(error, "parts", (str(error),)), _worded)))
+    return sentence_of(ValueError(one_sentence(getattr(error, "parts", (str(error),)), _part_text)))
 
 
-def _worded(part) -> str:
-    if isinstance(part, Got) and part.value in (None, ""):
-        return EMPTY[part.value]
-    if not isinstance(part, Named):
-        return str(part)
-    label = f"“{label_of(part.field)}”"
-    if part.value is ALONE:
+def _part_text(message_part) -> str:
+    if isinstance(message_part, Got) and message_part.value in (None, ""):
+        return EMPTY[message_part.value]
+    if not isinstance(message_part, Named):
+        return str(message_part)
+    label = f"“{label_of(message_part.field)}”"
+    if message_part.value is ALONE:
         return label
-    return f"under {label}" if part.value is ... else f"{label} {label_of_value(part.value)}"
+    return (
+        f"under {label}"
+        if message_part.value is ...
+        else f"{label} {label_of_value(message_part.value)}"
+    )
 
 
 def label_of_value(value) -> str:

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File
-from workbench.dashboard.shared.link import follow_address, widget_part, write_address
+from workbench.dashboard.shared.link import follow_address, widget_parameter, write_address
 from workbench.dashboard.shared.shell import (
     column,
     lay_out,
@@ -33,7 +33,7 @@ from workbench.runs.store.status import stamp
 
 ALL = "All"
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "image"])
-OWN = f"{FILE} of this store"
+OWN_SOURCE = f"{FILE} of this store"
 NOTE = (
     "Results come from <code>workbench reproduce NAME</code>: those that come with the package, and those of the store of this "
     "server. Of a figure the fullest counts (whole, part, quick), of equally full ones the newest. Quick and part are less "
@@ -45,13 +45,13 @@ class LedgerPage:
     """The page of one visitor, which shows the ledger of the store: the papers' results beside ours."""
 
     def __init__(self, store: Path | None = None):
-        self._file, self._seen = Path(store or default_store()) / FILE, None
+        self._file, self._stamps = Path(store or default_store()) / FILE, None
         self._rows: list[Entry] = []
         options = {ALL: ""} | {capital(verdict): verdict for verdict in VERDICTS}
         self.verdict = styled(
             pn.widgets.Select(label="Verdict", options=options, value="", width=200)
         )
-        self.said = text(sizing_mode="stretch_width", visible=False)
+        self.status = text(sizing_mode="stretch_width", visible=False)
         self.table = text("", "ledger.css", sizing_mode="stretch_width")
         self.handover = Handover()
         self.downloads = Downloads(
@@ -61,54 +61,59 @@ class LedgerPage:
                 for name, form in (("CSV", "csv"), ("Markdown", "md"))
             },
         )
-        self.parts = {"verdict": widget_part(self.verdict)}
-        self._refused = follow_address(self.parts)
-        self.verdict.param.watch(self._chosen, "value")
+        self.parameters = {"verdict": widget_parameter(self.verdict)}
+        self._link_error = follow_address(self.parameters)
+        self.verdict.param.watch(self._on_choice, "value")
 
     def tick(self) -> None:
         """Read the results again if their files have changed."""
-        seen = stamp(self._file), stamp(SHIPPED)
-        if seen == self._seen:
+        stamps = stamp(self._file), stamp(SHIPPED)
+        if stamps == self._stamps:
             return
-        self._seen = seen
+        self._stamps = stamps
         try:
             rows, wrong = entries(self._file), ""
         except InputError as error:
             rows, wrong = entries(None), sentence_of(error)
-        own = str(self._file)
-        self._rows = [row._replace(source=OWN) if row.source == own else row for row in rows]
-        self.said.say(wrong or self._refused, "bad")
+        own_file = str(self._file)
+        self._rows = [
+            row._replace(source=OWN_SOURCE) if row.source == own_file else row for row in rows
+        ]
+        self.status.say(wrong or self._link_error, "bad")
         self._show()
 
-    def _chosen(self, event) -> None:
+    def _on_choice(self, event) -> None:
         self._show()
-        write_address(self.parts)
+        write_address(self.parameters)
 
     def _show(self) -> None:
-        written = to_markdown(self.shown, "") if self.shown else "No row has this verdict."
+        written = (
+            to_markdown(self.chosen_rows, "") if self.chosen_rows else "No row has this verdict."
+        )
         html = MARKDOWN.render(written)
         self.table.object = html.replace("<table>", '<table aria-label="verdicts">')
 
     @property
-    def shown(self) -> list[Entry]:
+    def chosen_rows(self) -> list[Entry]:
         """Return the rows that have lines of the chosen verdict, with only those lines; all rows if none is chosen."""
-        chosen = self.verdict.value
-        if not chosen:
+        chosen_verdict = self.verdict.value
+        if not chosen_verdict:
             return self._rows
-        lines = (
-            (row, [line for line in row.lines if line.verdict == chosen]) for row in self._rows
+        rows_and_lines = (
+            (row, [line for line in row.lines if line.verdict == chosen_verdict])
+            for row in self._rows
         )
-        return [row._replace(lines=tuple(own)) for row, own in lines if own]
+        return [row._replace(lines=tuple(lines)) for row, lines in rows_and_lines if lines]
 
     def _file_of(self, form: str):
-        return partial(ledger_file, self.shown, form)
+        return partial(ledger_file, self.chosen_rows, form)
 
     def view(self) -> pn.Column:
         """Return the page, after setting up its session."""
         head = column(
             text("<h2>What the papers have, and what came out here</h2>"),
             text(f'<p class="muted">{NOTE}</p>', sizing_mode="stretch_width"),
-            self.said,
+            self.status,
             self.verdict,
             *self.downloads.row("Download", "download the ledger"),
             kind="wb-card ledger-head",

@@ -21,8 +21,8 @@ from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.notebooks.setup import Cell
 from workbench.dashboard.shared.background import in_notebook
-from workbench.dashboard.shared.run_monitor import UNREADABLE, Follower, Reading, unreadable
-from workbench.dashboard.shared.shell import TICK, Choice, column, labelled, styled, text
+from workbench.dashboard.shared.run_monitor import UNREADABLE, Follower, Reading, unreadable_reading
+from workbench.dashboard.shared.shell import TICK, Choice, column, styled, text, with_label
 from workbench.runs.execution.run import ENDED, Run, default_store, find_run
 from workbench.runs.progress import bars
 from workbench.runs.spec import SpecError
@@ -69,10 +69,10 @@ def watch(
     ------
     StoreError, SpecError
     """
-    for name, given, choices in (("axis", axis, AXES), ("measure", measure, (*MEASURES, None))):
-        if given not in choices:
+    for name, value, choices in (("axis", axis, AXES), ("measure", measure, (*MEASURES, None))):
+        if value not in choices:
             raise SpecError(
-                f"no {name} {given!r}; choose one of {', '.join(filter(None, choices))}"
+                f"no {name} {value!r}; choose one of {', '.join(filter(None, choices))}"
             )
     paths = _paths(runs, store)
     if in_notebook():
@@ -85,21 +85,21 @@ def _paths(runs, store) -> list[Path]:
     """Return the folders of the runs, without duplicates."""
     if runs is None:
         home = default_store() if store is None else Path(store)
-        known = run_paths(home)
-        if not known:
+        all_paths = run_paths(home)
+        if not all_paths:
             raise SpecError(
                 f"{home} holds no run to watch; start one with wb.start(corpus), or name another store"
             )
-        return [path for path in known if Run(path).state not in ENDED] or known[-1:]
+        return [path for path in all_paths if Run(path).state not in ENDED] or all_paths[-1:]
     several = runs if isinstance(runs, Iterable) and not isinstance(runs, (str, Path)) else [runs]
-    found = list(dict.fromkeys(find_run(run, store) for run in several))
-    if not found:
+    paths = list(dict.fromkeys(find_run(run, store) for run in several))
+    if not paths:
         raise SpecError("watch wants at least one run; got none")
-    if len({path.name for path in found}) < len(found):
+    if len({path.name for path in paths}) < len(paths):
         raise SpecError(
             "watch wants runs with different names, and two of these have the same; watch them in two cells"
         )
-    return found
+    return paths
 
 
 class LiveView:
@@ -107,7 +107,7 @@ class LiveView:
 
     def __init__(self, paths: list[Path], axis: str = "iterations", measure: str | None = None):
         self._followers = {path: Follower(path) for path in paths}
-        self._picked = [path.name for path in paths]
+        self._picked_names = [path.name for path in paths]
         measure = measure or (
             "headline" if not paths or any(Run(path).spec.test for path in paths) else "training"
         )
@@ -134,27 +134,31 @@ class LiveView:
         """Add a run to the view, draw it, and choose only this run for the buttons."""
         if path not in self._followers:
             self._followers[path] = Follower(path)
-        self._picked = [*(name for name in self.curve.colours() if name != path.name), path.name][
-            -N_SLOTS:
-        ]
+        self._picked_names = [
+            *(name for name in self.curve.colours() if name != path.name),
+            path.name,
+        ][-N_SLOTS:]
         self.tick()
         self.table.chosen = [path.name]
         self.follow()
 
     def make(self) -> None:
         """Make the figure, the table and the buttons anew, since a Bokeh figure can be displayed only once."""
-        self.curve, self.table = Curve(), RunTable(on_draw=self.draw, chosen=list(self._picked))
+        self.curve, self.table = (
+            Curve(),
+            RunTable(on_draw=self.draw, chosen=list(self._picked_names)),
+        )
         self.steering, self.live = (
             Steering(self.table, self.follow),
-            LiveStrip(self._turned, who="a notebook"),
+            LiveStrip(self._on_branches, author="a notebook"),
         )
         self.awaited = text(sizing_mode="stretch_width", visible=False)
         self.tick()
         self._look()
         buttons = [self.steering.buttons[action] for action in STEERS]
         self.card = Cell(
-            column(*buttons, labelled(self.measure), labelled(self.axis), kind="wb-bar"),
-            self.steering.said,
+            column(*buttons, with_label(self.measure), with_label(self.axis), kind="wb-bar"),
+            self.steering.status,
             self.awaited,
             self.live.view,
             pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0),
@@ -165,35 +169,35 @@ class LiveView:
 
     def tick(self) -> None:
         """Show what the runs have committed; stop updating when all have ended or the view is no longer displayed."""
-        self._readings = {path.name: self._read(path) for path in self._followers}
+        self._readings = {path.name: self._reading_of(path) for path in self._followers}
         readings = tuple(self._readings.values())
         self._show_curves()
         self.table.show(readings)
         self.steering.show(readings)
-        self.awaited.say(awaited(readings))
-        gone = self._ticks.is_running() and not self.card.is_shown
-        if gone or not any(reading.state in ALIVE for reading in readings):
+        self.awaited.say(waiting_text(readings))
+        is_gone = self._ticks.is_running() and not self.card.is_shown
+        if is_gone or not any(reading.state in ALIVE for reading in readings):
             self._ticks.stop()
 
-    def _turned(self, started: list[Path]) -> None:
+    def _on_branches(self, paths: list[Path]) -> None:
         """Add the branches that were started, and show the iterations computed since settings were changed."""
-        for path in started:
+        for path in paths:
             self.add(path)
         self.tick()
 
-    def _read(self, path: Path) -> Reading:
+    def _reading_of(self, path: Path) -> Reading:
         try:
             return self._followers[find_run(path)].look()  # raises an error if the run was removed
         except Exception as error:  # an error of one run must not hide the others
-            return unreadable(path, error)
+            return unreadable_reading(path, error)
 
     def _show_curves(self) -> None:
-        readable = {
+        readings = {
             name: reading for name, reading in self._readings.items() if reading.state != UNREADABLE
         }
-        self.curve.assign([name for name in self._picked if name in readable])
-        self.curve.show(readable)
-        self.live.show(readable[name] for name in self.curve.colours())
+        self.curve.assign([name for name in self._picked_names if name in readings])
+        self.curve.show(readings)
+        self.live.show(readings[name] for name in self.curve.colours())
         self._send()
         self.table.colours = self.curve.colours()
 
@@ -205,11 +209,11 @@ class LiveView:
 
     def draw(self, name: str) -> None:
         """Draw a run, which replaces the oldest one in a full figure; if the run is drawn already, remove it."""
-        drawn = list(self.curve.colours())
-        self._picked = (
-            [other for other in drawn if other != name]
-            if name in drawn
-            else [*drawn, name][-N_SLOTS:]
+        drawn_names = list(self.curve.colours())
+        self._picked_names = (
+            [other for other in drawn_names if other != name]
+            if name in drawn_names
+            else [*drawn_names, name][-N_SLOTS:]
         )
         self._show_curves()
 
@@ -225,19 +229,20 @@ class LiveView:
     def _repr_mimebundle_(self, include=None, exclude=None):
         if self.card.is_shown:
             self.make()
-        shown = self.card._repr_mimebundle_(include, exclude)
+        bundle = self.card._repr_mimebundle_(include, exclude)
         self.follow()
-        return shown
+        return bundle
 
 
-def awaited(readings: Iterable[Reading]) -> str:
+def waiting_text(readings: Iterable[Reading]) -> str:
     """Return why runs without an iteration are still waiting, in sentences; empty if all have begun."""
-    waiting: dict[str, list[str]] = {}
+    names_by_reason: dict[str, list[str]] = {}
     for reading in readings:
         if reading.state in AWAITED and not reading.status["iteration"]:
-            waiting.setdefault(AWAITED[reading.state], []).append(reading.name)
+            names_by_reason.setdefault(AWAITED[reading.state], []).append(reading.name)
     return " ".join(
-        f"No iteration yet of {', '.join(names)}: {why}." for why, names in waiting.items()
+        f"No iteration yet of {', '.join(names)}: {reason}."
+        for reason, names in names_by_reason.items()
     )
 
 

@@ -33,21 +33,21 @@ class Cell(pn.Column):
     changes of a message until its end, and what a click sends would discard them.
     """
 
-    def __init__(self, *parts, kind: str):
+    def __init__(self, *components, kind: str):
         super().__init__(
-            *parts,
+            *components,
             css_classes=[*kind.split(), "wb-notebook"],
             stylesheets=[LAYOUT_CSS, NOTEBOOK_CSS],
             margin=0,
             sizing_mode="stretch_width",
         )
         self._loop = None
-        self._places: dict[Document, Comm] = {}
+        self._comms: dict[Document, Comm] = {}
 
     def get_root(self, doc: Document | None = None, comm: Comm | None = None, preprocess=True):
         """Return the Bokeh model of the cell, and store the comm that its changes are sent through."""
         if doc is not None and comm is not None:
-            self._places[doc] = comm
+            self._comms[doc] = comm
         return super().get_root(doc, comm, preprocess)
 
     @property
@@ -57,7 +57,7 @@ class Cell(pn.Column):
 
     def send_changes(self) -> None:
         """Send the changes of Bokeh's models; Panel sends all other changes by itself."""
-        for document, comm in self._places.items() if self.is_shown else ():
+        for document, comm in self._comms.items() if self.is_shown else ():
             send_changes(document, comm)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -69,8 +69,8 @@ class Cell(pn.Column):
         for _, events in groupby(
             msg["content"]["events"], lambda event: event["kind"] == "MessageSent"
         ):
-            part = msg | {"content": msg["content"] | {"events": list(events)}}
-            self._loop.add_callback(super()._on_msg, ref, manager, part)
+            message = msg | {"content": msg["content"] | {"events": list(events)}}
+            self._loop.add_callback(super()._on_msg, ref, manager, message)
 
 
 def load_panel() -> None:
@@ -108,9 +108,9 @@ def send_changes(document: Document, comm: Comm) -> None:
     Bokeh reads data in several steps, and fails if they become shorter meanwhile, as they may within one message. The messages
     are text and few: a binary one needs two more for each column, and messages that come too fast are lost.
     """
-    for _, together in groupby(
-        enumerate(changes_of(document)), lambda one: one[0] if isinstance(one[1], DATA) else -1
+    for _, group in groupby(
+        enumerate(changes_of(document)), lambda pair: pair[0] if isinstance(pair[1], DATA) else -1
     ):
-        patch = diff(document, binary=False, events=[change for _, change in together])
+        patch = diff(document, binary=False, events=[change for _, change in group])
         if patch is not None:
             pn.io.notebook.push(document, comm, binary=False, msg=patch)

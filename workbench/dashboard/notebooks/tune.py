@@ -9,7 +9,7 @@ import panel as pn
 
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import field_of
-from workbench.dashboard.compare.starting import Started, mark_busy, start_runs
+from workbench.dashboard.compare.starting import StartResult, mark_busy, start_runs
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.setup import Cell
 from workbench.dashboard.shared.background import in_background, in_notebook, sentence_of
@@ -58,14 +58,14 @@ def tune(
     ValueError
         There is no such engine, or this is no notebook.
     """
-    chosen = [engines] if isinstance(engines, str) else [*engines]
-    for engine in chosen:
+    names = [engines] if isinstance(engines, str) else [*engines]
+    for engine in names:
         get_engine(engine)
     if not in_notebook():
         raise SpecError(
             "sliders need a notebook, and this is none; in a terminal see workbench retune --help"
         )
-    return Tune(corpus, chosen, default_store() if store is None else Path(store))
+    return Tune(corpus, names, default_store() if store is None else Path(store))
 
 
 class Tune:
@@ -76,14 +76,14 @@ class Tune:
         kind = Records if isinstance(corpus, Records) else get_engine(engines[0]).model.data
         in_parts = getattr(corpus, "n_parts", 1) > 1
         able = [each for each in map(get_engine, ENGINES) if each.in_parts or not in_parts]
-        offered = [engine.name for engine in able if engine.model.data is kind]
+        engine_names = [engine.name for engine in able if engine.model.data is kind]
         self.engines = in_form(
-            pn.widgets.MultiChoice(label="Engines", options=offered, value=engines)
+            pn.widgets.MultiChoice(label="Engines", options=engine_names, value=engines)
         )
         self.fields = Fields(field_of)
         self.form = Form(self.fields)
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
-        self.said = text(sizing_mode="stretch_width", visible=False)
+        self.status = text(sizing_mode="stretch_width", visible=False)
         self.watch = LiveView([])
         self.engines.param.watch(self._show_fields, "value")
         self.start.on_click(self._start)
@@ -93,15 +93,15 @@ class Tune:
     def _lay_out(self) -> None:
         self.watch.card.visible = bool(self.watch.names)
         self.view = Cell(
-            column(self.engines, self.form, self.start, self.said, kind="wb-card"),
+            column(self.engines, self.form, self.start, self.status, kind="wb-card"),
             self.watch.card,
             kind="wb-main",
         )
 
     def _show_fields(self, event=None) -> None:
         """Show the settings that the chosen engines have."""
-        used = RunRequest(corpus=self._corpus, engines=tuple(self.engines.value)).used_fields()
-        self.form.show([key for key, one in used.items() if one.field.name in SETTINGS])
+        fields = RunRequest(corpus=self._corpus, engines=tuple(self.engines.value)).used_fields()
+        self.form.show([key for key, field in fields.items() if field.field.name in SETTINGS])
 
     def request(self) -> RunRequest:
         """Return the request that the form describes."""
@@ -112,22 +112,22 @@ class Tune:
     def _start(self, event) -> None:
         mark_busy(self.start, True)
 
-        def then(result: Started, error: Exception | None) -> None:
+        def on_result(result: StartResult, error: Exception | None) -> None:
             mark_busy(self.start, False)
             if error is not None:
-                self.said.say(sentence_of(error), "bad")
+                self.status.say(sentence_of(error), "bad")
                 return
-            self.said.say(result.sentence)
+            self.status.say(result.sentence)
             for run in (*result.runs, *result.finished):
                 self.watch.add(run.path)
             self.watch.card.visible = True
 
-        in_background(None, lambda: start_runs(self._store, self.request()), then)
+        in_background(None, lambda: start_runs(self._store, self.request()), on_result)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         if self.view.is_shown:
             self.watch.make()
             self._lay_out()
-        shown = self.view._repr_mimebundle_(include, exclude)
+        bundle = self.view._repr_mimebundle_(include, exclude)
         self.watch.follow()
-        return shown
+        return bundle

@@ -6,7 +6,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.dashboard.oracle.toys import Toy, corpus_of, model_of
-from workbench.dashboard.shared.card import Shown
+from workbench.dashboard.shared.card import CardContent
 from workbench.dashboard.shared.shell import message
 from workbench.measures import exact
 from workbench.measures.exact import (
@@ -63,23 +63,25 @@ def answer_of(toy: Toy, engine: str) -> xr.Dataset:
     return against_exact(exact_of(toy), *toy_of(toy), engine)
 
 
-def exact_shown(found: xr.Dataset) -> Shown:
+def exact_card(posterior: xr.Dataset) -> CardContent:
     """Return the card of the exact posterior: evidence, p(w|d), and the probabilities that two tokens have the same topic."""
-    said = (
-        f"log p(words) = {format_number(float(found['log_evidence']), 6)} nats, exact: the sum over all "
-        f"{found.attrs['n_states']:,} assignments of topics to {found.sizes['token']} tokens."
+    sentence = (
+        f"log p(words) = {format_number(float(posterior['log_evidence']), 6)} nats, exact: the sum over all "
+        f"{posterior.attrs['n_states']:,} assignments of topics to {posterior.sizes['token']} tokens."
     )
     columns = [
         Column("p(w|d)", meaning="posterior mean, of one further token"),
-        *numbers(*map(str, found["word"].values), digits=4),
+        *numbers(*map(str, posterior["word"].values), digits=4),
     ]
-    documents = zip(found["document"].values, found["predictive"].values.tolist(), strict=True)
+    documents = zip(
+        posterior["document"].values, posterior["predictive"].values.tolist(), strict=True
+    )
     rows = [(str(document), *row) for document, row in documents]
     html = Table(columns, rows, "exact p(w|d)").html()
-    return Shown(message(said), posterior_picture(found), html)
+    return CardContent(message(sentence), posterior_picture(posterior), html)
 
 
-def answers_shown(answers: list[xr.Dataset]) -> Shown:
+def answers_card(answers: list[xr.Dataset]) -> CardContent:
     """Return the card of the engines: a row for each that has run and, once all have, bars of bounds and distances."""
     number = partial(Column, kind="number", digits=4)
     columns = [
@@ -100,10 +102,10 @@ def answers_shown(answers: list[xr.Dataset]) -> Shown:
     html = Table(columns, rows, "engines beside the exact posterior").html() if answers else ""
     n, engines = len(answers), lda_engines()
     if n < len(engines):
-        said = f"{engines[n]} runs from {N_STARTS} starts, engine {n + 1} of {len(engines)} …"
-        return Shown(message(said), table=html)
-    said = (
+        sentence = f"{engines[n]} runs from {N_STARTS} starts, engine {n + 1} of {len(engines)} …"
+        return CardContent(message(sentence), table=html)
+    sentence = (
         f"Each engine with its default options, from {N_STARTS} starts. Bounds are in nats, of the start with the highest one; "
         "the collapsed one may exceed the evidence. Distances are total variation, from 0 to 1."
     )
-    return Shown(message(said), bounds_picture(answers), html)
+    return CardContent(message(sentence), bounds_picture(answers), html)

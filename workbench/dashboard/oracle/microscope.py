@@ -11,10 +11,10 @@ from markupsafe import Markup
 from workbench.dashboard.oracle.answers import answer_of
 from workbench.dashboard.oracle.toys import Toy, model_of
 from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.card import Card, Live, Shown
+from workbench.dashboard.shared.card import Card, CardContent, LiveContent
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Form, line, menu, whole_number
-from workbench.dashboard.shared.link import widget_part
+from workbench.dashboard.shared.link import widget_parameter
 from workbench.dashboard.shared.shell import message, text
 from workbench.errors import InputError
 from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations
@@ -30,14 +30,14 @@ OF_ENGINE = ("responsibilities", "which", "topic")
 """Fields for a count of an engine."""
 MOST_TYPED = 500
 """Maximum number of typed probabilities."""
-SAID = (
+EXPLANATION = (
     "A count is a sum over tokens, each in the topic with its own probability q: n_dk of a document, n_wk of a word, n_k of "
     "all tokens. Updates need the expectation of a function of a + n, where a is the prior: exact by the Poisson-binomial "
     "distribution of n, here beside what engines take for it."
 )
 
 
-class Asked(NamedTuple):
+class CountRequest(NamedTuple):
     """The chosen toy corpus, and the values of the card's fields in the order in which the card has them."""
 
     toy: Toy | None
@@ -51,14 +51,14 @@ class Asked(NamedTuple):
 
 
 class MicroscopeCard(Card):
-    """The card *One count*, on the distribution of a topic count; ``parts``: its parameters in the page's address."""
+    """The card *One count*, on the distribution of a topic count; ``parameters``: its parameters in the page's address."""
 
     def __init__(self, handover: Handover):
         self.fields, self._toy = microscope_fields(), None
-        self.parts = {name: widget_part(field) for name, field in self.fields.items()}
+        self.parameters = {name: widget_parameter(field) for name, field in self.fields.items()}
         self.form = Form(self.fields)
-        about = text(f'<p class="muted">{SAID}</p>', sizing_mode="stretch_width")
-        super().__init__("One count", handover, above=(about, self.form))
+        explanation = text(f'<p class="muted">{EXPLANATION}</p>', sizing_mode="stretch_width")
+        super().__init__("One count", handover, components=(explanation, self.form))
         for field in self.fields.values():
             field.param.watch(self.look, "value")
 
@@ -73,14 +73,14 @@ class MicroscopeCard(Card):
         hidden = OF_ENGINE if kind == TYPED else ("q", "which") if kind == "all" else ("q",)
         self.form.show([name for name in self.fields if name not in hidden])
         values = [field.value for field in self.fields.values()]
-        asked = Asked(None if kind == TYPED else self._toy, *values)
-        self.bring(asked, partial(seen_of, asked))
+        request = CountRequest(None if kind == TYPED else self._toy, *values)
+        self.bring(request, partial(count_card, request))
 
-    def show(self, found: Live | None, error: Exception | None = None) -> None:
+    def show(self, content: LiveContent | None, error: Exception | None = None) -> None:
         """Show the result, or the error under its field."""
         field = getattr(error, "field", None)
         self.form.wrong = {field: sentence_of(error)} if field in self.fields else {}
-        super().show(found, None if self.form.wrong else error)
+        super().show(content, None if self.form.wrong else error)
 
 
 def microscope_fields() -> dict[str, pn.widgets.Widget]:
@@ -117,7 +117,7 @@ def microscope_fields() -> dict[str, pn.widgets.Widget]:
     }
 
 
-def seen_of(asked: Asked) -> Shown:
+def count_card(request: CountRequest) -> CardContent:
     """Return what the card shows: distribution, moments and expectations of the count.
 
     Raises
@@ -125,49 +125,59 @@ def seen_of(asked: Asked) -> Shown:
     InputError
         One sentence, with the wrong field if it is known.
     """
-    q, prior, name = _typed(asked) if asked.kind == TYPED else _of_engine(asked)
-    if asked.prior.strip():
-        prior = _prior(asked.prior)
-    found = count_expectations(q, prior)
-    picture, n = microscope_picture(found, asked.function), len(q)
-    said = f"{name}: {n} token{'s' if n != 1 else ''}, mean {found.attrs['mean']:.4g}, variance {found.attrs['variance']:.4g}, "
-    said += f"prior a = {float(prior):g}."
-    return Shown(message(said), picture, _table(found))
+    q, prior, name = (
+        _typed_probabilities(request)
+        if request.kind == TYPED
+        else _probabilities_of_engine(request)
+    )
+    if request.prior.strip():
+        prior = _prior(request.prior)
+    expectations = count_expectations(q, prior)
+    picture, n = microscope_picture(expectations, request.function), len(q)
+    sentence = f"{name}: {n} token{'s' if n != 1 else ''}, mean {expectations.attrs['mean']:.4g}, "
+    sentence += f"variance {expectations.attrs['variance']:.4g}, prior a = {float(prior):g}."
+    return CardContent(message(sentence), picture, _table(expectations))
 
 
-def _of_engine(asked: Asked) -> tuple[np.ndarray, float, str]:
+def _probabilities_of_engine(request: CountRequest) -> tuple[np.ndarray, float, str]:
     """Return an engine's p(topic) for each counted token, the prior added to the count, and the name of the count."""
-    if asked.toy is None:
+    if request.toy is None:
         raise InputError(
             "there is no toy whose tokens could be counted; mend it, or type probabilities"
         )
-    answer = answer_of(asked.toy, asked.engine)
-    model = model_of(asked.toy.n_topics, asked.toy.alpha, asked.toy.beta)
-    _check("topic", asked.topic, model.n_topics, "topic")
-    q = answer["token_topic"].values[:, asked.topic - 1]
-    if asked.kind == "all":
-        return q, answer.sizes["word"] * model.beta, f"n_k of topic {asked.topic}, {asked.engine}"
-    _check("which", asked.which, answer.sizes[asked.kind], asked.kind)
-    own = answer[f"token_{asked.kind}"].values == answer[asked.kind].values[asked.which - 1]
-    if not own.any():
+    answer = answer_of(request.toy, request.engine)
+    model = model_of(request.toy.n_topics, request.toy.alpha, request.toy.beta)
+    _check("topic", request.topic, model.n_topics, "topic")
+    q = answer["token_topic"].values[:, request.topic - 1]
+    if request.kind == "all":
+        return (
+            q,
+            answer.sizes["word"] * model.beta,
+            f"n_k of topic {request.topic}, {request.engine}",
+        )
+    _check("which", request.which, answer.sizes[request.kind], request.kind)
+    is_counted = (
+        answer[f"token_{request.kind}"].values == answer[request.kind].values[request.which - 1]
+    )
+    if not is_counted.any():
         raise InputError(
-            f"{asked.kind} {asked.which} has no token, so its counts are 0; take another",
+            f"{request.kind} {request.which} has no token, so its counts are 0; take another",
             field="which",
         )
-    prior = model.alphas[asked.topic - 1] if asked.kind == "document" else model.beta
-    symbol = "n_dk" if asked.kind == "document" else "n_wk"
+    prior = model.alphas[request.topic - 1] if request.kind == "document" else model.beta
+    symbol = "n_dk" if request.kind == "document" else "n_wk"
     return (
-        q[own],
+        q[is_counted],
         float(prior),
-        f"{symbol} of {asked.kind} {asked.which} and topic {asked.topic}, {asked.engine}",
+        f"{symbol} of {request.kind} {request.which} and topic {request.topic}, {request.engine}",
     )
 
 
-def _typed(asked: Asked) -> tuple[list[float], float, str]:
+def _typed_probabilities(request: CountRequest) -> tuple[list[float], float, str]:
     """Return the typed probabilities, the default prior and a name; 0.1*20 stands for twenty probabilities."""
-    found: list[float] = []
-    for part in asked.typed.split(","):
-        value, times, copies = part.partition("*")
+    probabilities: list[float] = []
+    for term in request.typed.split(","):
+        value, times, copies = term.partition("*")
         q, n = parse_number(value), parse_number(copies) if times else 1
         if (
             isinstance(q, str)
@@ -175,50 +185,59 @@ def _typed(asked: Asked) -> tuple[list[float], float, str]:
             or not isinstance(n, int)
             or not 1 <= n <= MOST_TYPED
         ):
-            came = f"got {part.strip()!r}" if part.strip() else "there is none beside a comma"
+            complaint = f"got {term.strip()!r}" if term.strip() else "there is none beside a comma"
             raise InputError(
-                f"probabilities are numbers from 0 to 1, separated by commas, 0.1*20 for twenty tokens; {came}",
+                f"probabilities are numbers from 0 to 1, separated by commas, 0.1*20 for twenty tokens; {complaint}",
                 field="q",
             )
-        found += [float(q)] * n
-    if len(found) > MOST_TYPED:
+        probabilities += [float(q)] * n
+    if len(probabilities) > MOST_TYPED:
         raise InputError(
-            f"a count has at most {MOST_TYPED} tokens here; these are {len(found):,}", field="q"
+            f"a count has at most {MOST_TYPED} tokens here; these are {len(probabilities):,}",
+            field="q",
         )
-    return found, 0.1, "Typed probabilities"
+    return probabilities, 0.1, "Typed probabilities"
 
 
-def _prior(typed: str) -> float:
-    found = parse_number(typed)
-    if isinstance(found, str) or not SMALLEST_PRIOR <= found <= LARGEST_PRIOR:
+def _prior(prior_text: str) -> float:
+    prior = parse_number(prior_text)
+    if isinstance(prior, str) or not SMALLEST_PRIOR <= prior <= LARGEST_PRIOR:
         raise InputError(
-            f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {typed!r}",
+            f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {prior_text!r}",
             field="a",
         )
-    return float(found)
+    return float(prior)
 
 
 def _check(field: str, value, most: int, name: str) -> None:
     if value is None or not 1 <= value <= most:
-        came = "the field is empty" if value is None else f"got {value:g}"
-        raise InputError(f"the number of the {name} must be from 1 to {most}; {came}", field=field)
+        complaint = "the field is empty" if value is None else f"got {value:g}"
+        raise InputError(
+            f"the number of the {name} must be from 1 to {most}; {complaint}", field=field
+        )
 
 
-def _table(found: xr.Dataset) -> str:
+def _table(expectations: xr.Dataset) -> str:
     """Return an HTML table of expectations, a row for each function, with each approximation and its error."""
     columns = [
         Column("Expectation of"),
-        *(Column(NAMES[name], kind="number", meaning=why) for name, why in APPROXIMATIONS.items()),
+        *(
+            Column(NAMES[name], kind="number", meaning=meaning)
+            for name, meaning in APPROXIMATIONS.items()
+        ),
     ]
     rows = []
     for name in FUNCTIONS:
-        one = found.sel(function=name)
-        (exact, *others), (_, *errors) = one["expectation"].values, one["error"].values
-        beside = (
+        of_function = expectations.sel(function=name)
+        (exact, *others), (_, *errors) = (
+            of_function["expectation"].values,
+            of_function["error"].values,
+        )
+        cells = (
             Markup("{}<br><small>{}{:.1e}</small>").format(
                 format_number(value, 5), "−" if error < 0 else "+", abs(error)
             )
             for value, error in zip(others, errors, strict=True)
         )
-        rows.append((FORMULAS[name], format_number(exact, 5), *beside))
+        rows.append((FORMULAS[name], format_number(exact, 5), *cells))
     return Table(columns, rows, "expectations over the count").html()

@@ -7,21 +7,21 @@ import panel as pn
 from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.oracle.answers import (
     answer_of,
-    answers_shown,
+    answers_card,
+    exact_card,
     exact_of,
-    exact_shown,
     toy_of,
 )
 from workbench.dashboard.oracle.microscope import MicroscopeCard
 from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of
 from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.card import Card, Live, Shown, live
+from workbench.dashboard.shared.card import Card, CardContent, LiveContent, live_content
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import WIDE, Form, line, menu, whole_number
 from workbench.dashboard.shared.link import (
     LONGEST,
     follow_address,
-    widget_part,
+    widget_parameter,
     write_address,
 )
 from workbench.dashboard.shared.shell import (
@@ -35,7 +35,7 @@ from workbench.dashboard.shared.shell import (
 from workbench.errors import InputError
 from workbench.measures.exact import lda_engines
 
-OWN = ""
+OWN_TOY = ""
 """Value of the menu for a toy that equals no example."""
 
 
@@ -45,18 +45,20 @@ class OraclePage:
     def __init__(self):
         self._document, self._latest = pn.state.curdoc, LatestTask()
         # the shown toy, and the results of the engines on it
-        self._known, self._answers = None, []
+        self._toy_computed, self._answers = None, []
         first = next(iter(TOYS.values()))
         self.fields, self.handover = _fields(first), Handover()
         self.form = Form(self.fields)
-        self.said = text(sizing_mode="stretch_width", visible=False)
+        self.status = text(sizing_mode="stretch_width", visible=False)
         self.exact = Card("Exact posterior", self.handover)
         self.engines = Card("Engines beside it", self.handover)
         self.microscope = MicroscopeCard(self.handover)
-        own = {name: widget_part(field) for name, field in self.fields.items() if name != "toy"}
-        self.parts = own | self.microscope.parts
-        if refused := follow_address(self.parts):
-            self.said.say(refused, "bad")
+        parameters_of_fields = {
+            name: widget_parameter(field) for name, field in self.fields.items() if name != "toy"
+        }
+        self.parameters = parameters_of_fields | self.microscope.parameters
+        if link_error := follow_address(self.parameters):
+            self.status.say(link_error, "bad")
         self._show_toy()
         self.fields["toy"].param.watch(self._choose, "value")
         for name, field in self.fields.items():
@@ -72,17 +74,17 @@ class OraclePage:
     def tick(self) -> None:
         """Compute the results for the toy if it has changed."""
         self._compute()
-        write_address(self.parts)
+        write_address(self.parameters)
 
     # ------------------------------------------------------------------ what the visitor does
 
     def _choose(self, event) -> None:
         """Fill the fields with the chosen example."""
-        chosen = TOYS.get(self.fields["toy"].value)
-        if chosen is None or chosen == self.toy:
+        example = TOYS.get(self.fields["toy"].value)
+        if example is None or example == self.toy:
             return
         for name, value in (
-            chosen._replace(counts=chosen.counts.replace(";", "\n"))._asdict().items()
+            example._replace(counts=example.counts.replace(";", "\n"))._asdict().items()
         ):
             self.fields[name].value = value
         self._changed()
@@ -90,20 +92,20 @@ class OraclePage:
     def _changed(self, event=None) -> None:
         self._show_toy()
         self._compute()
-        write_address(self.parts)
+        write_address(self.parameters)
 
     def _show_toy(self) -> None:
-        known = (name for name, example in TOYS.items() if example == self.toy)
-        self.fields["toy"].value = next(known, OWN)
+        names = (name for name, example in TOYS.items() if example == self.toy)
+        self.fields["toy"].value = next(names, OWN_TOY)
 
     # ------------------------------------------------------------------ what is computed
 
     def _compute(self) -> None:
         """Compute the exact posterior of a changed toy in a thread, then each engine; or show what is wrong with the toy."""
         toy = self.toy
-        if toy == self._known:
+        if toy == self._toy_computed:
             return
-        self._known, self._answers = toy, []
+        self._toy_computed, self._answers = toy, []
         try:
             toy_of(toy)
         except InputError as error:
@@ -112,16 +114,18 @@ class OraclePage:
         else:
             self.form.wrong = {}
             self._latest.submit(
-                toy, lambda: live(exact_shown(exact_of(toy))), partial(self._take_exact, toy)
+                toy,
+                lambda: live_content(exact_card(exact_of(toy))),
+                partial(self._take_exact, toy),
             )
         self.microscope.take(None if self.form.wrong else toy)
 
-    def _take_exact(self, toy: Toy, found: Live | None, error: Exception | None) -> None:
+    def _take_exact(self, toy: Toy, content: LiveContent | None, error: Exception | None) -> None:
         if error is not None:
             self._show_wrong(error)
             self.microscope.take(None)
             return
-        self.exact.show(found)
+        self.exact.show(content)
         self._next(toy)
 
     def _next(self, toy: Toy, answer=None, error: Exception | None = None) -> None:
@@ -130,7 +134,7 @@ class OraclePage:
             self.engines.show(None, error)
             return
         self._answers += [] if answer is None else [answer]
-        self.engines.show(live(answers_shown(self._answers)))
+        self.engines.show(live_content(answers_card(self._answers)))
         for engine in lda_engines()[len(self._answers) :][:1]:
             work = partial(answer_of, toy, engine)
             self._latest.submit((toy, engine), work, partial(self._next, toy))
@@ -140,8 +144,8 @@ class OraclePage:
         field = getattr(error, "field", None)
         self.form.wrong = {field if field in self.fields else "counts": sentence_of(error)}
         self.exact.show(None)
-        said = "There is nothing to compute until the toy is mended."
-        self.engines.show((Shown(message(said)), []))
+        sentence = "There is nothing to compute until the toy is mended."
+        self.engines.show((CardContent(message(sentence)), []))
 
     # ------------------------------------------------------------------ the page
 
@@ -149,7 +153,7 @@ class OraclePage:
         """Return the page, after setting up its session."""
         toy = column(
             text("<h2>Toy corpus</h2>"),
-            self.said,
+            self.status,
             self.form,
             text(message("All that is typed is computed at once and kept nowhere.")),
             kind="wb-card wb-form",
@@ -171,7 +175,7 @@ def _fields(first: Toy) -> dict[str, pn.widgets.Widget]:
     return {
         "toy": menu(
             "Toy",
-            {"My own": OWN} | {name: name for name in TOYS},
+            {"My own": OWN_TOY} | {name: name for name in TOYS},
             next(iter(TOYS)),
             "What to begin with.",
             wide=True,

@@ -55,8 +55,8 @@ def corpus_of(counts: str) -> Corpus:
     """
     cells = cells_of(counts)
     if len(cells) > MOST_ROWS or len(cells[0]) > MOST_COLUMNS:
-        said = f"a toy has at most {MOST_ROWS} documents and {MOST_COLUMNS} words"
-        raise InputError(f"{said}; these are {len(cells)} and {len(cells[0])}", field="counts")
+        rule = f"a toy has at most {MOST_ROWS} documents and {MOST_COLUMNS} words"
+        raise InputError(f"{rule}; these are {len(cells)} and {len(cells[0])}", field="counts")
     table = np.array(
         [
             [_count(cell, d, w) for w, cell in enumerate(row, start=1)]
@@ -70,8 +70,8 @@ def corpus_of(counts: str) -> Corpus:
             field="counts",
         )
     if n_tokens > MOST_TOKENS:
-        said = f"a toy has at most {MOST_TOKENS} tokens; these are {n_tokens:,}, so take smaller counts"
-        raise InputError(said, field="counts")
+        rule = f"a toy has at most {MOST_TOKENS} tokens; these are {n_tokens:,}, so take smaller counts"
+        raise InputError(rule, field="counts")
     documents, words = np.indices(table.shape).reshape(2, -1)
     n_documents, n_words = table.shape
     return Corpus.from_pairs(
@@ -95,18 +95,18 @@ def model_of(n_topics, alpha: str, beta: str) -> LDA:
         One sentence, with the wrong field.
     """
     if n_topics is None or n_topics > MOST_TOPICS:
-        wanted = f"a whole number from 1 to {MOST_TOPICS} for a toy"
-        raise InputError.must_be(Named("n_topics", text="topics"), wanted, n_topics)
-    alphas = [parse_number(one) for one in alpha.split(",")]
+        rule = f"a whole number from 1 to {MOST_TOPICS} for a toy"
+        raise InputError.must_be(Named("n_topics", text="topics"), rule, n_topics)
+    alphas = [parse_number(number) for number in alpha.split(",")]
     return LDA(n_topics, tuple(alphas) if len(alphas) > 1 else alphas[0], parse_number(beta))
 
 
 def _count(cell: str, d: int, w: int) -> int:
-    found = parse_number(cell)
-    if isinstance(found, int) and 0 <= found <= 10**6:
-        return found
-    came = f"got {cell[:LONGEST]!r}" if cell else "there is none"
+    number = parse_number(cell)
+    if isinstance(number, int) and 0 <= number <= 10**6:
+        return number
+    complaint = f"got {cell[:LONGEST]!r}" if cell else "there is none"
     raise InputError(
-        f"the count of word {w} in document {d} must be a whole number of at least 0; {came}",
+        f"the count of word {w} in document {d} must be a whole number of at least 0; {complaint}",
         field="counts",
     )

@@ -53,9 +53,9 @@ def read_password(path: Path) -> str:
     try:
         mode, lines = path.stat().st_mode, path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is no text"
         raise ServerError(
-            f"the password cannot be read from {path}: {why}; give a file with it as its first line",
+            f"the password cannot be read from {path}: {reason}; give a file with it as its first line",
             field="password_file",
         ) from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -72,25 +72,25 @@ def read_password(path: Path) -> str:
     return password
 
 
-def cookie_secret(of: str) -> str:
-    """Return the secret that signs the cookies of a server; it depends on the user's account and on ``of``.
+def cookie_secret(server: str) -> str:
+    """Return the secret that signs the cookies of a server; it depends on the user's account and on ``server``.
 
-    Its file lies in the user's state folder, readable only by the owner. ``of`` contains the password or the OAuth key: a new
-    password ends all old sign-ins, and servers with different passwords do not accept each other's cookies.
+    Its file lies in the user's state folder, readable only by the owner. ``server`` contains the password or the OAuth key: a
+    new password ends all old sign-ins, and servers with different passwords do not accept each other's cookies.
     """
     path = platformdirs.user_state_path("workbench") / "cookie-secret"
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    made = path.with_name(f"{path.name}-{os.getpid()}")
+    new_file = path.with_name(f"{path.name}-{os.getpid()}")
     if not path.exists():
-        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        with open(os.open(new_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(secrets.token_hex(32))
         try:
-            os.link(made, path)  # if two servers start at once, only one makes it
+            os.link(new_file, path)  # if two servers start at once, only one makes it
         except FileExistsError:
             pass
         finally:
-            made.unlink()
-    return hmac.new(path.read_bytes(), of.encode(), "sha256").hexdigest()
+            new_file.unlink()
+    return hmac.new(path.read_bytes(), server.encode(), "sha256").hexdigest()
 
 
 def password_provider(password: str, prefix: str, secure: bool) -> BasicAuthProvider:
@@ -127,10 +127,10 @@ def oauth_provider(name: str, users: tuple[str, ...]) -> OAuthProvider:
     class Provider(OAuthProvider):
         @property
         def get_user_async(self):
-            known = super().get_user_async
+            get_known_user = super().get_user_async
 
             async def get_user(handler):
-                user = await known(handler)
+                user = await get_known_user(handler)
                 if user is not None and EVERYBODY not in users and user not in users:
                     raise HTTPError(403, "this account may not come in")
                 return user
@@ -161,8 +161,8 @@ class LoginHandler(BasicLoginHandler):
             self.set_status(401)
             return self._ask(wrong=True)
         self.set_current_user(VISITOR)
-        asked = self.get_query_argument("next", "")
-        return self.redirect(asked if HERE.fullmatch(asked) else self._start)
+        address = self.get_query_argument("next", "")
+        return self.redirect(address if HERE.fullmatch(address) else self._start)
 
     def _ask(self, wrong: bool = False) -> None:
         self.write(TEMPLATE.render(style=read_style("page.css"), wrong=wrong))

@@ -86,9 +86,11 @@ def refusal(request, origins: tuple[str, ...]) -> str:
     came_from = [host_of(origin) for origin in headers.get_list("Origin")]
     if any(host != request.host.lower() and host not in hosts for host in came_from):
         return "Another site's page asked for this, which only pages of this server may."
-    site, mode, what = (headers.get(f"Sec-Fetch-{key}", "") for key in ("Site", "Mode", "Dest"))
-    followed = mode == "navigate" and what == "document" and request.method == "GET"
-    if site in ("cross-site", "same-site") and not followed:
+    site, mode, destination = (
+        headers.get(f"Sec-Fetch-{key}", "") for key in ("Site", "Mode", "Dest")
+    )
+    is_link = mode == "navigate" and destination == "document" and request.method == "GET"
+    if site in ("cross-site", "same-site") and not is_link:
         return "Another site's page asked for this; it can link here, and no more."
     return ""
 
@@ -117,21 +119,21 @@ class _Refused(Matcher):
         self._origins = origins
 
     def match(self, request):
-        why = refusal(request, self._origins)
-        return {"target_kwargs": {"why": why}} if why else None
+        reason = refusal(request, self._origins)
+        return {"target_kwargs": {"reason": reason}} if reason else None
 
 
 @stream_request_body
 class _Refusal(RequestHandler):
     """A handler that answers every request with status 403 and the reason, without reading its body."""
 
-    def initialize(self, why: str) -> None:
-        self._why = why
+    def initialize(self, reason: str) -> None:
+        self._reason = reason
 
     def prepare(self) -> None:
         self.set_status(403)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(self._why)
+        self.finish(self._reason)
 
     def data_received(self, block: bytes) -> None:
         """Ignore the body of the request: `prepare` has already answered."""

@@ -27,7 +27,7 @@ from workbench.dashboard.server.login import (
 )
 from workbench.dashboard.server.requests import answer_without_tracebacks, guard, host_of
 from workbench.dashboard.server.uploads import UploadHandler
-from workbench.dashboard.shared.background import FILES, LOOKS, NAMED, SEARCHES, STARTS
+from workbench.dashboard.shared.background import FILES, LOOKS, SEARCHES, STARTS, THREAD_PREFIX
 from workbench.dashboard.shared.policy import OF_OTHERS, Limits, Policy, set_policy
 from workbench.dashboard.shared.run_monitor import monitor_of
 from workbench.dashboard.shared.uploads import INBOXES, ROUTE
@@ -91,9 +91,11 @@ class Serving:
                 "a server has a password or OAuth; give one of the two", field="oauth"
             )
         if self.others and not (self.password_file or self.oauth or self.no_password):
-            what = f"at {self.address}" if self.address not in LOCAL else f"as {self.origins[0]}"
+            where_served = (
+                f"at {self.address}" if self.address not in LOCAL else f"as {self.origins[0]}"
+            )
             raise ServerError(
-                f"served {what}, others can start runs here; give --password-file FILE or --oauth PROVIDER, or "
+                f"served {where_served}, others can start runs here; give --password-file FILE or --oauth PROVIDER, or "
                 "--no-password where everybody may",
                 field="no_password",
             )
@@ -125,9 +127,9 @@ class Serving:
 
     def policy(self) -> Policy:
         """Return what visitors may do."""
-        usual = OF_OTHERS if self.others else Limits()
+        default_limits = OF_OTHERS if self.others else Limits()
         folders = tuple(Path(folder).expanduser().resolve() for folder in self.data)
-        limits = usual._replace(**dict(map(_limit, self.limits)))
+        limits = default_limits._replace(**dict(map(_limit, self.limits)))
         most = (5 if self.others else 500) if self.max_upload is None else self.max_upload
         return Policy(
             self.others,
@@ -184,7 +186,7 @@ def serve(
         server.io_loop.add_callback(server.show, "/compare")
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(
-            ending, lambda *received: server.io_loop.add_callback_from_signal(server.io_loop.stop)
+            ending, lambda *arguments: server.io_loop.add_callback_from_signal(server.io_loop.stop)
         )
     server.start()
     monitor_of(default_store()).latest()  # start reading, so that the first visitor finds runs
@@ -199,10 +201,10 @@ def _end() -> None:
     """End the process; threads get a moment to finish, and the rest of their work is dropped, as after a kill."""
     for pool in (STARTS, LOOKS, SEARCHES, FILES):
         pool.shutdown(wait=False, cancel_futures=True)
-    until = time.monotonic() + ENDING
-    at_work = [thread for thread in threading.enumerate() if thread.name.startswith(NAMED)]
+    deadline = time.monotonic() + ENDING
+    at_work = [thread for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)]
     for thread in at_work:
-        thread.join(max(0.0, until - time.monotonic()))
+        thread.join(max(0.0, deadline - time.monotonic()))
     for inbox in list(INBOXES.values()):
         inbox.close()
     if any(thread.is_alive() for thread in at_work):
@@ -215,7 +217,7 @@ def make_server(serving: Serving):
     set_policy(serving.policy())
     import_before_threads()
     answer_without_tracebacks()
-    secure, provider = any(one.startswith("https:") for one in serving.origins), {}
+    secure, provider = any(origin.startswith("https:") for origin in serving.origins), {}
     if serving.password_file:
         provider = {
             "auth_provider": password_provider(
@@ -257,7 +259,7 @@ def make_server(serving: Serving):
             unused_session_lifetime_milliseconds=int(1000 * serving.lifetime),
         )
     except (OSError, OverflowError) as error:
-        raise _refused(serving, error) from None
+        raise _address_error(serving, error) from None
     guard(server, serving.origins)
     return server
 
@@ -269,16 +271,16 @@ def import_before_threads() -> None:
             import_module(name)
 
 
-def _refused(serving: Serving, error: Exception) -> ServerError:
+def _address_error(serving: Serving, error: Exception) -> ServerError:
     """Return the error for an address or port that cannot be used."""
     if serving.port and getattr(error, "errno", None) == errno.EADDRINUSE:
         return ServerError(
             f"port {serving.port} is taken, perhaps by another workbench serve; --port 0 takes a free one",
             field="port",
         )
-    why = getattr(error, "strerror", None) or str(error)
+    reason = getattr(error, "strerror", None) or str(error)
     return ServerError(
-        f"the server cannot have {serving.address}:{serving.port}: {why}; see --address and --port",
+        f"the server cannot have {serving.address}:{serving.port}: {reason}; see --address and --port",
         field="address",
     )
 

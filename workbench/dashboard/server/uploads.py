@@ -8,7 +8,7 @@ from bokeh.server.views.auth_request_handler import AuthRequestHandler
 from tornado.web import HTTPError, stream_request_body
 
 from workbench.dashboard.shared.policy import PolicyError, policy
-from workbench.dashboard.shared.uploads import GONE, INBOXES, OTHER, too_large
+from workbench.dashboard.shared.uploads import INBOXES, OTHER_FILE, PAGE_GONE, size_error
 from workbench.numbers import capital
 
 TOKEN, NAME = "X-Upload-Token", "X-File-Name"
@@ -39,11 +39,11 @@ class UploadHandler(AuthRequestHandler):
         if not self.current_user:
             self._refuse(403, PolicyError("sign in first; load the page again"))
         elif self._inbox is None:
-            self._refuse(403, PolicyError(GONE))
+            self._refuse(403, PolicyError(PAGE_GONE))
         elif not re.fullmatch("[0-9]{1,18}", length):
             self._refuse(411, PolicyError("the length of the file was not said; choose it again"))
         elif int(length) > policy().max_upload:
-            self._refuse(413, too_large(self._name, int(length)))
+            self._refuse(413, size_error(self._name, int(length)))
         else:
             self.request.connection.set_max_body_size(policy().max_upload)
             self._file = self._do(self._inbox.receive)
@@ -64,19 +64,19 @@ class UploadHandler(AuthRequestHandler):
         if self._inbox is not None:
             self._inbox.drop(self._file)
 
-    def _do(self, work: Callable, *given):
+    def _do(self, work: Callable, *arguments):
         """Return the result of a function; if it fails, drop the file and answer with the error."""
         try:
-            return work(*given)
+            return work(*arguments)
         except ValueError:  # also of a write to a file that is closed
-            self._refuse(409, PolicyError(OTHER))
+            self._refuse(409, PolicyError(OTHER_FILE))
         except OSError as error:
-            said = f"the server cannot store the file ({error.strerror}); tell its owner"
-            self._refuse(507, PolicyError(said))
+            sentence = f"the server cannot store the file ({error.strerror}); tell its owner"
+            self._refuse(507, PolicyError(sentence))
             self._inbox.drop(self._file)
 
     def _refuse(self, status: int, error: PolicyError) -> None:
-        sentence = policy().shown(str(error))
+        sentence = policy().for_visitors(str(error))
         self.set_status(status)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.finish(f"{capital(sentence)}{'' if sentence.endswith('.') else '.'}")

@@ -13,10 +13,10 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.numbers import capital
 
-NAMED = "workbench-pool-"
+THREAD_PREFIX = "workbench-pool-"
 """Prefix of the names of these threads."""
 STARTS, LOOKS, SEARCHES, FILES = (
-    ThreadPoolExecutor(2, thread_name_prefix=f"{NAMED}{name}")
+    ThreadPoolExecutor(2, thread_name_prefix=f"{THREAD_PREFIX}{name}")
     for name in ("starts", "looks", "searches", "files")
 )
 """Thread pools for starting runs, reading and drawing, searching, and writing files; separate, so that none delays another."""
@@ -32,12 +32,12 @@ def in_notebook() -> bool:
 def in_background(
     document,
     work: Callable[[], object],
-    then: Callable[[object, Exception | None], None],
+    on_result: Callable[[object, Exception | None], None],
     workers: ThreadPoolExecutor = STARTS,
 ) -> None:
-    """Do ``work`` in a thread, then call ``then(result, error)`` in the session; without a session, do both at once.
+    """Do ``work`` in a thread, then call ``on_result(result, error)`` in the session; without a session, do both at once.
 
-    A notebook has no session; there ``then`` is called on the loop of the kernel.
+    A notebook has no session; there ``on_result`` is called on the loop of the kernel.
 
     Call this in the thread of the server, where the session lives. The result comes back through the loop of the server, since
     `add_next_tick_callback` of a document would make it the current document of the whole process, and another session at work
@@ -54,13 +54,13 @@ def in_background(
             if not isinstance(problem, ValueError) and not _shutting_down(workers):
                 LOG.exception("a request of the page failed")
         if loop is None:
-            then(result, error)
+            on_result(result, error)
         else:
             loop.add_callback(come_back, result, error)
 
     def come_back(result: object, error: Exception | None) -> None:
         if document is None or document.session_context is not None:
-            with_lock(document, partial(then, result, error))
+            with_lock(document, partial(on_result, result, error))
 
     if loop is None:
         task()
@@ -79,7 +79,7 @@ def _shutting_down(workers: ThreadPoolExecutor) -> bool:
 
 def sentence_of(error: Exception) -> str:
     """Return the message of an error as one sentence for visitors, with a capital letter."""
-    return capital(policy().shown(" ".join(str(error).split()) or type(error).__name__))
+    return capital(policy().for_visitors(" ".join(str(error).split()) or type(error).__name__))
 
 
 class LatestTask:
@@ -87,38 +87,38 @@ class LatestTask:
 
     def __init__(self, workers=LOOKS):
         self.document, self._workers = pn.state.curdoc, workers
-        self._wanted, self._request, self._busy = None, None, False
+        self._key, self._request, self._busy = None, None, False
 
     def submit(
         self,
-        wanted,
+        key,
         work: Callable[[], object],
-        then: Callable[[object, Exception | None], None],
-        first: Callable[[], None] = lambda: None,
+        on_result: Callable[[object, Exception | None], None],
+        on_start: Callable[[], None] = lambda: None,
     ) -> None:
-        """Do ``work`` and call ``then(result, error)``, unless ``wanted``, the key of the request, equals the last key.
+        """Do ``work`` and call ``on_result(result, error)``, unless ``key``, the key of the request, equals the last key.
 
-        ``first`` is called before, in the session: to show that something is in progress.
+        ``on_start`` is called before, in the session: to show that something is in progress.
         """
-        if wanted != self._wanted:
-            self._wanted, self._request = wanted, (work, then)
-            first()
+        if key != self._key:
+            self._key, self._request = key, (work, on_result)
+            on_start()
             self._go()
 
     def reset(self) -> None:
         """Forget the last key, so that any next request is done, and drop the result of one in progress."""
-        self._wanted = self._request = None
+        self._key = self._request = None
 
     def _go(self) -> None:
         if self._busy or self._request is None:
             return
         self._busy, request = True, self._request
 
-        def done(result, error) -> None:
+        def finish(result, error) -> None:
             self._busy = False
             if self._request is request:
                 self._request = None
                 request[1](result, error)
             self._go()
 
-        in_background(self.document, request[0], done, self._workers)
+        in_background(self.document, request[0], finish, self._workers)

@@ -23,38 +23,38 @@ from workbench.views.live import PictureCard, figures_of
 from workbench.views.picture import Control
 
 
-class Shown(NamedTuple):
+class CardContent(NamedTuple):
     """The content of a card: a sentence, a picture, a table, and what belongs to these."""
 
-    said: str = ""  # HTML
+    sentence: str = ""  # HTML
     picture: Picture | None = None
     table: str = ""  # HTML
     paths: tuple[Path, ...] = ()  # folders of the runs in the picture
     controls: tuple[Control, ...] = ()  # of the view
-    beside: object = None  # what a subclass shows besides
+    extra: object = None  # what a subclass shows besides
     on_page: Picture | None = None  # what the page shows of the picture; None: all of it
 
 
 WAITING = "The results of the runs are being computed …"
-Live = tuple[Shown, list[figure]]
+LiveContent = tuple[CardContent, list[figure]]
 """The content of a card, and the figures of its picture for one session."""
 
 
-def live(shown: Shown, before: Picture | None = None) -> Live:
-    """Return the content with new Bokeh figures of its picture, or none if that is ``before``; safe in any thread."""
-    new = shown.picture is not None and shown.picture is not before
-    figures = figures_of(shown.on_page or shown.picture) if new else []
+def live_content(content: CardContent, picture_before: Picture | None = None) -> LiveContent:
+    """Return the content with new Bokeh figures of its picture, or none if that is ``picture_before``; safe in any thread."""
+    new = content.picture is not None and content.picture is not picture_before
+    figures = figures_of(content.on_page or content.picture) if new else []
     for each in figures:
         each.stylesheets = [PICTURE_CSS]
-    return shown, figures
+    return content, figures
 
 
 class Card(PictureCard):
-    """A card of a picture and a table, with a heading, ``tools`` and controls, and components ``above`` the picture.
+    """A card of a picture and a table, with a heading, ``tools`` and controls, and ``components`` above the picture.
 
-    ``hides``: whether the card is hidden while it has nothing to show. ``kind``: further CSS classes. ``changed()`` is called
-    when a control was set. ``csv`` makes the CSV file instead of the table of the picture, and ``more`` further files, see
-    `Downloads`; without ``drawn`` the card has no picture. ``table``: the component of the table.
+    ``hides``: whether the card is hidden while it has nothing to show. ``kind``: further CSS classes. ``on_change()`` is called
+    when a control was set. ``csv`` makes the CSV file instead of the table of the picture, and ``more_files`` further files,
+    see `Downloads`; without ``has_picture`` the card has no picture. ``table``: the component of the table.
     """
 
     workers = LOOKS  # the pool that computes the content
@@ -64,28 +64,28 @@ class Card(PictureCard):
         heading: str,
         handover: Handover,
         *tools: pn.viewable.Viewable,
-        above: Iterable[pn.viewable.Viewable] = (),
+        components: Iterable[pn.viewable.Viewable] = (),
         hides: bool = False,
         kind: str = "",
-        changed: Callable[[], None] = lambda: None,
+        on_change: Callable[[], None] = lambda: None,
         csv: Callable[[], Callable[[], File]] | None = None,
-        more: dict[str, Callable[[], Callable[[], File]]] | None = None,
+        more_files: dict[str, Callable[[], Callable[[], File]]] | None = None,
         table: Clickable | None = None,
-        drawn: bool = True,
+        has_picture: bool = True,
     ):
-        super().__init__(changed, styled)
-        self.shown, self._task, self._hides = Shown(), LatestTask(self.workers), hides
-        self.said, self.figure = text(sizing_mode="stretch_width"), column(kind="wb-figures")
+        super().__init__(on_change, styled)
+        self.card_content, self._task, self._hides = CardContent(), LatestTask(self.workers), hides
+        self.status, self.figure = text(sizing_mode="stretch_width"), column(kind="wb-figures")
         self.bar = column(kind="wb-bar")  # a Row would be as wide as all its parts
         self.caption = text(sizing_mode="stretch_width", styles={"color": "var(--wb-muted)"})
-        scrolled = {"tabindex": "0", "role": "group", "aria-label": f"table of {heading}"}
+        scroll_attributes = {"tabindex": "0", "role": "group", "aria-label": f"table of {heading}"}
         self.table = table or text(
-            "", "comparison.css", sizing_mode="stretch_width", html_attributes=scrolled
+            "", "comparison.css", sizing_mode="stretch_width", html_attributes=scroll_attributes
         )
-        makers = ({"CSV": csv} if csv else {}) | (more or {})
+        makers = ({"CSV": csv} if csv else {}) | (more_files or {})
         self.files = (
-            picture_downloads(handover, lambda: partial(_picture_of, self.shown), makers)
-            if drawn
+            picture_downloads(handover, lambda: partial(_picture_of, self.card_content), makers)
+            if has_picture
             else Downloads(handover, makers)
         )
         row = self.files.row("Download", f"download the {heading[:1].lower()}{heading[1:]}")
@@ -93,64 +93,68 @@ class Card(PictureCard):
         self._content = [self.figure, self.caption, self.table, *row]
         title = text(f"<h2>{escape(heading)}</h2>", css_classes=["wb-mid"])
         bar = column(title, *tools, self.bar, kind="wb-bar")
-        self._parts = [bar, *above, self.said, self.results]
+        self._components = [bar, *components, self.status, self.results]
         self.view = column(
-            *(() if hides else self._parts), kind=f"wb-card {kind}", visible=not hides
+            *(() if hides else self._components), kind=f"wb-card {kind}", visible=not hides
         )
 
-    def bring(self, key: Hashable, work: Callable[[], Shown], waiting: str = "") -> None:
+    def bring(self, key: Hashable, work: Callable[[], CardContent], waiting_text: str = "") -> None:
         """Compute ``work`` in a thread and show what it returns, unless ``key`` equals the last key.
 
-        ``waiting`` is said meanwhile if the card shows nothing.
+        ``waiting_text`` is said meanwhile if the card shows nothing.
         """
-        before = self.picture
+        picture_before = self.picture
 
-        def say() -> None:
+        def show_waiting() -> None:
             if self.pending:
-                self.said.object = message(waiting)
+                self.status.object = message(waiting_text)
                 self._see()
 
-        def first() -> None:
+        def on_start() -> None:
             self.pending = True
-            if waiting and not (self.shown.picture or self.shown.table):
-                with_lock(self._task.document, say)  # else it may be sent after the result
+            if waiting_text and not (self.card_content.picture or self.card_content.table):
+                with_lock(self._task.document, show_waiting)  # else it may be sent after the result
 
-        self._task.submit(key, lambda: live(work(), before), self.show, first)
+        self._task.submit(key, lambda: live_content(work(), picture_before), self.show, on_start)
 
-    def show(self, found: Live | None, error: Exception | None = None) -> None:
+    def show(self, content: LiveContent | None, error: Exception | None = None) -> None:
         """Show the content, or the error instead."""
-        self.shown, figures = found or (Shown(), [])
+        self.card_content, figures = content or (CardContent(), [])
         self.pending = False
-        self.said.object = self.shown.said if error is None else message(sentence_of(error), "bad")
-        self.table.object = self.shown.table
-        self.results.visible = bool(self.shown.picture or self.shown.table or self.shown.beside)
+        self.status.object = (
+            self.card_content.sentence if error is None else message(sentence_of(error), "bad")
+        )
+        self.table.object = self.card_content.table
+        self.results.visible = bool(
+            self.card_content.picture or self.card_content.table or self.card_content.extra
+        )
         if self.results.visible and not self.results.objects:  # what is hidden needs no models
             self.results.objects = self._content
         self._see()
-        self.draw(self.shown.picture, self.shown.controls, figures)
+        self.draw(self.card_content.picture, self.card_content.controls, figures)
 
     def _see(self) -> None:
         """Show a card that hides, if it has something to show, else hide it."""
         if self._hides:
-            self.view.visible = bool(self.said.object) or self.results.visible
+            self.view.visible = bool(self.status.object) or self.results.visible
         if self.view.visible and not self.view.objects:
-            self.view.objects = self._parts
+            self.view.objects = self._components
 
-    def clear(self, said: str = "") -> None:
+    def clear(self, sentence: str = "") -> None:
         """Show nothing but a sentence."""
         self._task.reset()
-        self.show((Shown(message(said)), []))
+        self.show((CardContent(message(sentence)), []))
 
     def wait(self) -> None:
         """Show that the results are being computed, unless the card shows something."""
-        if not self.said.object:
-            self.said.object = message(WAITING)
+        if not self.status.object:
+            self.status.object = message(WAITING)
 
 
-def _picture_of(shown: Shown) -> tuple[Picture, tuple[Path, ...]]:
-    if shown.picture is None:
+def _picture_of(content: CardContent) -> tuple[Picture, tuple[Path, ...]]:
+    if content.picture is None:
         raise FileError("there is no picture of this yet; wait, or choose other runs")
-    return shown.picture, shown.paths
+    return content.picture, content.paths
 
 
 def by_label_html(table: Table) -> str:

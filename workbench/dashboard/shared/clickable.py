@@ -14,9 +14,9 @@ KEY = Markup('<button type="button" data-key="{}" title="{}">{}</button>')
 
 
 class Clickable(pn.custom.JSComponent):
-    """A component of HTML that calls ``clicked("topic", "3")`` for a click on an element with ``data-key="topic 3"``.
+    """A component of HTML that calls ``on_click("topic", "3")`` for a click on an element with ``data-key="topic 3"``.
 
-    Texts of others are escaped before they are put into ``object``; what ``clicked`` gets is checked there.
+    Texts of others are escaped before they are put into ``object``; what ``on_click`` gets is checked there.
     """
 
     object = param.String(default="", doc="The HTML.")
@@ -25,14 +25,14 @@ class Clickable(pn.custom.JSComponent):
     _esm = SCRIPTS / "clickable.js"
     _stylesheets: ClassVar[list[str]] = [read_style("clickable.css")]
 
-    def __init__(self, clicked: Callable[[str, str], None], **settings):
+    def __init__(self, on_click: Callable[[str, str], None], **settings):
         super().__init__(sizing_mode="stretch_width", margin=0, **settings)
-        self._clicked = clicked
+        self._on_click = on_click
 
-    def _handle_msg(self, said) -> None:
-        if isinstance(said, str):
-            kind, _, value = said.partition(" ")
-            self._clicked(kind, value)
+    def _handle_msg(self, message) -> None:
+        if isinstance(message, str):
+            kind, _, value = message.partition(" ")
+            self._on_click(kind, value)
 
 
 def sort_by(column: Column, sort: str) -> Column:

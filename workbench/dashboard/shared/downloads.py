@@ -29,8 +29,8 @@ class Handover(pn.custom.JSComponent):
 
     _esm = SCRIPTS / "downloads.js"
 
-    def _handle_msg(self, said) -> None:
-        if said == "arrived":
+    def _handle_msg(self, message) -> None:
+        if message == "arrived":
             self.file = {}
 
 
@@ -55,7 +55,7 @@ class Downloads:
         figures: dict[str, Callable[[int], Callable[[], File]]] | None = None,
     ):
         self._handover, self._document = handover, pn.state.curdoc
-        self.said = text(sizing_mode="stretch_width", visible=False)
+        self.status = text(sizing_mode="stretch_width", visible=False)
         self.width = None
         if figures:
             self.width = styled(Choice(label="Width of figures", options=WIDTHS, value=1))
@@ -66,18 +66,18 @@ class Downloads:
         for name, maker in makers.items():
             self.buttons[name].on_click(lambda event, maker=maker: self._make(maker()))
 
-    def row(self, said: str, name: str) -> list:
+    def row(self, label: str, name: str) -> list:
         """Return a group called ``name`` (label, choice of figure width, buttons), and the sentence on the last click."""
         width = [self.width] if self.width else []
-        return [in_row(said, name, *width, *self.buttons.values()), self.said]
+        return [in_row(label, name, *width, *self.buttons.values()), self.status]
 
     def _make(self, work: Callable[[], File]) -> None:
         def show(disabled: bool, sentence: str, kind: str = "muted") -> None:
-            for made in self.buttons.values():
-                made.disabled = disabled
-            self.said.say(sentence, kind)
+            for each in self.buttons.values():
+                each.disabled = disabled
+            self.status.say(sentence, kind)
 
-        def then(file: File | None, error: Exception | None) -> None:
+        def on_result(file: File | None, error: Exception | None) -> None:
             if error is not None:
                 show(False, sentence_of(error), "bad")
                 return
@@ -88,30 +88,32 @@ class Downloads:
             self._handover.file = file._asdict()
 
         show(True, "Making the file …")
-        in_background(self._document, work, then, FILES)
+        in_background(self._document, work, on_result, FILES)
 
 
 def picture_downloads(
     handover: Handover,
     picture: Callable[[], Callable[[], tuple[Picture, Iterable[Path]]]],
-    more: dict[str, Callable[[], Callable[[], File]]] | None = None,
+    more_files: dict[str, Callable[[], Callable[[], File]]] | None = None,
 ) -> Downloads:
-    """Return buttons for a picture as SVG, PDF and PNG, for its table as CSV, and for ``more`` files.
+    """Return buttons for a picture as SVG, PDF and PNG, for its table as CSV, and for ``more_files`` files.
 
     ``picture`` is called at the click and returns a function; that is called in a thread and returns a picture and the paths of
     the runs in its caption.
     """
 
     def make(form: str, columns: int = 1) -> Callable[[], File]:
-        found = picture()
+        make_picture = picture()
 
         def work() -> File:
-            made, paths = found()
-            height = made.height or (HEIGHTS[columns] if len(made.panels) == 1 else None)
-            gathered = gather_started(list(paths)) if paths else None
-            return picture_file(replace(made, height=height), gathered, form, columns)
+            new_picture, paths = make_picture()
+            height = new_picture.height or (
+                HEIGHTS[columns] if len(new_picture.panels) == 1 else None
+            )
+            gathered_runs = gather_started(list(paths)) if paths else None
+            return picture_file(replace(new_picture, height=height), gathered_runs, form, columns)
 
         return work
 
     figures = {form.upper(): partial(make, form) for form in FORMATS}
-    return Downloads(handover, {"CSV": partial(make, "csv")} | (more or {}), figures)
+    return Downloads(handover, {"CSV": partial(make, "csv")} | (more_files or {}), figures)

@@ -6,7 +6,7 @@ import param
 from workbench.dashboard.shared.shell import SCRIPTS, STYLE
 
 
-class Drawn(pn.custom.JSComponent):
+class BrowserComponent(pn.custom.JSComponent):
     """A component that the browser draws; the server sends it only the parameters."""
 
     __abstract = True
@@ -30,7 +30,7 @@ def style(*names: str) -> list[str]:
     return [(STYLE / f"{name}.css").read_text(encoding="utf-8") for name in ("drawn", *names)]
 
 
-class Sight(Drawn):
+class SightMark(BrowserComponent):
     """An invisible mark on a page that notes when it has been in sight, so that what lies below can wait until then."""
 
     seen = param.Boolean(doc="Whether the place has ever been in sight.")

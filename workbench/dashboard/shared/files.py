@@ -25,16 +25,22 @@ class File(NamedTuple):
 
 def picture_file(
     picture: Picture,
-    gathered: tuple[list[ReportedRun], list[str]] | None,
+    gathered_runs: tuple[list[ReportedRun], list[str]] | None,
     form: str,
     columns: int = 1,
 ) -> File:
     """Return a figure as SVG, PDF or PNG, one or two columns of a journal page wide, or the table behind it as CSV.
 
-    The file contains the caption: what the figure shows and, if ``gathered`` has runs (from `gather_started`), their settings,
-    their seeds and the command that reproduces them.
+    The file contains the caption: what the figure shows and, if ``gathered_runs`` has runs (from `gather_started`), their
+    settings, their seeds and the command that reproduces them.
     """
     if form == "csv":
         return File(f"{picture.name}.csv", table_of(picture))
-    said = policy().shown(caption(picture, *gathered)) if gathered else picture.caption
-    return File(f"{picture.name}.{form}", draw_picture(picture, (form,), columns, said)[form])
+    caption_text = (
+        policy().for_visitors(caption(picture, *gathered_runs))
+        if gathered_runs
+        else picture.caption
+    )
+    return File(
+        f"{picture.name}.{form}", draw_picture(picture, (form,), columns, caption_text)[form]
+    )

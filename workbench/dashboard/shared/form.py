@@ -8,7 +8,7 @@ import param
 from bokeh.models import CategoricalSlider
 from panel.widgets.select import SingleSelectBase
 
-from workbench.dashboard.shared.link import Part
+from workbench.dashboard.shared.link import QueryParameter
 from workbench.dashboard.shared.shell import LAYOUT_CSS, Box, Toggles, in_form, styled, text
 from workbench.numbers import capital
 
@@ -109,29 +109,29 @@ class Steps(SingleSelectBase):
 class Offers(pn.widgets.Select):
     """A menu of the values present now, after an entry for the default (value ""); a chosen value stays when it is gone.
 
-    ``named`` returns the entry of a value.
+    ``label_of`` returns the entry of a value.
     """
 
-    def __init__(self, label: str, default: str, named: Callable[[str], str] = str):
-        self._default, self._named = {default: ""}, named
+    def __init__(self, label: str, default: str, label_of: Callable[[str], str] = str):
+        self._default, self._label_of = {default: ""}, label_of
         super().__init__(label=label, options=self._default, value="", width=230)
         styled(self)
 
     def offer(self, values: Iterable[str]) -> None:
         """Set the entries of the menu: the default, these values, and the value chosen now."""
-        wanted = dict.fromkeys(filter(None, [*values, self.value]))
-        self.options = self._default | {self._named(value): value for value in wanted}
+        all_values = dict.fromkeys(filter(None, [*values, self.value]))
+        self.options = self._default | {self._label_of(value): value for value in all_values}
 
-    def part(self, known: Callable[[str], bool] = lambda value: True) -> Part:
-        """Return the menu's query parameter in the page's address; it may have a value not offered now, if ``known``."""
+    def parameter(self, is_valid: Callable[[str], bool] = lambda value: True) -> QueryParameter:
+        """Return the menu's query parameter in the page's address; it may have a value not offered now, if ``is_valid``."""
 
         def take(value: str) -> bool:
-            if fits := not value or known(value):
+            if fits := not value or is_valid(value):
                 self.offer([*self.values, value])
                 self.value = value
             return fits
 
-        return Part(lambda: self.value, "", take)
+        return QueryParameter(lambda: self.value, "", take)
 
 
 class Fields(dict):
@@ -153,8 +153,8 @@ class Form(Box):
 
     _rename: ClassVar = {"wrong": None}
 
-    def __init__(self, parts: dict[str, pn.viewable.Viewable]):
-        self._parts, self.seen = parts, list(parts)
+    def __init__(self, fields: dict[str, pn.viewable.Viewable]):
+        self._fields, self.seen = fields, list(fields)
         self._sentences: dict[str, pn.viewable.Viewable] = {}
         super().__init__(
             css_classes=["wb-fields"],
@@ -165,17 +165,17 @@ class Form(Box):
         self.param.watch(lambda event: self._lay_out(), "wrong")
         self._lay_out()
 
-    def show(self, seen: list[str]) -> None:
+    def show(self, names: list[str]) -> None:
         """Show the fields with these names, in this order."""
-        self.seen = seen
+        self.seen = names
         self._lay_out()
 
     def _lay_out(self) -> None:
         objects = []
         for name in self.seen:
-            objects.append(part := self._parts[name])
-            classes = dict.fromkeys([*(part.css_classes or []), f"field-{name}", "wb-wrong"])
-            part.css_classes = [
+            objects.append(field := self._fields[name])
+            classes = dict.fromkeys([*(field.css_classes or []), f"field-{name}", "wb-wrong"])
+            field.css_classes = [
                 each for each in classes if each != "wb-wrong" or name in self.wrong
             ]
             if name in self.wrong:

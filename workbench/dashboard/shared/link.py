@@ -1,4 +1,4 @@
-"""The choices on a page as parts of its address (the link), written and read.
+"""The choices on a page as parameters of its address (the link), written and read.
 
 Anybody can write an address, so every value is checked when it is read, and an invalid one changes nothing. Default values
 are left out of the address.
@@ -19,36 +19,38 @@ LONGEST = 500
 """Maximum number of characters of a value."""
 
 
-class Part(NamedTuple):
+class QueryParameter(NamedTuple):
     """A query parameter of the page's address: its present text, its default, and a function that sets it.
 
     ``take`` returns whether the text is valid.
     """
 
-    now: Callable[[], str]
-    usual: str
+    current: Callable[[], str]
+    default: str
     take: Callable[[str], bool]
 
 
-def widget_part(widget) -> Part:
+def widget_parameter(widget) -> QueryParameter:
     """Return the query parameter of the page's address for a widget; the present value becomes the default."""
-    return Part(
+    return QueryParameter(
         lambda: written(widget.value), written(widget.value), lambda text: take(widget, text)
     )
 
 
-def attribute_part(owner, name: str, known: Callable[[str], bool] = lambda text: True) -> Part:
-    """Return the query parameter of the page's address for a text attribute; ``known``: whether a text is valid."""
+def attribute_parameter(
+    owner, name: str, is_valid: Callable[[str], bool] = lambda text: True
+) -> QueryParameter:
+    """Return the query parameter of the page's address for a text attribute; ``is_valid``: whether a text is valid."""
 
     def take(text: str) -> bool:
         try:
-            if fits := known(text):
+            if fits := is_valid(text):
                 setattr(owner, name, text[:LONGEST])
         except ValueError:
             return False
         return fits
 
-    return Part(lambda: getattr(owner, name), "", take)
+    return QueryParameter(lambda: getattr(owner, name), "", take)
 
 
 def take(widget, text: str) -> bool:
@@ -65,8 +67,8 @@ def _value(widget, text: str):
     if hasattr(widget, "of_text"):
         return widget.of_text(text)
     if isinstance(widget, pn.widgets.CheckButtonGroup):
-        known = {written(value): value for value in widget.values}
-        return [known[one] for one in text.split(",")] if text else []
+        values = {written(value): value for value in widget.values}
+        return [values[value_text] for value_text in text.split(",")] if text else []
     if isinstance(widget, (pn.widgets.Select, pn.widgets.RadioButtonGroup)):
         return {written(value): value for value in reversed(widget.values)}[text]
     if isinstance(widget, (pn.widgets.IntInput, pn.widgets.FloatInput, pn.widgets.FloatSlider)):
@@ -81,16 +83,24 @@ def _value(widget, text: str):
     return text
 
 
-def to_query(parts: dict[str, Part]) -> str:
+def to_query(parameters: dict[str, QueryParameter]) -> str:
     """Return the query of the page's address with all values that differ from the default, as ``?axis=seconds``, or ""."""
-    given = {name: part.now() for name, part in parts.items() if part.now() != part.usual}
-    return "?" + urlencode(given, safe=",") if given else ""
+    texts = {
+        name: parameter.current()
+        for name, parameter in parameters.items()
+        if parameter.current() != parameter.default
+    }
+    return "?" + urlencode(texts, safe=",") if texts else ""
 
 
-def from_query(search: str, parts: dict[str, Part]) -> list[str]:
+def from_query(search: str, parameters: dict[str, QueryParameter]) -> list[str]:
     """Set the parameters of a query to its values; return the names of those with invalid values."""
-    given = dict(parse_qsl(search.lstrip("?"), keep_blank_values=True))
-    return [name for name, text in given.items() if name in parts and not parts[name].take(text)]
+    texts = dict(parse_qsl(search.lstrip("?"), keep_blank_values=True))
+    return [
+        name
+        for name, text in texts.items()
+        if name in parameters and not parameters[name].take(text)
+    ]
 
 
 def query_of(spec: RunSpec) -> dict[str, str]:
@@ -101,19 +111,21 @@ def query_of(spec: RunSpec) -> dict[str, str]:
     return query
 
 
-def follow_address(parts: dict[str, Part]) -> str:
+def follow_address(parameters: dict[str, QueryParameter]) -> str:
     """Set the parameters to the values in the page's address; return a sentence about invalid values, or "" without any."""
-    refused = (
-        from_query(pn.state.location.search or "", parts) if pn.state.location is not None else []
+    refused_names = (
+        from_query(pn.state.location.search or "", parameters)
+        if pn.state.location is not None
+        else []
     )
     return (
-        f"The link's {', '.join(refused)} could not be used; the defaults are shown instead."
-        if refused
+        f"The link's {', '.join(refused_names)} could not be used; the defaults are shown instead."
+        if refused_names
         else ""
     )
 
 
-def write_address(parts: dict[str, Part]) -> None:
+def write_address(parameters: dict[str, QueryParameter]) -> None:
     """Write the choices on the visitor's page into its address."""
     if pn.state.location is not None:
-        pn.state.location.search = to_query(parts)
+        pn.state.location.search = to_query(parameters)

@@ -36,8 +36,10 @@ def numbers_of(run: xr.Dataset) -> np.ndarray:
 
 
 def _column(run: xr.Dataset, name: str) -> np.ndarray:
-    found = quantity(run, name)
+    values = quantity(run, name)
     # LDA records only the prior of each topic
-    if found is None and name == "alpha_total" and "alpha" in run:
-        found = run["alpha"].sum("topic")
-    return np.full(run.sizes["iteration"], np.nan) if found is None else found.values.astype(float)
+    if values is None and name == "alpha_total" and "alpha" in run:
+        values = run["alpha"].sum("topic")
+    return (
+        np.full(run.sizes["iteration"], np.nan) if values is None else values.values.astype(float)
+    )

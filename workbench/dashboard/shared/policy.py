@@ -22,7 +22,7 @@ MANY = {
     "waiting": "runs may be unfinished at a time here",
     "pages": "pages may be open at a time here",
 }
-TOLD = {
+TEXTS_OF_LIMITS = {
     "start": "runs a start",
     "session": "runs a page",
     "waiting": "unfinished runs",
@@ -52,17 +52,17 @@ class Limits(NamedTuple):
         """Raise PolicyError if ``n`` exceeds the limit called ``name``."""
         if n > (most := getattr(self, name)):
             raise PolicyError(
-                f"{figures(most)} {MANY[name]}, and these are {n:,}; take fewer, or wait until some have ended"
+                f"{limit_text(most)} {MANY[name]}, and these are {n:,}; take fewer, or wait until some have ended"
             )
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Return a sentence on the limits that are lower than on your own machine; empty if there are none."""
-        told = [
-            f"{figures(most)}\N{NO-BREAK SPACE}{TOLD[name]}"
-            for name, most, own in zip(self._fields, self, Limits(), strict=True)
-            if name in TOLD and most < own
+        lower_limits = [
+            f"{limit_text(most)}\N{NO-BREAK SPACE}{TEXTS_OF_LIMITS[name]}"
+            for name, most, own_limit in zip(self._fields, self, Limits(), strict=True)
+            if name in TEXTS_OF_LIMITS and most < own_limit
         ]
-        return f"At most {', '.join(told)}." if told else ""
+        return f"At most {', '.join(lower_limits)}." if lower_limits else ""
 
 
 OF_OTHERS = Limits(50, 200, 200, 100, 1000, 100_000, 4)
@@ -90,7 +90,7 @@ class Policy(NamedTuple):
         """Return whether visitors may name a file."""
         return not self.others or bool(self.folders)
 
-    def place_of(self, typed: str) -> Path:
+    def place_of(self, text: str) -> Path:
         """Return the existing file or folder that a visitor names; from other machines it must lie in one of ``folders``.
 
         Raises
@@ -104,39 +104,46 @@ class Policy(NamedTuple):
                 "this server reads no files that visitors name; choose a corpus of the list"
             )
         if not self.others:
-            path_of(typed)  # raises DataError for an impossible file name
-        path, known = self.find(typed), ", ".join(sorted(folder.name for folder in self.folders))
+            path_of(text)  # raises DataError for an impossible file name
+        path, folder_names = (
+            self.find(text),
+            ", ".join(sorted(folder.name for folder in self.folders)),
+        )
         if path is None:
-            there = f"it must lie in {known}" if self.others else "check the path"
+            advice_text = f"it must lie in {folder_names}" if self.others else "check the path"
             raise PolicyError(
-                f"no file and no folder {_short(typed)}; {there}, or choose a corpus of the list"
+                f"no file and no folder {_short_text(text)}; {advice_text}, or choose a corpus of the list"
             )
         if not (path.is_file() or path.is_dir()):
             raise PolicyError(
-                f"{_short(typed)} is neither a file nor a folder, and only these are read"
+                f"{_short_text(text)} is neither a file nor a folder, and only these are read"
             )
         return path
 
-    def find(self, typed: str) -> Path | None:
+    def find(self, text: str) -> Path | None:
         """Return the existing path that a visitor types, or None; visitors on other machines only get paths in ``folders``.
 
         Symbolic links are resolved before the check.
         """
         try:
             if not self.others:
-                path = Path(typed).expanduser()
+                path = Path(text).expanduser()
                 return path if path.exists() else None
-            places = [((folder / typed).resolve(), folder) for folder in self.folders]
+            paths_and_folders = [((folder / text).resolve(), folder) for folder in self.folders]
             return next(
-                (path for path, folder in places if path.is_relative_to(folder) and path.exists()),
+                (
+                    path
+                    for path, folder in paths_and_folders
+                    if path.is_relative_to(folder) and path.exists()
+                ),
                 None,
             )
         except (OSError, RuntimeError, ValueError):  # too long, looped link, no home, NUL
             return None
 
-    def shown(self, sentence: str) -> str:
+    def for_visitors(self, sentence: str) -> str:
         """Return a sentence for visitors; those on other machines see only the last name of each path in it."""
-        return PATH.sub(lambda found: found[1] or "…", sentence) if self.others else sentence
+        return PATH.sub(lambda match: match[1] or "…", sentence) if self.others else sentence
 
     def check_change(self) -> None:
         """Raise PolicyError if visitors may not change anything."""
@@ -144,14 +151,14 @@ class Policy(NamedTuple):
             raise PolicyError(LOOK_ONLY)
 
 
-def figures(most: float) -> str:
+def limit_text(most: float) -> str:
     """Return a limit as text with all its digits, such as 0.5 or 1,000,000."""
     return f"{most:,.15g}"
 
 
-def _short(typed: str) -> str:
+def _short_text(text: str) -> str:
     """Return the typed text in quotes, shortened if it is long."""
-    return repr(typed if len(typed) <= 100 else f"{typed[:99]}…")
+    return repr(text if len(text) <= 100 else f"{text[:99]}…")
 
 
 _policy = Policy()
@@ -162,7 +169,7 @@ def policy() -> Policy:
     return _policy
 
 
-def set_policy(wanted: Policy) -> None:
+def set_policy(new_policy: Policy) -> None:
     """Set the policy of this process; call this before the first page is made."""
     global _policy
-    _policy = wanted
+    _policy = new_policy

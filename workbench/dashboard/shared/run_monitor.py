@@ -79,12 +79,12 @@ class Reading(NamedTuple):
 
     def with_rows(self, run: xr.Dataset, n_rows: int) -> Reading:
         """Return the reading with the iterations of ``run`` added; ``n_rows``: number of iterations before these."""
-        numbers, tried = numbers_of(run), tuple(moves(run))
+        numbers, new_moves = numbers_of(run), tuple(moves(run))
         return self._replace(
             numbers=np.concatenate([self.numbers, numbers[-n_rows % self.stride :: self.stride]]),
             latest=numbers[-1],
             learns=tuple(learnt_by(run)),
-            moves=self.moves + tried,
+            moves=self.moves + new_moves,
         )
 
 
@@ -99,7 +99,7 @@ class Follower:
     """A reader that reads one run repeatedly, each time only its new rows."""
 
     def __init__(self, path: Path):
-        self.path, self._about = path, about_run(path)
+        self.path, self._description = path, about_run(path)
         self._stamps, self._n_rows = None, 0
         self.reading: Reading | None = None
 
@@ -109,28 +109,28 @@ class Follower:
 
     def look(self) -> Reading:
         """Read the run if it has changed; return its present `Reading`, the same object if nothing has changed."""
-        path, known = self.path, self.reading
+        path, reading = self.path, self.reading
         stamps = tuple(stamp(path / name) for name in ("status.json", "end.json", notes.FILE))
-        if known is not None and known.state not in ALIVE and stamps == self._stamps:
-            return known
-        spec, status = read_spec(path, self._about), read_status(path, self._about)
+        if reading is not None and reading.state not in ALIVE and stamps == self._stamps:
+            return reading
+        spec, status = read_spec(path, self._description), read_status(path, self._description)
         n_rows = max(status["iteration"] // spec.record_every, self._n_rows)
         stride = 1 << ((n_rows - 1) // MOST_POINTS).bit_length() if n_rows else 1
-        if known is None or stride != known.stride:
-            known, self._n_rows = Reading(path, spec, spec.label(), status, stride), 0
+        if reading is None or stride != reading.stride:
+            reading, self._n_rows = Reading(path, spec, spec.label(), status, stride), 0
         if len(rows := self._reader.rows(self._n_rows)):
             run = label_rows(self._reader.recorded, rows, {"spec": spec.to_json()}, spec)
-            known = known.with_rows(run, self._n_rows)
+            reading = reading.with_rows(run, self._n_rows)
             self._n_rows += len(rows)
         written = (
             self.reading.notes
             if self._stamps is not None and stamps[-1] == self._stamps[-1]
             else _notes_of(path)
         )
-        if (spec, status, written) != (known.spec, known.status, known.notes):
-            known = known._replace(spec=spec, label=spec.label(), status=status, notes=written)
-        self.reading, self._stamps = known, stamps
-        return known
+        if (spec, status, written) != (reading.spec, reading.status, reading.notes):
+            reading = reading._replace(spec=spec, label=spec.label(), status=status, notes=written)
+        self.reading, self._stamps = reading, stamps
+        return reading
 
 
 class RunMonitor:
@@ -139,48 +139,48 @@ class RunMonitor:
     def __init__(self, store: Path):
         self.store = store
         self._followers: dict[tuple, Follower] = {}
-        self._listing, self._asked = Listing(0, ()), 0.0
+        self._listing, self._time_of_request = Listing(0, ()), 0.0
         self._n_begun = self._n_looks = 0
         self._lock, self._thread = threading.Lock(), None
-        self._hurry, self._looked = threading.Event(), threading.Event()
+        self._wake, self._first_look = threading.Event(), threading.Event()
         self.progress: tuple[int, int] | None = None
         """Numbers of runs read and of all runs, while many are read for the first time; else None."""
 
     def latest(self, patience: float = 0.0) -> Listing:
         """Return the last listing; the first time, wait up to ``patience`` seconds for it."""
         with self._lock:
-            self._asked = time.monotonic()
+            self._time_of_request = time.monotonic()
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._follow, name="workbench-run-monitor", daemon=True
                 )
                 self._thread.start()
-        self._looked.wait(patience)
+        self._first_look.wait(patience)
         return self._listing
 
-    def looked(self) -> bool:
+    def has_looked(self) -> bool:
         """Return whether the store has been read; before that, an empty listing says nothing about the store."""
-        return self._looked.is_set()
+        return self._first_look.is_set()
 
     def look_soon(self) -> None:
         """Let the thread read the store at once, because a run was just changed."""
-        self._hurry.set()
+        self._wake.set()
 
     def look_now(self) -> None:
         """Let the thread read the store at once, and return when it has, or after `FIRST_LOOK` seconds.
 
         A look that is in progress may have read the run already, so the next is awaited.
         """
-        n_begun, until = self._n_begun, time.monotonic() + FIRST_LOOK
+        n_begun, deadline = self._n_begun, time.monotonic() + FIRST_LOOK
         self.look_soon()
-        while self._n_looks <= n_begun and time.monotonic() < until:
+        while self._n_looks <= n_begun and time.monotonic() < deadline:
             time.sleep(0.01)
 
     def look(self) -> Listing:
         """Read the store now, in this thread, and return the listing; if that is slow, the newest runs are listed first."""
         self._n_begun = number = self._n_begun + 1
         followers, readings, paths = {}, [], run_paths(self.store)[::-1]
-        n_new, listed, patience = 0, time.monotonic(), LIST_EVERY
+        n_new, time_of_listing, patience = 0, time.monotonic(), LIST_EVERY
         for path in paths:
             try:
                 key = (path, (path / "data.zarr").stat().st_ino)
@@ -189,30 +189,34 @@ class RunMonitor:
                 readings.append(follower.look())
             except Exception as error:  # an error of one run must not hide the others
                 if not _is_gone(path):
-                    readings.append(unreadable(path, error))
+                    readings.append(unreadable_reading(path, error))
             self.progress = (len(readings), len(paths)) if n_new > LISTED_FIRST else None
-            late = time.monotonic() - listed > patience
-            if (n_new == LISTED_FIRST and not self._looked.is_set()) or (n_new and late):
-                read = {reading.path for reading in readings}
+            late = time.monotonic() - time_of_listing > patience
+            if (n_new == LISTED_FIRST and not self._first_look.is_set()) or (n_new and late):
+                read_paths = {reading.path for reading in readings}
                 self._list(
                     readings
-                    + [reading for reading in self._listing.readings if reading.path not in read]
+                    + [
+                        reading
+                        for reading in self._listing.readings
+                        if reading.path not in read_paths
+                    ]
                 )
-                listed, patience = time.monotonic(), patience * (2 if late else 1)
+                time_of_listing, patience = time.monotonic(), patience * (2 if late else 1)
         self._followers, self.progress = followers, None
         listing, self._n_looks = self._list(readings), number
         return listing
 
     def _list(self, readings: list[Reading]) -> Listing:
         """Make a new listing if something has changed; return the present listing."""
-        known = self._listing.readings
-        same = len(known) == len(readings) and all(
+        old_readings = self._listing.readings
+        same = len(old_readings) == len(readings) and all(
             new is old or (new.spec is None and new[:4] == old[:4])
-            for new, old in zip(readings, known, strict=True)
+            for new, old in zip(readings, old_readings, strict=True)
         )
         if not same:
             self._listing = Listing(self._listing.version + 1, tuple(readings))
-        self._looked.set()
+        self._first_look.set()
         return self._listing
 
     def _follow(self) -> None:
@@ -221,13 +225,13 @@ class RunMonitor:
             # if the store cannot be read now, the last listing stays
             with suppress(OSError, InputError):
                 self.look()
-            used = time.thread_time() - began
-            self._hurry.wait(max(LOOK_EVERY, min(used / LOOK_SHARE, LOOK_WITHIN)))
-            self._hurry.clear()
+            seconds = time.thread_time() - began
+            self._wake.wait(max(LOOK_EVERY, min(seconds / LOOK_SHARE, LOOK_WITHIN)))
+            self._wake.clear()
             with self._lock:
-                if time.monotonic() - self._asked > IDLE_AFTER:
+                if time.monotonic() - self._time_of_request > IDLE_AFTER:
                     self._thread = None
-                    self._looked.clear()
+                    self._first_look.clear()
                     return
 
 
@@ -252,14 +256,14 @@ def describe_changes(spec: RunSpec) -> str:
     return "; ".join(changes_in_words(spec.split or {}) + begun)
 
 
-def unreadable(path: Path, error: Exception) -> Reading:
+def unreadable_reading(path: Path, error: Exception) -> Reading:
     """Return the reading of a run that cannot be read, with the error as its message."""
     status = {
         "state": UNREADABLE,
         "iteration": 0,
         "n_iterations": 0,
         "time_left": None,
-        "message": policy().shown(str(error)) or type(error).__name__,
+        "message": policy().for_visitors(str(error)) or type(error).__name__,
     }
     return Reading(path, None, path.name, status, 1)
 
@@ -279,4 +283,4 @@ def _notes_of(path: Path) -> Notes:
     try:
         return notes.read_notes(path)
     except notes.NoteError as error:
-        return Notes(policy().shown(str(error)))
+        return Notes(policy().for_visitors(str(error)))

@@ -103,10 +103,10 @@ else by_hand()
 """
 
 
-def column(*parts, kind: str, **settings) -> pn.Column:
+def column(*components, kind: str, **settings) -> pn.Column:
     """Return the components in a container; layout.css styles it by its ``kind``."""
     return Box(
-        *parts,
+        *components,
         css_classes=kind.split(),
         stylesheets=[LAYOUT_CSS],
         margin=0,
@@ -153,7 +153,7 @@ def message(sentence: str, kind: str = "muted") -> str:
     return f'<p class="{kind}" role="status">{escape(sentence)}</p>' if sentence else ""
 
 
-class Named(pn.widgets.Widget):
+class NamedGroup(pn.widgets.Widget):
     """A widget that screen readers announce as a group, with the widget's label as its name."""
 
     html_attributes = param.Dict(default={}, doc="Attributes of its element: role, aria-label.")
@@ -166,11 +166,11 @@ class Named(pn.widgets.Widget):
         )
 
 
-class Choice(Named, pn.widgets.RadioButtonGroup):
+class Choice(NamedGroup, pn.widgets.RadioButtonGroup):
     """Buttons of which exactly one is chosen."""
 
 
-class Toggles(Named, pn.widgets.CheckButtonGroup):
+class Toggles(NamedGroup, pn.widgets.CheckButtonGroup):
     """Buttons of which any number is chosen."""
 
 
@@ -180,16 +180,19 @@ def styled(widget, **settings):
     return widget
 
 
-def labelled(widget, *more) -> pn.Column:
+def with_label(widget, *components) -> pn.Column:
     """Return a container of the widget's label, the widget, now without a label of its own, and further components."""
     widget.css_classes = ["wb-unlabelled"]
-    return column(_label(widget.label), widget, *more, kind="wb-pair", sizing_mode=None)
+    return column(_label(widget.label), widget, *components, kind="wb-pair", sizing_mode=None)
 
 
-def in_row(said: str, name: str, *parts) -> pn.Column:
+def in_row(label: str, name: str, *components) -> pn.Column:
     """Return components in a row after a label; ``name``: what screen readers read as the name of the group."""
     return column(
-        _label(said), *parts, kind="wb-bar", html_attributes={"role": "group", "aria-label": name}
+        _label(label),
+        *components,
+        kind="wb-bar",
+        html_attributes={"role": "group", "aria-label": name},
     )
 
 
@@ -229,17 +232,17 @@ def _template():
     )
 
 
-def lay_out(view, here: str, subtitle: str, *parts, figures: Sequence = ()) -> pn.Column:
+def lay_out(view, page_name: str, subtitle: str, *components, figures: Sequence = ()) -> pn.Column:
     """Return the page with its header (links to `PAGES`, copy link, theme), after setting up the session of ``view``.
 
     here : address of the page
     figures : figures that are painted anew in another theme
     """
-    begin_session(view, here, figures)
+    begin_session(view, page_name, figures)
     theme = _browser_button("Light / dark", TOGGLE, figures=list(figures))
     link = _browser_button("Copy link", COPY_LINK)
     links = "".join(
-        f'<a href="{address}"{" aria-current=page" if address == here else ""}>{name}</a>'
+        f'<a href="{address}"{" aria-current=page" if address == page_name else ""}>{name}</a>'
         for address, name in PAGES.items()
     )
     subtitle += f" {LOOK}" * policy().read_only
@@ -249,7 +252,7 @@ def lay_out(view, here: str, subtitle: str, *parts, figures: Sequence = ()) -> p
     heading = text(html, "head.css", css_classes=["wb-grow"])
     return column(
         column(heading, link, theme, kind="wb-head", html_attributes={"role": "banner"}),
-        column(*parts, kind="wb-body", html_attributes={"role": "main"}),
+        column(*components, kind="wb-body", html_attributes={"role": "main"}),
         kind="wb-page",
     )
 
@@ -263,13 +266,13 @@ def page_or_sentence(make: Callable[[], pn.Column]) -> pn.Column:
         policy().limits.check("pages", len(VIEWS) + 1)
         return make()
     except PolicyError as error:
-        said = f"{str(error).capitalize()}."
+        sentence = f"{str(error).capitalize()}."
     except Exception:
         LOG.exception("a page could not be made")
-        said = "This page could not be made; the log of its server says why."
+        sentence = "This page could not be made; the log of its server says why."
     if pn.state.curdoc is not None:
         pn.state.curdoc.template = _template()
-    return column(text(f"<p>{escape(said)}</p>"), kind="wb-page")
+    return column(text(f"<p>{escape(sentence)}</p>"), kind="wb-page")
 
 
 def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:
@@ -277,9 +280,9 @@ def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:
 
     A Bokeh button: Panel's `js_on_click` enters the button into a registry that never lets go of it.
     """
-    made = Button(label=label, stylesheets=[WIDGET_CSS], margin=0)
-    made.js_on_event(ButtonClick, CustomJS(args=models | {"button": made}, code=code))
-    return pn.pane.Bokeh(made, margin=0)
+    new_button = Button(label=label, stylesheets=[WIDGET_CSS], margin=0)
+    new_button.js_on_event(ButtonClick, CustomJS(args=models | {"button": new_button}, code=code))
+    return pn.pane.Bokeh(new_button, margin=0)
 
 
 @cache
@@ -293,7 +296,7 @@ def start_busy_cleanup() -> None:
     context.run(setattr, model, "active", True)
 
 
-def begin_session(view, here: str, figures: Sequence) -> None:
+def begin_session(view, page_name: str, figures: Sequence) -> None:
     """Set title and theme, and call ``view.tick()`` every second once the page is drawn, less often if many pages are open.
 
     Nothing of this outlives the session. Without a session (an import, a test) nothing happens.
@@ -303,7 +306,7 @@ def begin_session(view, here: str, figures: Sequence) -> None:
         return
     VIEWS.add(view)
     start_busy_cleanup()
-    document.title, document.template = f"workbench · {PAGES[here]}", _template()
+    document.title, document.template = f"workbench · {PAGES[page_name]}", _template()
     document.config.reconnect_session = False  # a restarted server does not know the old session
     document.js_on_event(DocumentReady, CustomJS(args={"figures": list(figures)}, code=ON_READY))
     document.js_on_event(ConnectionLost, CustomJS(code=LOST))
@@ -314,8 +317,8 @@ def begin_session(view, here: str, figures: Sequence) -> None:
         if next(turns) % (1 + len(VIEWS) // MANY_PAGES) == 0:
             view.tick()
 
-    def drawn() -> None:
+    def on_drawn() -> None:
         view.tick()
         document.add_periodic_callback(tick, TICK)  # Bokeh removes the callback with the session
 
-    when_drawn(document, drawn)
+    when_drawn(document, on_drawn)

@@ -25,7 +25,7 @@ IN_MEMORY = 2**23
 """Maximum size of n_dk (documents times topics) for which theta and n_dk are kept in memory: 64 MB each."""
 
 
-class Moment(NamedTuple):
+class SnapshotKey(NamedTuple):
     """A snapshot of a run: path and hash of the run, iteration, state of the run, and edits of its topics."""
 
     path: Path
@@ -35,13 +35,13 @@ class Moment(NamedTuple):
     edition: Edition = Edition()
 
 
-def moment_of(reading: Reading) -> Moment:
+def snapshot_of(reading: Reading) -> SnapshotKey:
     """Return the last snapshot that a run can have by now; a run that has ended has one at its last iteration."""
     iteration = int(reading.latest[0]) if np.isfinite(reading.latest[0]) else 0
     if reading.state in ALIVE:
         iteration -= iteration % reading.spec.snapshot_every
     edition = edition_of(reading.path)
-    return Moment(reading.path, reading.spec.hash, iteration, reading.state, edition)
+    return SnapshotKey(reading.path, reading.spec.hash, iteration, reading.state, edition)
 
 
 def edition_of(path: Path) -> Edition:
@@ -53,93 +53,95 @@ def edition_of(path: Path) -> Edition:
 
 
 @lru_cache(maxsize=16)
-def run_of(moment: Moment) -> Run:
+def run_of(snapshot: SnapshotKey) -> Run:
     """Return the run of a snapshot, cached for all sessions, since opening a run is slow while the server is busy."""
-    return Run(moment.path)
+    return Run(snapshot.path)
 
 
-def progress_of(moment: Moment) -> xr.Dataset:
+def progress_of(snapshot: SnapshotKey) -> xr.Dataset:
     """Return the per-iteration variables of a run, with its edited topics."""
-    return with_edition(run_of(moment).progress(), moment.edition.texts)
+    return with_edition(run_of(snapshot).progress(), snapshot.edition.texts)
 
 
-def train_of(moment: Moment) -> Corpus:
+def train_of(snapshot: SnapshotKey) -> Corpus:
     """Return the training corpus of a run."""
-    return get_corpus(moment.path.parent, run_of(moment).spec.train)
+    return get_corpus(snapshot.path.parent, run_of(snapshot).spec.train)
 
 
 @cached_once(4)
-def counts_of(moment: Moment) -> xr.Dataset | None:
+def counts_of(snapshot: SnapshotKey) -> xr.Dataset | None:
     """Return phi, n_kw and n_k at the last snapshot; None before the first."""
-    return last_of(moment, lambda run: ["phi", "n_kw", "n_k"] if "phi" in run else [])
+    return last_of(snapshot, lambda run: ["phi", "n_kw", "n_k"] if "phi" in run else [])
 
 
-def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Dataset | None:
+def last_of(snapshot: SnapshotKey, names: Callable[[xr.Dataset], list[str]]) -> xr.Dataset | None:
     """Return the variables that ``names`` selects, at the last snapshot, in memory; None if it selects none."""
 
     def load(run: xr.Dataset) -> xr.Dataset | None:
-        if not (wanted := names(run)):
+        if not (variables := names(run)):
             return None
-        return run[wanted].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
+        return run[variables].isel(snapshot=[-1], iteration=[-1], missing_dims="ignore").load()
 
-    return made_of(moment, load)
+    return apply_to_run(snapshot, load)
 
 
-def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
+def apply_to_run(snapshot: SnapshotKey, make: Callable[[xr.Dataset], object]):
     """Return ``make(run)`` for the Dataset of a run with its edited topics, whose arrays are read only when used.
 
     If an active run drops a snapshot meanwhile, read again. Raise StoreError if the run was removed.
     """
-    run = Run(moment.path)
+    run = Run(snapshot.path)
     while True:
         try:
-            return make(with_edition(run.dataset(), moment.edition.texts))
+            return make(with_edition(run.dataset(), snapshot.edition.texts))
         except SnapshotGone:
             continue
         except (KeyError, OSError, DamagedError) as error:
-            if moment.path.exists():
+            if snapshot.path.exists():
                 raise
             raise StoreError(
-                f"{moment.path.name} was removed while it was read; choose another run"
+                f"{snapshot.path.name} was removed while it was read; choose another run"
             ) from error
 
 
-def of_documents(make: Callable[..., object], *moments: Moment):
+def apply_to_documents(make: Callable[..., object], *snapshots: SnapshotKey):
     """Return ``make(*runs)`` of the runs at these snapshots, with the variables of `counts_of`, theta and n_dk.
 
     Only the used rows of theta and n_dk are read; small arrays are kept in memory. If a run drops a snapshot, read again.
     """
     while True:
         try:
-            return make(*map(_documents_of, moments))
+            return make(*map(_counts_and_shares_of, snapshots))
         except SnapshotGone:
-            _documents_of.cache_clear()
+            _counts_and_shares_of.cache_clear()
 
 
 @cached_once(3)
-def _documents_of(moment: Moment) -> xr.Dataset | None:
-    counts = counts_of(moment)
+def _counts_and_shares_of(snapshot: SnapshotKey) -> xr.Dataset | None:
+    counts = counts_of(snapshot)
     if counts is None:
         return None
 
     def last(run: xr.Dataset) -> xr.Dataset:
-        found = run[["theta", "n_dk"]].isel(snapshot=[-1])
-        return found.load() if found["n_dk"].size <= IN_MEMORY else found
+        rows = run[["theta", "n_dk"]].isel(snapshot=[-1])
+        return rows.load() if rows["n_dk"].size <= IN_MEMORY else rows
 
-    found = made_of(moment, last)
-    beside = {name: values for name, values in found.coords.items() if values.dims == ("document",)}
-    return counts.assign_coords(beside).assign(theta=found["theta"], n_dk=found["n_dk"])
+    rows = apply_to_run(snapshot, last)
+    document_coordinates = {
+        name: values for name, values in rows.coords.items() if values.dims == ("document",)
+    }
+    return counts.assign_coords(document_coordinates).assign(theta=rows["theta"], n_dk=rows["n_dk"])
 
 
-def labels_now(moment: Moment) -> tuple[dict[int, str], str]:
+def labels_of_snapshot(snapshot: SnapshotKey) -> tuple[dict[int, str], str]:
     """Return the labels that people gave the topics of the last snapshot, by topic, and an error sentence or ""."""
     try:
-        return labels_of_topics(read_notes(moment.path), counts_of(moment)), ""
+        return labels_of_topics(read_notes(snapshot.path), counts_of(snapshot)), ""
     except NoteError as error:
-        return {}, policy().shown(str(error))
+        return {}, policy().for_visitors(str(error))
 
 
-def labelled(run: xr.Dataset, labels: dict[int, str]) -> xr.Dataset:
+def with_labels(run: xr.Dataset, labels: dict[int, str]) -> xr.Dataset:
     """Return the run with the labels that people gave its topics."""
     if not labels:
         return run

@@ -16,14 +16,14 @@ def when_drawn(document: Document, work: Callable[[], None]) -> None:
     Before that, changing a menu or a text causes an error in the browser, and changes made after the browser has asked for the
     document and before it reports it drawn are lost.
     """
-    once = [work]
+    tasks = [work]
 
-    def drawn(event: DocumentReady) -> None:
+    def on_ready(event: DocumentReady) -> None:
         DRAWN.add(document)
-        if once:
-            once.pop()()
+        if tasks:
+            tasks.pop()()
 
-    document.on_event(DocumentReady, drawn)
+    document.on_event(DocumentReady, on_ready)
 
 
 def with_lock(document: Document | None, work: Callable[[], None]) -> None:

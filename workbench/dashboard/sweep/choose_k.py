@@ -19,7 +19,7 @@ from workbench.dashboard.compare.fields import field_of
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.starting import (
     STARTING,
-    Started,
+    StartResult,
     check_memory,
     check_waiting,
     data_of,
@@ -27,17 +27,17 @@ from workbench.dashboard.compare.starting import (
     paces,
     start_runs,
 )
-from workbench.dashboard.compare.wording import counted
-from workbench.dashboard.shared.card import Shown, paragraph
+from workbench.dashboard.compare.wording import number_of_runs
+from workbench.dashboard.shared.card import CardContent, paragraph
 from workbench.dashboard.shared.form import menu
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.snapshots import Moment, counts_of, train_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, counts_of, train_of
 from workbench.dashboard.sweep.request import (
     MARK,
-    Found,
-    Place,
+    FoundRuns,
     Point,
+    RunKey,
     SweepRequest,
     points_of,
     runs_alike,
@@ -128,41 +128,41 @@ class ChooseK(SweepRequest):
 
     @classmethod
     def from_query(cls, texts: dict[str, str], corpus=None) -> Self:
-        found = super().from_query(texts | {"engines": texts["engine"]}, corpus)
-        return replace(found, warm=texts["warm"] == "True")
+        request = super().from_query(texts | {"engines": texts["engine"]}, corpus)
+        return replace(request, warm=texts["warm"] == "True")
 
     def sentences(self) -> dict[str, str]:
-        found, engine = mistakes_in(self), self.engines[0]
-        if "n_topics" not in found and len(as_list(self.n_topics)) < 2:
-            found["n_topics"] = "Topics K must be several numbers to choose from, as 5, 10, 20."
+        sentences, engine = mistakes_in(self), self.engines[0]
+        if "n_topics" not in sentences and len(as_list(self.n_topics)) < 2:
+            sentences["n_topics"] = "Topics K must be several numbers to choose from, as 5, 10, 20."
         if self.warm and not warm_starts()[engine]:
-            found.setdefault("warm", f"Runs of {engine} cannot begin from others; choose no.")
-        return found
+            sentences.setdefault("warm", f"Runs of {engine} cannot begin from others; choose no.")
+        return sentences
 
-    def find(self, readings: Iterable[Reading]) -> Found:
+    def find(self, readings: Iterable[Reading]) -> FoundRuns:
         """Return the requested runs that the store has, by K and seed.
 
         In a warm sweep each run starts from the run of the same seed with the next smaller K, except those with the smallest K.
         """
-        alike, ks = runs_alike(readings, self, self.engines), sorted(self.n_topics)
-        found: dict[tuple[int | None, int], Reading] = {}
+        runs, ks = runs_alike(readings, self, self.engines), sorted(self.n_topics)
+        runs_by_key: dict[tuple[int | None, int], Reading] = {}
         for (smaller, k), seed in product(zip([None, *ks], ks, strict=False), self.each_seed):
-            parent = found.get((smaller, seed)) if self.warm else None
+            parent = runs_by_key.get((smaller, seed)) if self.warm else None
             start = parent and parent.spec.hash
-            for one in alike if parent or smaller is None or not self.warm else ():
-                same_place = (one.spec.n_topics, one.spec.seed) == (k, seed)
-                if same_place and (one.spec.start or {}).get("hash") == start:
-                    found.setdefault((k, seed), one)
-        return Found(list(found.values()))
+            for run in runs if parent or smaller is None or not self.warm else ():
+                same_place = (run.spec.n_topics, run.spec.seed) == (k, seed)
+                if same_place and (run.spec.start or {}).get("hash") == start:
+                    runs_by_key.setdefault((k, seed), run)
+        return FoundRuns(list(runs_by_key.values()))
 
-    def wanted(self, found: Found) -> dict[Place, int]:
-        places = product(self.engines, self.n_topics, self.each_seed)
-        return {Place(*place): self.n_iterations for place in places}
+    def wanted(self, found_runs: FoundRuns) -> dict[RunKey, int]:
+        keys = product(self.engines, self.n_topics, self.each_seed)
+        return {RunKey(*key): self.n_iterations for key in keys}
 
     def describe(self, readings: Iterable[Reading]) -> str:
         return describe_sweep(self, paces(readings))
 
-    def begin(self, store: Path, found: Found) -> Started:
+    def begin(self, store: Path, found_runs: FoundRuns) -> StartResult:
         """Start the runs; a warm sweep runs in a separate process, and continues after the page is closed."""
         if not self.warm:
             return start_runs(store, self)
@@ -177,17 +177,17 @@ class ChooseK(SweepRequest):
                 raise SpecError("these runs are active already")
             check_waiting(store, len(cells))
             warm_sweep.begin(store, steps, self.jobs)
-        begun = f"{counted(len(cells))}, {memory_forecast(cells, self.jobs)}"
-        said = f"{begun}: first those with {min(by_k)} topics, then others from these."
-        return Started(cells, [], said)
+        begun = f"{number_of_runs(len(cells))}, {memory_forecast(cells, self.jobs)}"
+        sentence = f"{begun}: first those with {min(by_k)} topics, then others from these."
+        return StartResult(cells, [], sentence)
 
-    def goes_on(self, store: Path, found: Found) -> bool:
-        names = {one.name for one in found.settings}
+    def goes_on(self, store: Path, found_runs: FoundRuns) -> bool:
+        names = {run.name for run in found_runs.settings}
         return self.warm and not warm_sweep.at_work(store).isdisjoint(names)
 
-    def results(self, readings: Iterable[Reading], found: Found) -> tuple[tuple, ...]:
+    def results(self, readings: Iterable[Reading], found_runs: FoundRuns) -> tuple[tuple, ...]:
         label = self.engines[0] + " warm" * self.warm
-        return ((choice_of_k, points_of(found.settings), label, tuple(self.n_topics)),)
+        return ((choice_of_k, points_of(found_runs.settings), label, tuple(self.n_topics)),)
 
 
 @lru_cache
@@ -208,50 +208,52 @@ def warm_starts() -> dict[str, bool]:
 
 
 @lru_cache(maxsize=8)
-def choice_of_k(points: tuple[Point, ...], label: str, ks: tuple[int, ...]) -> Shown:
+def choice_of_k(points: tuple[Point, ...], label: str, ks: tuple[int, ...]) -> CardContent:
     """Return the card on the choice of K: recommendation, figure and table, cached for all sessions.
 
     points : ordered by K
     ks : values of K in the form
     """
     if not points:
-        return Shown()
+        return CardContent()
     rows, similarity = [], {}
     # K by K, so that the counts of few runs are in memory at the same time
-    for own in grouped([point.n_topics for point in points], points).values():
-        rows += [_numbers(point) for point in own]
+    for points_of_k in grouped([point.n_topics for point in points], points).values():
+        rows += [_numbers(point) for point in points_of_k]
         with_topics = {
-            point.moment: point.n_topics for point in own if _topic_numbers(point.moment)
+            point.snapshot: point.n_topics
+            for point in points_of_k
+            if _topic_numbers(point.snapshot)
         }
         similarity |= {(a, b): _similarity(a, b) for a, b in pairs_to_match(with_topics)}
-    place = {point.moment: at for at, point in enumerate(points)}
-    pairs = {(place[a], place[b]): value for (a, b), value in similarity.items()}
+    index_of = {point.snapshot: index for index, point in enumerate(points)}
+    pairs = {(index_of[a], index_of[b]): value for (a, b), value in similarity.items()}
     table = table_by_k(rows, pairs, label)
     pending = set(ks).difference(table["n_topics"].values.tolist())
     picture = choose_k_picture(table, view_named("choose-k"), pending=pending)
-    advice, recommended = _advice(table, points, pending)
-    html, paths = _table(table, points, recommended), tuple(point.moment.path for point in points)
-    return Shown(advice, picture, html, paths)
+    advice, best_k = _advice(table, points, pending)
+    html, paths = _table(table, points, best_k), tuple(point.snapshot.path for point in points)
+    return CardContent(advice, picture, html, paths)
 
 
 @lru_cache(maxsize=512)
 def _numbers(point: Point) -> RunNumbers:
     """Return the values of a run at its last iteration, and those of its topics at its last snapshot."""
-    row = numbers_of_run(Run(point.moment.path).progress())
+    row = numbers_of_run(Run(point.snapshot.path).progress())
     return row._replace(
-        finished=point.moment.state == FINISHED,
-        numbers=row.numbers | _topic_numbers(point.moment),
+        finished=point.snapshot.state == FINISHED,
+        numbers=row.numbers | _topic_numbers(point.snapshot),
     )
 
 
 @lru_cache(maxsize=512)
-def _topic_numbers(moment: Moment) -> dict[str, float]:
+def _topic_numbers(snapshot: SnapshotKey) -> dict[str, float]:
     """Return a dict with the topics' coherence (npmi) and diversity; empty before the first snapshot."""
-    counts = counts_of(moment)
+    counts = counts_of(snapshot)
     if counts is None:
         return {}
     try:
-        corpus = train_of(moment)
+        corpus = train_of(snapshot)
     except SpecError:  # the corpus was removed: there is no coherence
         corpus = None
     numbers = numbers_of_run(counts, corpus).numbers
@@ -259,7 +261,7 @@ def _topic_numbers(moment: Moment) -> dict[str, float]:
 
 
 @lru_cache(maxsize=2048)
-def _similarity(a: Moment, b: Moment) -> float:
+def _similarity(a: SnapshotKey, b: SnapshotKey) -> float:
     return topic_similarity(counts_of(a), counts_of(b))
 
 
@@ -284,11 +286,11 @@ def _advice(
 
 
 def _link(point: Point, text: str) -> Markup:
-    query = urlencode({"run": point.moment.path.name})
+    query = urlencode({"run": point.snapshot.path.name})
     return Markup('<a href="topics?{}">{}</a>').format(query, text)
 
 
-def _table(table: xr.Dataset, points: tuple[Point, ...], recommended: int | None) -> str:
+def _table(table: xr.Dataset, points: tuple[Point, ...], best_k: int | None) -> str:
     """Return an HTML table with a row for each K; the row of the recommended K is marked."""
     columns = [
         *numbers("K", meaning="number of topics"),
@@ -298,17 +300,17 @@ def _table(table: xr.Dataset, points: tuple[Point, ...], recommended: int | None
     ]
     rows, marks = [], []
     for k in table["n_topics"].values.tolist():
-        one = table.sel(n_topics=k)
-        cells = {name: _cell(one, name, digits) for _, name, digits, _ in COLUMNS}
+        row = table.sel(n_topics=k)
+        cells = {name: _cell(row, name, digits) for _, name, digits, _ in COLUMNS}
         if k == table.attrs.get("best") and cells["difference"] != DASH:
             cells["difference"] = "best"
         links = [_link(point, str(point.seed)) for point in points if point.n_topics == k]
-        rows.append((k, int(one["n_runs"]), *cells.values(), Markup(" ").join(links)))
-        marks.append(MARK if k == recommended else {})
+        rows.append((k, int(row["n_runs"]), *cells.values(), Markup(" ").join(links)))
+        marks.append(MARK if k == best_k else {})
     return Table(columns, rows, "numbers by K").without_empty_columns().html(marks)
 
 
-def _cell(one: xr.Dataset, name: str, digits: int) -> str:
+def _cell(row: xr.Dataset, name: str, digits: int) -> str:
     """Return a mean ± its standard error as text; the number of active topics without an error."""
-    error = np.nan if name == "n_active_topics" else float(one[f"{name}_se"])
-    return format_with_error(float(one[name]), error, digits)
+    error = np.nan if name == "n_active_topics" else float(row[f"{name}_se"])
+    return format_with_error(float(row[name]), error, digits)

@@ -17,20 +17,20 @@ from markupsafe import Markup
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import field_of
 from workbench.dashboard.compare.mistakes import mistakes_in
-from workbench.dashboard.compare.starting import Started, data_of, start_cells
-from workbench.dashboard.compare.wording import counted
-from workbench.dashboard.shared.card import Shown, paragraph
+from workbench.dashboard.compare.starting import StartResult, data_of, start_cells
+from workbench.dashboard.compare.wording import number_of_runs
+from workbench.dashboard.shared.card import CardContent, paragraph
 from workbench.dashboard.shared.form import menu, whole_number
-from workbench.dashboard.shared.policy import figures, policy
+from workbench.dashboard.shared.policy import limit_text, policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.sweep.request import (
     MARK,
-    Found,
-    Place,
+    FoundRuns,
     Point,
+    RunKey,
     SweepRequest,
+    key_of_run,
     names_of,
-    place_of,
     points_of,
     runs_alike,
 )
@@ -137,16 +137,21 @@ class Frontier(SweepRequest):
     def from_query(cls, texts: dict[str, str], corpus=None) -> Self:
         """Return the form's request: a hybrid, cgs, and `ADAPTIVE` if a split is chosen and 0 < r < inf for some r."""
         engine = texts["engine"]
-        found = super().from_query(texts | {"engines": engine}, corpus)
-        r, n_chains = (found.options[engine][name] for name in ("r", "n_chains"))
+        request = super().from_query(texts | {"engines": engine}, corpus)
+        r, n_chains = (request.options[engine][name] for name in ("r", "n_chains"))
         options = {engine: {"r": r, "n_chains": n_chains}, GIBBS: {}}
-        between = [one for one in as_list(r) if isinstance(one, int | float) and 0 < one < math.inf]
-        if texts["split"] and between:
-            budget = between if len(between) > 1 else between[0]
+        splits = [
+            value for value in as_list(r) if isinstance(value, int | float) and 0 < value < math.inf
+        ]
+        if texts["split"] and splits:
+            budget = splits if len(splits) > 1 else splits[0]
             split = {"split": texts["split"], "budget_r": budget, "n_chains": n_chains}
             options[ADAPTIVE] = split
-        own = {"cost": texts["cost"], "reference": parse_number(texts["reference"]) or None}
-        return replace(found, engines=tuple(options), options=options, **own)
+        reference_settings = {
+            "cost": texts["cost"],
+            "reference": parse_number(texts["reference"]) or None,
+        }
+        return replace(request, engines=tuple(options), options=options, **reference_settings)
 
     @property
     def n_reference(self) -> int:
@@ -164,100 +169,100 @@ class Frontier(SweepRequest):
 
     def runs_of(self, engine: str) -> Iterator[tuple[dict, dict]]:
         """Yield model and options of each run of an engine once; with one chain if r = 0, where nothing is sampled."""
-        seen = []
+        runs_seen = []
         for model, options in super().runs_of(engine):
             run = model, options | ({"n_chains": 1} if options.get("r") == 0 else {})
-            if run not in seen:
-                seen.append(run)
+            if run not in runs_seen:
+                runs_seen.append(run)
                 yield run
 
     def n_runs(self) -> int:
         return CHAINS + self.seeds * len(self.labels)
 
     def sentences(self) -> dict[str, str]:
-        found, most = mistakes_in(self), policy().limits.iterations
+        sentences, most = mistakes_in(self), policy().limits.iterations
         for name in ("n_topics", "alpha", "beta"):
-            if name not in found and isinstance(getattr(self, name), list):
-                found[name] = "Frontier compares engines on one model; give one number."
-        if "holdout" not in found and not self.holdout:
-            found["holdout"] = "A distance needs held-out tokens; hold out some, as 0.1."
-        if self.reference is not None and "n_iterations" not in found:
+            if name not in sentences and isinstance(getattr(self, name), list):
+                sentences[name] = "Frontier compares engines on one model; give one number."
+        if "holdout" not in sentences and not self.holdout:
+            sentences["holdout"] = "A distance needs held-out tokens; hold out some, as 0.1."
+        if self.reference is not None and "n_iterations" not in sentences:
             fewest = LONGER * self.n_iterations
             try:
                 SpecError.whole("reference", self.reference, fewest)
             except InputError:
-                found["reference"] = (
+                sentences["reference"] = (
                     f"The reference needs at least {fewest} iterations, {LONGER} times those of the runs."
                 )
-        if not found and self.n_reference > most:
-            found["n_iterations"] = (
-                f"The reference has {self.n_reference:,} iterations where {figures(most)} may be."
+        if not sentences and self.n_reference > most:
+            sentences["n_iterations"] = (
+                f"The reference has {self.n_reference:,} iterations where {limit_text(most)} may be."
             )
-        return found
+        return sentences
 
-    def find(self, readings: Iterable[Reading]) -> Found:
+    def find(self, readings: Iterable[Reading]) -> FoundRuns:
         """Return the requested runs that the store has, and its chains for the reference, finished chains first.
 
         A chain of cgs of any seed belongs to the reference if it has, or is going to have, enough iterations.
         """
         labels = self.labels
-        alike = [
-            one
-            for one in runs_alike(readings, self, labels)
-            if one.spec.n_topics == self.n_topics and not one.spec.start
+        runs = [
+            run
+            for run in runs_alike(readings, self, labels)
+            if run.spec.n_topics == self.n_topics and not run.spec.start
         ]
-        settings: dict[Place, Reading] = {}
-        for one in alike:
-            if one.spec.seed in self.each_seed:
-                settings.setdefault(place_of(one), one)
-        ended = (FINISHED, FAILED, LOST)
+        settings: dict[RunKey, Reading] = {}
+        for run in runs:
+            if run.spec.seed in self.each_seed:
+                settings.setdefault(key_of_run(run), run)
+        ended_states = (FINISHED, FAILED, LOST)
         long = (
-            one
-            for one in alike
-            if is_plain_gibbs(one.spec)
-            and one.status["iteration" if one.state in ended else "n_iterations"]
+            run
+            for run in runs
+            if is_plain_gibbs(run.spec)
+            and run.status["iteration" if run.state in ended_states else "n_iterations"]
             >= self.n_reference
         )
-        chains = sorted(long, key=lambda one: one.state != FINISHED)
-        places = sorted(settings, key=lambda place: (labels.index(place.label), place.seed))
-        return Found([settings[place] for place in places], chains[:CHAINS])
+        chains = sorted(long, key=lambda run: run.state != FINISHED)
+        keys = sorted(settings, key=lambda key: (labels.index(key.label), key.seed))
+        return FoundRuns([settings[key] for key in keys], chains[:CHAINS])
 
-    def wanted(self, found: Found) -> dict[Place, int]:
+    def wanted(self, found_runs: FoundRuns) -> dict[RunKey, int]:
         settings = product(self.labels, [self.n_topics], self.each_seed)
-        reference = product([GIBBS], [self.n_topics], self.seeds_of_reference(found))
-        return {Place(*place): self.n_iterations for place in settings} | {
-            Place(*place): self.n_reference for place in reference
+        reference = product([GIBBS], [self.n_topics], self.seeds_of_reference(found_runs))
+        return {RunKey(*key): self.n_iterations for key in settings} | {
+            RunKey(*key): self.n_reference for key in reference
         }
 
-    def seeds_of_reference(self, found: Found) -> list[int]:
+    def seeds_of_reference(self, found_runs: FoundRuns) -> list[int]:
         """Return the seeds of the reference: those of its existing chains, and for the others seeds that no setting uses."""
-        taken = [one.spec.seed for one in found.reference]
-        free = (seed for seed in range(self.each_seed.stop, LARGEST_SEED) if seed not in taken)
-        return taken + [next(free) for _ in range(CHAINS - len(taken))]
+        used_seeds = [run.spec.seed for run in found_runs.reference]
+        free = (seed for seed in range(self.each_seed.stop, LARGEST_SEED) if seed not in used_seeds)
+        return used_seeds + [next(free) for _ in range(CHAINS - len(used_seeds))]
 
     def describe(self, readings: Iterable[Reading]) -> str:
-        return f"{counted(self.n_runs())} with the {CHAINS} chains of the reference."
+        return f"{number_of_runs(self.n_runs())} with the {CHAINS} chains of the reference."
 
-    def begin(self, store: Path, found: Found) -> Started:
+    def begin(self, store: Path, found_runs: FoundRuns) -> StartResult:
         """Start the runs: the chains of the reference, then the runs of the settings, seed by seed."""
         policy().check_change()
         data = prepared(data_of(self.corpus, self.read, GIBBS), self)
         chains = replace(self, engines=(GIBBS,), options={}, n_iterations=self.n_reference)
-        cells = chains.cells(data, store, self.seeds_of_reference(found))
+        cells = chains.cells(data, store, self.seeds_of_reference(found_runs))
         cells += sorted(self.cells(data, store), key=lambda cell: cell.spec.seed)
         return start_cells(Path(store), cells, self.jobs)
 
-    def results(self, readings: Iterable[Reading], found: Found) -> tuple[tuple, ...]:
+    def results(self, readings: Iterable[Reading], found_runs: FoundRuns) -> tuple[tuple, ...]:
         names, labels = names_of(self.corpus), self.labels
         on_corpus = [
-            one
-            for one in readings
-            if one.spec is not None
-            and one.spec.corpus in names
-            and one.spec.label() in labels
-            and one.spec.test is not None
+            run
+            for run in readings
+            if run.spec is not None
+            and run.spec.corpus in names
+            and run.spec.label() in labels
+            and run.spec.test is not None
         ]
-        points = points_of(found.settings), points_of(found.reference)
+        points = points_of(found_runs.settings), points_of(found_runs.reference)
         settings = self.n_iterations, self.n_reference, self.cost
         return (
             (cost_and_distance, *points, *settings),
@@ -286,7 +291,7 @@ def cost_and_distance(
     n_iterations: int,
     n_reference: int,
     clock: str,
-) -> Shown:
+) -> CardContent:
     """Return the card on cost and distance from the reference chains, of each setting; cached for all sessions.
 
     n_iterations : iterations of a setting; further ones of a run are ignored
@@ -294,31 +299,31 @@ def cost_and_distance(
     """
     if not settings or len(reference) < CHAINS:
         wait = f"Points come as soon as {CHAINS} chains of the reference have begun; {len(reference)} have."
-        return Shown(paragraph(wait if settings or reference else ""))
+        return CardContent(paragraph(wait if settings or reference else ""))
     runs = [_progress(point).sel(iteration=slice(None, n_iterations)) for point in settings]
     chains = [_progress(point) for point in reference]
     try:
-        table = frontier(runs, chains, _pooled(reference))
+        table = frontier(runs, chains, _pooled_predictions(reference))
     except MeasureError as error:
-        return Shown(paragraph(f"{error}."))
+        return CardContent(paragraph(f"{error}."))
     picture = frontier_picture(table, view_named("frontier"), clocks=[clock])
     table = table.sortby(clock)
     n_short = sum(point.iteration < n_reference for point in reference)
-    return Shown(
+    return CardContent(
         _advice(table, clock, n_short),
         picture,
         _table(table, clock),
-        tuple(point.moment.path for point in (*settings, *reference)),
+        tuple(point.snapshot.path for point in (*settings, *reference)),
     )
 
 
 @lru_cache(maxsize=8)
-def overtaking_map(points: tuple[Point, ...]) -> Shown:
+def overtaking_map(points: tuple[Point, ...]) -> CardContent:
     """Return the card with maps of the data and numbers of topics with which hybrids overtake cgs."""
     try:
         cells = overtaking(in_papers_order([_progress(point) for point in points]))
     except MeasureError:
-        return Shown(
+        return CardContent(
             paragraph(
                 "No hybrid has a run of cgs beside it yet. The runs of the form make a cell of the map; other numbers of "
                 "topics, of repeated counts and of joined documents make further ones."
@@ -335,22 +340,22 @@ def overtaking_map(points: tuple[Point, ...]) -> Shown:
         )
     else:
         advice = f"In {n_won} of {n} cells a hybrid comes sooner than cgs to the perplexity that both reach."
-    more = "Other numbers of topics, of repeated counts and of joined documents, started from the form, fill the map."
-    paths = tuple(one.moment.path for one in points)
-    return Shown(paragraph(f"{advice} {more}"), picture, "", paths)
+    further_note = "Other numbers of topics, of repeated counts and of joined documents, started from the form, fill the map."
+    paths = tuple(point.snapshot.path for point in points)
+    return CardContent(paragraph(f"{advice} {further_note}"), picture, "", paths)
 
 
 @lru_cache(maxsize=1024)
 def _progress(point: Point) -> xr.Dataset:
     """Return the recorded iterations of a run."""
-    return Run(point.moment.path).progress().load()
+    return Run(point.snapshot.path).progress().load()
 
 
 @lru_cache(maxsize=16)
-def _pooled(reference: tuple[Point, ...]) -> list[Pooled]:
+def _pooled_predictions(reference: tuple[Point, ...]) -> list[Pooled]:
     """Return the pooled predictions of the reference chains; empty before each chain has an average."""
     try:
-        return [pool_chains([point.moment.path for point in reference])]
+        return [pool_chains([point.snapshot.path for point in reference])]
     except InputError:
         return []
 
@@ -360,14 +365,14 @@ def _advice(table: xr.Dataset, clock: str, n_short: int) -> str:
     efficient = table[f"efficient_{clock}"].values
     front = "; ".join(np.array(names_of_settings(table))[efficient])
     n, error = int(table["n_reference"].min()), table.attrs["reference_se"]
-    within = int((table["distance"] <= error).sum())
-    how = "together" if table["pooled"].values.all() else "each for itself"
+    n_within = int((table["distance"] <= error).sum())
+    manner = "together" if table["pooled"].values.all() else "each for itself"
     sentences = [
-        f"The reference: {n} chains of cgs, {how} with a log perplexity of {float(table['reference'].mean()):.4f} "
+        f"The reference: {n} chains of cgs, {manner} with a log perplexity of {float(table['reference'].mean()):.4f} "
         f"± {error:.4f} nats per token."
     ]
-    if within:
-        sentences.append(f"{within} of {table.sizes['label']} settings are within this error.")
+    if n_within:
+        sentences.append(f"{n_within} of {table.sizes['label']} settings are within this error.")
     if n_short:
         sentences.append(f"{n_short} of its chains have not ended, so distances may change.")
     return (
@@ -380,15 +385,15 @@ def _table(table: xr.Dataset, clock: str) -> str:
     """Return the settings as an HTML table; those that no other dominates are marked."""
     rows, marks = [], []
     for name, label in zip(names_of_settings(table), table["label"].values, strict=True):
-        one = table.sel(label=label)
+        row = table.sel(label=label)
         rows.append(
             [
                 Markup('<span title="{}">{}</span>').format(label, name),
-                *(float(one[name]) for name in ("n_runs", "updates", "cpu_time")),
-                format_with_error(float(one["distance"]), float(one["distance_se"]), 4),
-                float(one["difference"]),
-                format_with_error(float(one["jitter"]), float(one["jitter_se"]), 4),
+                *(float(row[name]) for name in ("n_runs", "updates", "cpu_time")),
+                format_with_error(float(row["distance"]), float(row["distance_se"]), 4),
+                float(row["difference"]),
+                format_with_error(float(row["jitter"]), float(row["jitter_se"]), 4),
             ]
         )
-        marks.append(MARK if one[f"efficient_{clock}"] else {})
+        marks.append(MARK if row[f"efficient_{clock}"] else {})
     return Table(COLUMNS, rows, "settings by cost").html(marks)

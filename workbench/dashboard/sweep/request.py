@@ -13,10 +13,10 @@ from workbench.corpus.formats.interface import stem_of
 from workbench.corpus.formats.readers import FORMATS
 from workbench.corpus.shards.sharded import ShardedCorpus, is_sharded
 from workbench.dashboard.compare.starting import paces
-from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.compare.wording import number_of_runs
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.snapshots import Moment, moment_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, snapshot_of
 from workbench.engines import get_engine
 from workbench.errors import DataError
 from workbench.numbers import format_duration
@@ -34,13 +34,13 @@ MARK = {"class": "lit", "aria-current": "true"}
 class Point(NamedTuple):
     """A run at its present iteration; results computed from a point stay valid until the iteration changes."""
 
-    moment: Moment  # last snapshot of the run
+    snapshot: SnapshotKey  # last snapshot of the run
     iteration: int
     n_topics: int
     seed: int
 
 
-class Place(NamedTuple):
+class RunKey(NamedTuple):
     """The key of a run among the runs of a form: what distinguishes it from the others."""
 
     label: str  # engine and options
@@ -48,7 +48,7 @@ class Place(NamedTuple):
     seed: int
 
 
-class Found(NamedTuple):
+class FoundRuns(NamedTuple):
     """Those runs of a form that the store has already."""
 
     settings: list[Reading]
@@ -57,7 +57,7 @@ class Found(NamedTuple):
     @property
     def all(self) -> list[Reading]:
         """Return each run once, those of the reference first."""
-        return list({one.name: one for one in (*self.reference, *self.settings)}.values())
+        return list({run.name: run for run in (*self.reference, *self.settings)}.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,7 @@ class SweepRequest(RunRequest):
         """Return the seeds: with each of them, the form has one run of each setting."""
         return range(self.seed, self.seed + self.seeds)
 
-    def goes_on(self, store: Path, found: Found) -> bool:
+    def goes_on(self, store: Path, found_runs: FoundRuns) -> bool:
         """Return whether further runs start automatically, as in a warm sweep, whose process starts one after another."""
         return False
 
@@ -98,80 +98,90 @@ class Progress(NamedTuple):
     seconds_left: float | None  # estimate; None before any run has a pace
     failed: tuple[str, ...]  # error message of each failed run
 
-    def sentence(self, goes_on: bool) -> str:
-        """Return the progress as a sentence; ``goes_on``: whether further runs start automatically."""
-        may_start, wanted = not policy().read_only, counted(self.n_wanted)
+    def sentence(self, is_going_on: bool) -> str:
+        """Return the progress as a sentence; ``is_going_on``: whether further runs start automatically."""
+        may_start, wanted_text = not policy().read_only, number_of_runs(self.n_wanted)
         if self.n_ended == self.n_wanted:
             advice = "; Start takes them there" * may_start
             short = f", {self.n_short} with fewer iterations than the form says{advice}"
-            return f"All {wanted} have ended{short if self.n_short else ''}."
-        ended = f"{self.n_ended} of {wanted} {'has' if self.n_ended == 1 else 'have'} ended"
-        if self.n_alive or goes_on:
+            return f"All {wanted_text} have ended{short if self.n_short else ''}."
+        ended_text = (
+            f"{self.n_ended} of {wanted_text} {'has' if self.n_ended == 1 else 'have'} ended"
+        )
+        if self.n_alive or is_going_on:
             if self.seconds_left is None:
-                return f"{ended}."
-            return f"{ended}; about {format_duration(self.seconds_left)} left."
-        message = policy().shown(next(iter(self.failed), ""))
-        failed = f"; {len(self.failed)} failed: {message}" if message else ""
-        return f"{ended}{failed}. {'Start runs the others.' if may_start else 'No run is active.'}"
+                return f"{ended_text}."
+            return f"{ended_text}; about {format_duration(self.seconds_left)} left."
+        message = policy().for_visitors(next(iter(self.failed), ""))
+        failed_text = f"; {len(self.failed)} failed: {message}" if message else ""
+        return f"{ended_text}{failed_text}. {'Start runs the others.' if may_start else 'No run is active.'}"
 
 
-def place_of(run: Reading) -> Place:
-    """Return the `Place` of a run among the runs of a form; a warm start makes no difference."""
-    return Place(run.spec.label().removesuffix(" warm"), run.spec.n_topics, run.spec.seed)
+def key_of_run(run: Reading) -> RunKey:
+    """Return the `RunKey` of a run among the runs of a form; a warm start makes no difference."""
+    return RunKey(run.spec.label().removesuffix(" warm"), run.spec.n_topics, run.spec.seed)
 
 
 def points_of(readings: Iterable[Reading]) -> tuple[Point, ...]:
     """Return a point for each run that has a recorded iteration, in the same order."""
     return tuple(
-        Point(moment_of(one), int(one.latest[0]), one.spec.n_topics, one.spec.seed)
-        for one in readings
-        if np.isfinite(one.latest[0])
+        Point(
+            snapshot_of(reading), int(reading.latest[0]), reading.spec.n_topics, reading.spec.seed
+        )
+        for reading in readings
+        if np.isfinite(reading.latest[0])
     )
 
 
 def runs_alike(
-    readings: Iterable[Reading], asked: RunRequest, labels: Collection[str]
+    readings: Iterable[Reading], request: RunRequest, labels: Collection[str]
 ) -> list[Reading]:
     """Return the runs with these labels on the data of the form, newest first.
 
     If runs have different tokens under the same corpus name, return only those with the tokens of the newest.
     """
-    names = names_of(asked.corpus)
-    alike = [
-        one
-        for one in readings
-        if one.spec is not None and _fits(one.spec, asked, names) and place_of(one).label in labels
+    names = names_of(request.corpus)
+    runs = [
+        run
+        for run in readings
+        if run.spec is not None
+        and _fits(run.spec, request, names)
+        and key_of_run(run).label in labels
     ]
     return [
-        one
-        for one in alike
-        if (one.spec.train, one.spec.test) == (alike[0].spec.train, alike[0].spec.test)
+        run
+        for run in runs
+        if (run.spec.train, run.spec.test) == (runs[0].spec.train, runs[0].spec.test)
     ]
 
 
-def progress_of(runs: Collection[Reading], wanted: dict[Place, int], jobs: int) -> Progress:
-    """Return the progress of runs; ``wanted``: the iterations of each run that the form describes.
+def progress_of(
+    runs: Collection[Reading], iterations_wanted: dict[RunKey, int], jobs: int
+) -> Progress:
+    """Return the progress of runs; ``iterations_wanted``: the iterations of each run that the form describes.
 
     The time left is estimated from the `paces` of the engines, of an engine without one from their mean.
     """
-    there = {place_of(one): one for one in runs}
+    runs_by_key = {key_of_run(run): run for run in runs}
     pace = {engine: each for (engine, _), each in paces(runs).items()}
-    usual = sum(pace.values()) / max(1, len(pace))
-    reached = {place: one.status["iteration"] for place, one in there.items()}
-    to_come = {place: max(0, end - reached.get(place, 0)) for place, end in wanted.items()}
+    mean_pace = sum(pace.values()) / max(1, len(pace))
+    reached_iterations = {key: run.status["iteration"] for key, run in runs_by_key.items()}
+    to_come = {
+        key: max(0, end - reached_iterations.get(key, 0)) for key, end in iterations_wanted.items()
+    }
     seconds = sum(
-        pace.get(place.label.split()[0], usual) * (place.n_topics or 1) * n
-        for place, n in to_come.items()
+        pace.get(key.label.split()[0], mean_pace) * (key.n_topics or 1) * n
+        for key, n in to_come.items()
     )
     at_once = min(jobs, os.cpu_count() or 1, max(1, sum(n > 0 for n in to_come.values())))
-    ended = [place for place, one in there.items() if one.state == FINISHED]
+    ended_keys = [key for key, run in runs_by_key.items() if run.state == FINISHED]
     return Progress(
-        len(wanted),
-        len(ended),
-        sum(reached[place] < wanted.get(place, 0) for place in ended),
-        sum(one.state in ALIVE for one in there.values()),
+        len(iterations_wanted),
+        len(ended_keys),
+        sum(reached_iterations[key] < iterations_wanted.get(key, 0) for key in ended_keys),
+        sum(run.state in ALIVE for run in runs_by_key.values()),
         seconds / at_once if pace else None,
-        tuple(one.status["message"] for one in there.values() if one.state in (FAILED, LOST)),
+        tuple(run.status["message"] for run in runs_by_key.values() if run.state in (FAILED, LOST)),
     )
 
 
@@ -179,14 +189,14 @@ def names_of(corpus: str) -> set[str]:
     """Return the names under which runs may record a corpus, given as an entry of the menu or as a path."""
     if named_set(corpus):
         return {corpus}
-    path, there = Path(corpus), policy().find(corpus)
-    if there is not None and is_sharded(there):
-        return {path.name, *_name_within(str(there), there.stat().st_mtime_ns)}
-    return {path.name, *(stem_of(path, about.SUFFIXES) for about in FORMATS.values())}
+    path, path_found = Path(corpus), policy().find(corpus)
+    if path_found is not None and is_sharded(path_found):
+        return {path.name, *_name_within(str(path_found), path_found.stat().st_mtime_ns)}
+    return {path.name, *(stem_of(path, reader.SUFFIXES) for reader in FORMATS.values())}
 
 
 @lru_cache(maxsize=8)
-def _name_within(folder: str, changed: int) -> tuple[str, ...]:
+def _name_within(folder: str, time_changed: int) -> tuple[str, ...]:
     """Return the name stored in the folder of a sharded corpus; empty if the folder is damaged."""
     try:
         return (ShardedCorpus.open(folder).name,)
@@ -194,20 +204,22 @@ def _name_within(folder: str, changed: int) -> tuple[str, ...]:
         return ()
 
 
-def _fits(spec: RunSpec, asked: RunRequest, names: set[str]) -> bool:
+def _fits(spec: RunSpec, request: RunRequest, names: set[str]) -> bool:
     """Return whether a run has the corpus, the train/test split and the priors of the form."""
     priors = [name for name in model_fields(get_engine(spec.engine)) if name != "n_topics"]
     if (
         spec.corpus not in names
-        or (spec.test is None) != (asked.holdout == 0)
-        or any(spec.model.get(name) != getattr(asked, name) for name in priors)
+        or (spec.test is None) != (request.holdout == 0)
+        or any(spec.model.get(name) != getattr(request, name) for name in priors)
     ):
         return False
     changes = {
-        name: value for name, usual in UNCHANGED.items() if (value := getattr(asked, name)) != usual
+        name: value
+        for name, default in UNCHANGED.items()
+        if (value := getattr(request, name)) != default
     }
     split = spec.split or {}
     if "rows" in split:
         return split == {"rows": split["rows"]} | changes
-    share = {"fraction": asked.holdout, "seed": 0, "per": asked.holdout_per}
+    share = {"fraction": request.holdout, "seed": 0, "per": request.holdout_per}
     return split == ({} if spec.test is None else share) | changes

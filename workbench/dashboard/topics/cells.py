@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from workbench.dashboard.shared.card import Card
 from workbench.dashboard.shared.clickable import Clickable, sort_by
-from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
+from workbench.dashboard.shared.link import LONGEST, QueryParameter, attribute_parameter
 from workbench.tables import Column, Table
 from workbench.views.elements import topic_colour
 from workbench.views.live import NONE
@@ -34,7 +34,7 @@ class TopicCard(Card):
         """Handle a click: choose the topic or the word (or none, if it was chosen already), or sort the rows."""
         if kind == "sort":
             self.sort = value[:LONGEST]
-        elif kind == "topic" and (number := whole(value)) != NONE:
+        elif kind == "topic" and (number := whole_number_of(value)) != NONE:
             self.chosen = NONE if number == self.chosen else number
         elif kind == "word":
             self.word = "" if value == self.word else value[:LONGEST]
@@ -44,13 +44,13 @@ class TopicCard(Card):
         word = [f"word {self.word}"] if self.word else []
         self.table.marked = [f"topic {self.chosen}", *word]
 
-    def part(self, columns: Iterable[Column]) -> Part:
-        """Return the part of the page's address that says by which of the columns the rows are sorted."""
-        known = {sign + column.name for column in columns for sign in ("", "-")}
-        return attribute_part(self, "sort", known.__contains__)
+    def parameter(self, columns: Iterable[Column]) -> QueryParameter:
+        """Return the query parameter of the page's address that says by which of the columns the rows are sorted."""
+        valid_sorts = {sign + column.name for column in columns for sign in ("", "-")}
+        return attribute_parameter(self, "sort", valid_sorts.__contains__)
 
 
-def whole(text: str) -> int:
+def whole_number_of(text: str) -> int:
     """Return the whole number (0 or more) in a text; NONE for any other text."""
     return int(text) if text.isdecimal() and len(text) < 10 else NONE
 
@@ -70,8 +70,8 @@ def colour_of(topic: int) -> str:
 
 def style_of(colours: Mapping[int, str]) -> str:
     """Return the style sheet of a page on which these topics have these colours; "" for none."""
-    chosen = " ".join(f"--topic-{topic}: {colour};" for topic, colour in colours.items())
-    return chosen and f":host {{ {chosen} }}"
+    declarations = " ".join(f"--topic-{topic}: {colour};" for topic, colour in colours.items())
+    return declarations and f":host {{ {declarations} }}"
 
 
 def bar(share: float, topic: int = NONE, largest: float = 1.0) -> Markup:
@@ -88,15 +88,19 @@ def topic_table(
 ) -> str:
     """Return an HTML table of topics in the order of ``sort``; each row begins with the number of its topic."""
     fields, rows = [column.name for column in columns], list(rows)
-    if (by := sort.removeprefix("-")) in fields:
-        rows = in_order(rows, fields.index(by), sort.startswith("-"))
+    if (name := sort.removeprefix("-")) in fields:
+        rows = sorted_rows(rows, fields.index(name), sort.startswith("-"))
     heads = [sort_by(column, sort) for column in columns]
     cells = [(chip(row[0], name=names.get(row[0], "")), *row[1:]) for row in rows]
     return Table(heads, cells, caption).html([{"data-key": f"topic {row[0]}"} for row in rows])
 
 
-def in_order(rows: list[Sequence], at: int, down: bool) -> list[Sequence]:
+def sorted_rows(rows: list[Sequence], position: int, down: bool) -> list[Sequence]:
     """Return rows sorted by their value at a position; rows with None or NaN at that position come last."""
-    known = [row for row in rows if row[at] is not None and row[at] == row[at]]
-    rest = [row for row in rows if row[at] is None or row[at] != row[at]]
-    return sorted(known, key=lambda row: row[at], reverse=down) + rest
+    rows_with_value = [
+        row for row in rows if row[position] is not None and row[position] == row[position]
+    ]
+    rows_without_value = [
+        row for row in rows if row[position] is None or row[position] != row[position]
+    ]
+    return sorted(rows_with_value, key=lambda row: row[position], reverse=down) + rows_without_value

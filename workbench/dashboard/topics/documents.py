@@ -11,23 +11,23 @@ from markupsafe import Markup, escape
 
 from workbench.corpus.document_table import DocumentTable
 from workbench.dashboard.shared.background import SEARCHES, LatestTask
-from workbench.dashboard.shared.card import Live, Shown
+from workbench.dashboard.shared.card import CardContent, LiveContent
 from workbench.dashboard.shared.clickable import KEY, sort_by
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import message
-from workbench.dashboard.shared.snapshots import Moment, of_documents, run_of, train_of
-from workbench.dashboard.topics.cells import TopicCard, bar, chip, colour_of, whole
+from workbench.dashboard.shared.snapshots import SnapshotKey, apply_to_documents, run_of, train_of
+from workbench.dashboard.topics.cells import TopicCard, bar, chip, colour_of, whole_number_of
 from workbench.dashboard.topics.document_rows import (
     MOST_LETTERS,
     MOST_VALUE,
     OF_TOPIC,
     PER_PAGE,
     columns_of,
+    documents_in_order,
     headings,
-    in_order,
-    ranked_for,
+    ranked_documents_of,
     rows_of,
     topic_sorted_by,
 )
@@ -35,8 +35,8 @@ from workbench.measures import MeasureError, find_documents, token_topics
 from workbench.runs.execution.topic_edits import takes_edits
 from workbench.runs.spec import SpecError
 from workbench.tables import Table, texts
-from workbench.views.coloured_words import MOST_TYPES, text_coloured, words_coloured
-from workbench.views.elements import fitting
+from workbench.views.coloured_words import MOST_TYPES, segments_of_text, segments_of_words
+from workbench.views.elements import short_text
 from workbench.views.live import NONE
 
 LEAST = 0.01
@@ -87,61 +87,67 @@ class Documents(TopicCard):
         on_leave_out: Callable[[int, str], None],
         csv: Callable[[], Callable[[], File]],
     ):
-        super().__init__("Documents", handover, find, kind="documents", csv=csv, drawn=False)
+        super().__init__("Documents", handover, find, kind="documents", csv=csv, has_picture=False)
         self._on_gone, self._on_leave_out = on_gone, on_leave_out
-        self._moment, self._preparing = None, LatestTask()
+        self._snapshot, self._preparation = None, LatestTask()
 
     @property
     def content(self) -> dict:
         """Return a dict with the shown list and document, see `_documents_now`; empty if nothing is shown."""
-        return self.shown.beside or {}
+        return self.card_content.extra or {}
 
-    def follow(self, moment: Moment, topic: int, names: dict[int, str], query: str = "") -> None:
+    def follow(
+        self, snapshot: SnapshotKey, topic: int, names: dict[int, str], query: str = ""
+    ) -> None:
         """Show the documents of a topic, or those that ``query`` finds, and the chosen document."""
-        self._moment = moment
-        asked = moment, topic, self.document, names, query.strip(), self.sort, self.page
-        work = partial(documents_shown, *asked)
-        self.bring((asked, "documents"), work, "Ranking the documents …")
+        self._snapshot = snapshot
+        request = snapshot, topic, self.document, names, query.strip(), self.sort, self.page
+        work = partial(documents_card, *request)
+        self.bring((request, "documents"), work, "Ranking the documents …")
 
-    def show(self, found: Live | None, error: Exception | None = None) -> None:
+    def show(self, content: LiveContent | None, error: Exception | None = None) -> None:
         """Show the documents."""
-        super().show(found, error)
+        super().show(content, error)
         # read in advance what the first search needs
-        if self.content and self._moment is not None:
-            run = self._moment.path, self._moment.hash
-            ahead = partial(_documents_now, self._moment, NONE, 0, {}, NOTHING)
-            self._preparing.submit(run, ahead, lambda result, error: None)
+        if self.content and self._snapshot is not None:
+            run = self._snapshot.path, self._snapshot.hash
+            work = partial(_documents_now, self._snapshot, NONE, 0, {}, NOTHING)
+            self._preparation.submit(run, work, lambda result, error: None)
         if self.content.get("gone", NONE) != NONE:
             self._on_gone(self.content["gone"])
 
     def clicked(self, kind: str, value: str) -> None:
         """Handle a click: choose a document, turn to a page, or do the same as `TopicCard.clicked`."""
         if kind == "document":
-            self.document = whole(value)
+            self.document = whole_number_of(value)
         elif kind == "page":
-            self.page = max(whole(value), 1)
-        elif kind == "leave-out" and (shown := self.content.get("shown")):
-            self._on_leave_out(shown["document"], shown["title"])
+            self.page = max(whole_number_of(value), 1)
+        elif kind == "leave-out" and (document := self.content.get("shown")):
+            self._on_leave_out(document["document"], document["title"])
         else:
             super().clicked(kind, value)
 
 
-def documents_shown(moment: Moment, topic: int, document: int, names, *asked) -> Shown:
+def documents_card(
+    snapshot: SnapshotKey, topic: int, document: int, names, *choices
+) -> CardContent:
     """Return the card's content: the list of documents and the chosen document of `_documents_now` as HTML."""
-    made = _documents_now(moment, topic, document, names, *asked)
+    content = _documents_now(snapshot, topic, document, names, *choices)
     html = (
-        shelf(made["content"], made["shown"], asked[1]) if made["content"] or made["shown"] else ""
+        documents_html(content["content"], content["shown"], choices[1])
+        if content["content"] or content["shown"]
+        else ""
     )
-    return Shown(message(made["said"]), table=html, beside=made)
+    return CardContent(message(content["said"]), table=html, extra=content)
 
 
-def shelf(content: dict, document: dict, sort: str = "") -> Markup:
+def documents_html(content: dict, document: dict, sort: str = "") -> Markup:
     """Return as HTML a list of documents, and one document's text (or words) and topics."""
-    columns, shown = content.get("columns", ()), document.get("document", NONE)
+    columns, number = content.get("columns", ()), document.get("document", NONE)
     rows = content.get("documents", ())
     cells = [
         (
-            TITLE.format(row["document"], str(row["document"] == shown).lower(), row["title"]),
+            TITLE.format(row["document"], str(row["document"] == number).lower(), row["title"]),
             *([NO_TOPIC if row["topic"] is None else chip(row["topic"])] if "topic" in row else ()),
             row["share"],
             row["tokens"],
@@ -149,10 +155,10 @@ def shelf(content: dict, document: dict, sort: str = "") -> Markup:
         )
         for row in rows
     ]
-    heads = [sort_by(one, sort) if "total" in content else one for one in columns]
+    heads = [sort_by(column, sort) if "total" in content else column for column in columns]
     attributes = [
         {"data-key": f"document {row['document']}"}
-        | ({"class": "shown"} if row["document"] == shown else {})
+        | ({"class": "shown"} if row["document"] == number else {})
         for row in rows
     ]
     table = Table(heads, cells, content.get("caption", "")).html(attributes) if cells else ""
@@ -165,38 +171,40 @@ def _pages(content: dict) -> Markup:
     if content.get("pages", 1) < 2:
         return Markup("")
     page, first = content["page"], content["first"]
-    where = f"{first:,}–{first + len(content['documents']) - 1:,} of {content['total']:,}"
+    position = f"{first:,}–{first + len(content['documents']) - 1:,} of {content['total']:,}"
     turns = [("‹ Previous", page - 1)] * (page > 1) + [("Next ›", page + 1)] * (
         page < content["pages"]
     )
     buttons = Markup(" ").join(KEY.format(f"page {to}", "", name) for name, to in turns)
-    return PAGES.format(where, buttons)
+    return PAGES.format(position, buttons)
 
 
-def _document_html(shown: dict) -> tuple[Markup, Markup]:
+def _document_html(document: dict) -> tuple[Markup, Markup]:
     """Return two pieces of HTML: the text or words of a document, and its topics with bars."""
-    if not shown:
+    if not document:
         return Markup(""), Markup("")
-    about = Markup("").join(
+    columns_html = Markup("").join(
         Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(*pair)
-        for pair in shown.get("columns", ())
+        for pair in document.get("columns", ())
     )
-    space = Markup("" if shown["raw"] else " ")
-    text = space.join(_token(word, shown["topic"]) for word in shown["words"])
-    most = max((one["share"] for one in shown["topics"]), default=1.0)
+    space = Markup("" if document["raw"] else " ")
+    text = space.join(_token_html(word, document["topic"]) for word in document["words"])
+    most = max((topic["share"] for topic in document["topics"]), default=1.0)
     topics = [
         (
-            chip(one["topic"], " · ".join(filter(None, (str(one["topic"]), one["label"])))),
-            bar(one["share"], one["topic"], most),
+            chip(topic["topic"], " · ".join(filter(None, (str(topic["topic"]), topic["label"])))),
+            bar(topic["share"], topic["topic"], most),
         )
-        for one in shown["topics"]
+        for topic in document["topics"]
     ]
-    bars = Table(BARS, topics, f"topics of {shown['title']}").html()
-    leave_out = LEAVE_OUT if shown.get("takes_edits") else ""
-    return DOCUMENT.format(shown["title"], about, shown["note"], leave_out, text), Markup(bars)
+    bars = Table(BARS, topics, f"topics of {document['title']}").html()
+    leave_out = LEAVE_OUT if document.get("takes_edits") else ""
+    return DOCUMENT.format(
+        document["title"], columns_html, document["note"], leave_out, text
+    ), Markup(bars)
 
 
-def _token(word: dict, topic: int) -> Markup:
+def _token_html(word: dict, topic: int) -> Markup:
     """Return a word as HTML in the colour of its topic; text between words gets no colour."""
     if word["topic"] is None:
         return escape(word["word"])
@@ -207,7 +215,7 @@ def _token(word: dict, topic: int) -> Markup:
 
 
 def _documents_now(
-    moment: Moment,
+    snapshot: SnapshotKey,
     topic: int,
     document: int,
     labels: dict[int, str],
@@ -215,14 +223,14 @@ def _documents_now(
     sort: str = "",
     page: int = 1,
 ) -> dict:
-    return of_documents(
-        lambda run: _content_of(run, moment, topic, document, labels, query, sort, page), moment
+    return apply_to_documents(
+        lambda run: _content_of(run, snapshot, topic, document, labels, query, sort, page), snapshot
     )
 
 
 def _content_of(
     run: xr.Dataset | None,
-    moment: Moment,
+    snapshot: SnapshotKey,
     topic: int,
     document: int,
     labels: dict[int, str],
@@ -232,25 +240,29 @@ def _content_of(
 ) -> dict:
     if run is None:
         return {"content": {}, "shown": {}, "said": ""}
-    table, told = None, ""
+    table, table_error = None, ""
     try:
-        table = run_of(moment).table
+        table = run_of(snapshot).table
     except SpecError as error:  # the words are shown without them
-        told = policy().shown(str(error))
+        table_error = policy().for_visitors(str(error))
     topic = topic if topic in run["topic"].values else NONE
     try:
-        found, of, said = listed(run, moment, table, topic, query, sort)
+        documents_in_list, topic_of_shares, sentence = documents_in_order_of(
+            run, snapshot, table, topic, query, sort
+        )
     except MeasureError as error:
         return {"content": {}, "shown": {}, "said": f"{error}."}
-    columns = columns_of(moment, table)
-    n_pages = max(-(-len(found) // PER_PAGE), 1)
+    columns = columns_of(snapshot, table)
+    n_pages = max(-(-len(documents_in_list) // PER_PAGE), 1)
     page = min(max(page, 1), n_pages)
-    documents = rows_of(run, columns, found[PER_PAGE * (page - 1) : PER_PAGE * page], of)
-    gone = document if document >= run.sizes["document"] else NONE
-    if document == NONE or gone != NONE:
+    documents = rows_of(
+        run, columns, documents_in_list[PER_PAGE * (page - 1) : PER_PAGE * page], topic_of_shares
+    )
+    missing_document = document if document >= run.sizes["document"] else NONE
+    if document == NONE or missing_document != NONE:
         document = documents[0]["document"] if documents and (query or topic != NONE) else NONE
     elif not query and topic == NONE:
-        said = said.removeprefix(CHOOSE)
+        sentence = sentence.removeprefix(CHOOSE)
     caption = (
         "documents that were found"
         if query
@@ -261,87 +273,98 @@ def _content_of(
     content = {
         "documents": documents,
         "caption": caption,
-        "columns": headings(columns, of),
+        "columns": headings(columns, topic_of_shares),
         "page": page,
         "pages": n_pages,
         "first": PER_PAGE * (page - 1) + 1,
-        "total": len(found),
+        "total": len(documents_in_list),
     }
     return {
         "content": content if documents else {},
-        "said": f"{said} {told}".strip(),
+        "said": f"{sentence} {table_error}".strip(),
         "shown": {}
         if document == NONE
-        else document_content(moment, run, document, topic, labels, table),
-        "gone": gone,
+        else document_content(snapshot, run, document, topic, labels, table),
+        "gone": missing_document,
     }
 
 
-def listed(
-    run: xr.Dataset, moment: Moment, table: DocumentTable | None, topic: int, query: str, sort: str
+def documents_in_order_of(
+    run: xr.Dataset,
+    snapshot: SnapshotKey,
+    table: DocumentTable | None,
+    topic: int,
+    query: str,
+    sort: str,
 ) -> tuple[np.ndarray, int, str]:
     """Return the documents of the list in its order, the topic whose share it shows, and a sentence about them."""
     n = run.sizes["document"]
     if query:
-        found = find_documents(run, query, table, train_of(moment))
-        by = f", sorted by topic {topic}" if not sort and topic != NONE else ""
-        said = f"{len(found):,} of {n:,} documents have what is looked for{by}."
+        documents = find_documents(run, query, table, train_of(snapshot))
+        sort_note = f", sorted by topic {topic}" if not sort and topic != NONE else ""
+        sentence = f"{len(documents):,} of {n:,} documents have what is looked for{sort_note}."
     elif topic == NONE:
-        found, said = np.arange(n), CHOOSE
-    elif not len(found := ranked_for(moment, topic)):
-        said = f"No document has a token of topic {topic}."
+        documents, sentence = np.arange(n), CHOOSE
+    elif not len(documents := ranked_documents_of(snapshot, topic)):
+        sentence = f"No document has a token of topic {topic}."
     else:
-        said = (
-            f"{len(found):,} of {n:,} documents have tokens of topic {topic}." if sort else RANKED
+        sentence = (
+            f"{len(documents):,} of {n:,} documents have tokens of topic {topic}."
+            if sort
+            else RANKED
         )
-    of = topic if (sorted_by := topic_sorted_by(run, sort)) == NONE else sorted_by
-    usual = f"-{OF_TOPIC.format(topic)}" if query and topic != NONE else ""
-    if sort or usual:
-        found, known = in_order(moment, table, found, sort or usual, of)
-        said += "" if known else f" There is no column {sort.removeprefix('-')!r} to sort by."
-    return found, of, said
+    topic_of_shares = topic if (sorted_by := topic_sorted_by(run, sort)) == NONE else sorted_by
+    default_sort = f"-{OF_TOPIC.format(topic)}" if query and topic != NONE else ""
+    if sort or default_sort:
+        documents, is_known = documents_in_order(
+            snapshot, table, documents, sort or default_sort, topic_of_shares
+        )
+        sentence += (
+            "" if is_known else f" There is no column {sort.removeprefix('-')!r} to sort by."
+        )
+    return documents, topic_of_shares, sentence
 
 
 def document_content(
-    moment: Moment,
+    snapshot: SnapshotKey,
     run: xr.Dataset,
     document: int,
     topic: int,
     labels: dict[int, str],
     table: DocumentTable | None = None,
 ) -> dict:
-    """Return a document for `shelf`, which makes HTML: columns, topics, and text or words, coloured by likeliest topic."""
-    tokens = token_topics(run, train_of(moment), document)
+    """Return a document for `documents_html`, which makes HTML: columns, topics, and text or words, coloured by topic."""
+    tokens = token_topics(run, train_of(snapshot), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
     text = None if table is None or table.texts is None else table.texts[document]
     short = text is not None and len(text) <= MOST_TEXT
-    pieces = text_coloured(text, tokens, table.counted) if short else None
+    segments = segments_of_text(text, tokens, table.counted) if short else None
     note = f"{n_tokens:,} training tokens of {n_types:,} words"
     if not n_tokens:
         note = "This document has no training token."
-    elif pieces is not None:
+    elif segments is not None:
         note += ", in the colours of their likeliest topics; plain: what was not counted, or is held out."
     else:
         most = f", the {MOST_TYPES} most frequent ones are shown" if n_types > MOST_TYPES else ""
-        why = (
+        reason = (
             "To find them in the text by their pattern takes too long"
             if short
             else "A bag of words has no order"
         )
-        note += f"{most}. {why}: words stand by count, coloured by their likeliest topic."
+        note += f"{most}. {reason}: words stand by count, coloured by their likeliest topic."
     return {
         "document": document,
-        "title": fitting(str(run["document"].values[document]), MOST_LETTERS),
+        "title": short_text(str(run["document"].values[document]), MOST_LETTERS),
         "topic": topic,
         "note": note,
-        "takes_edits": takes_edits(run_of(moment).spec) and not policy().read_only,
-        "raw": pieces is not None,
+        "takes_edits": takes_edits(run_of(snapshot).spec) and not policy().read_only,
+        "raw": segments is not None,
         "columns": [
-            [fitting(name, MOST_VALUE), fitting(str(values[document]), MOST_VALUE)]
+            [short_text(name, MOST_VALUE), short_text(str(values[document]), MOST_VALUE)]
             for name, values in (table.metadata.items() if table is not None else ())
             if values[document] not in (None, "")
         ],
-        "words": words_coloured(tokens) if pieces is None else pieces,
+        "words": segments_of_words(tokens) if segments is None else segments,
         "topics": topics_of(run["topic"].values, run["theta"][document].values, labels),
     }
 
@@ -349,8 +372,8 @@ def document_content(
 def topics_of(topics: np.ndarray, theta: np.ndarray, labels: dict[int, str]) -> list[dict]:
     """Return the topics of a document that are large enough to be visible, largest first; at least one."""
     order = np.argsort(-theta, kind="stable")
-    kept = [at for at in order if theta[at] >= LEAST] or order[:1]
-    shares = {int(topics[at]): float(theta[at]) for at in kept}
+    indices = [index for index in order if theta[index] >= LEAST] or order[:1]
+    shares = {int(topics[index]): float(theta[index]) for index in indices}
     return [
         {
             "topic": topic,

@@ -51,9 +51,9 @@ class Editing:
         self.documents = styled(Toggles(label="Documents to leave out", options={}))
         self.start = button("Continue with these", color="primary")
         self.arrange, self.undo, self.redo = map(button, ("Show as edited", "Undo", "Redo"))
-        self.said = text(sizing_mode="stretch_width", visible=False)
-        for edit, made in self.buttons.items():
-            made.on_click(lambda event, edit=edit: self._write(edit))
+        self.status = text(sizing_mode="stretch_width", visible=False)
+        for edit, each in self.buttons.items():
+            each.on_click(lambda event, edit=edit: self._write(edit))
         self.start.on_click(lambda event: self._start())
         self.arrange.on_click(lambda event: self._arrange())
         self.undo.on_click(lambda event: self._in_run(Run.undo_edit))
@@ -65,10 +65,18 @@ class Editing:
         of_shown = self.arrange, self.undo, self.redo
         bar = column(*self.buttons.values(), self.start, *of_shown, kind="wb-bar")
         heading = text("<h2>Edit the topics</h2>")
-        parts = heading, self.topics, self.edits, of_words, self._of_documents, bar, self.said
-        self.view = column(*parts, kind="wb-card editing")
+        components = (
+            heading,
+            self.topics,
+            self.edits,
+            of_words,
+            self._of_documents,
+            bar,
+            self.status,
+        )
+        self.view = column(*components, kind="wb-card editing")
         self._path: Path | None = None
-        self._top: dict[int, tuple[str, ...]] = {}
+        self._top_words: dict[int, tuple[str, ...]] = {}
         self._document = pn.state.curdoc
 
     def show(self, reading: Reading | None, topics: Topics) -> None:
@@ -77,16 +85,16 @@ class Editing:
         if path != self._path:
             self._path = path
             self._clear()
-        self._top, words = topics.top, topics.words
+        self._top_words, words = topics.top, topics.words
         options = {f"{topic} {few}": topic for topic, few in words.items()}
         if options != self.topics.options:
-            kept = [topic for topic in self.topics.value if topic in words]
-            self.topics.param.update(options=options, value=kept)
+            kept_topics = [topic for topic in self.topics.value if topic in words]
+            self.topics.param.update(options=options, value=kept_topics)
         self._offer_words()
-        edition = topics.moment.edition if topics.moment else Edition()
+        edition = topics.snapshot.edition if topics.snapshot else Edition()
         self.undo.disabled, self.redo.disabled = not edition.edits, not edition.undone
-        there = bool(words or edition.edits)
-        self.view.visible = there and not policy().read_only and takes_edits(reading.spec)
+        is_there = bool(words or edition.edits)
+        self.view.visible = is_there and not policy().read_only and takes_edits(reading.spec)
 
     def _clear(self) -> None:
         """Remove the edits, the words and the documents."""
@@ -97,10 +105,14 @@ class Editing:
 
     def _offer_words(self) -> None:
         """Offer the words of the chosen topics, or of all topics: chosen words first, then those that most topics have."""
-        lists = [self._top[topic] for topic in self.topics.value or self._top if topic in self._top]
+        lists = [
+            self._top_words[topic]
+            for topic in self.topics.value or self._top_words
+            if topic in self._top_words
+        ]
         n_lists = Counter(word for words in lists for word in words)
-        offered = dict.fromkeys([*self.words.value, *(word for word, _ in n_lists.most_common())])
-        options = [*offered][: max(MOST_WORDS, len(self.words.value))]
+        all_words = dict.fromkeys([*self.words.value, *(word for word, _ in n_lists.most_common())])
+        options = [*all_words][: max(MOST_WORDS, len(self.words.value))]
         if options != self.words.options:
             self.words.param.update(options=options, value=self.words.value)
 
@@ -117,30 +129,30 @@ class Editing:
         topics = sorted(self.topics.value)
         least = 2 if edit == "merge" else 1
         if len(topics) < least:
-            self.said.say(f"Choose {'two topics' if least == 2 else 'a topic'} to {edit}.", "bad")
+            self.status.say(f"Choose {'two topics' if least == 2 else 'a topic'} to {edit}.", "bad")
             return
-        self.said.say("")
-        written = "; ".join([*self._typed(), " ".join(map(str, [edit, *topics]))])
-        self.edits.param.update(value=written, value_input=written)
+        self.status.say("")
+        edits_text = "; ".join([*self._typed_edits(), " ".join(map(str, [edit, *topics]))])
+        self.edits.param.update(value=edits_text, value_input=edits_text)
         self.topics.value = []
 
-    def _typed(self) -> list[str]:
+    def _typed_edits(self) -> list[str]:
         """Return the edits in the text field."""
         return [edit.strip() for edit in re.split(BETWEEN, self.edits.value_input) if edit.strip()]
 
-    def written(self) -> list[str]:
+    def edits_as_texts(self) -> list[str]:
         """Return all edits as texts: those in the text field, and those that leave out the chosen words and documents."""
         left_out = {WORDS: self.words.value, DOCUMENTS: self.documents.value}
         edits = [
-            f"{what} {', '.join(map(str, names))}" for what, names in left_out.items() if names
+            f"{kind} {', '.join(map(str, names))}" for kind, names in left_out.items() if names
         ]
-        return [*self._typed(), *edits]
+        return [*self._typed_edits(), *edits]
 
     def _arrange(self) -> None:
         """Show the topics as the typed edits arrange them, without starting another run."""
-        edits = [re.sub("^drop ", "hide ", edit) for edit in self._typed()]
+        edits = [re.sub("^drop ", "hide ", edit) for edit in self._typed_edits()]
         if not edits:
-            self.said.say("Write an edit first, such as merge 3 7, drop 5 or order 4 2.", "bad")
+            self.status.say("Write an edit first, such as merge 3 7, drop 5 or order 4 2.", "bad")
             return
         self._in_run(lambda run: run.edit(*edits))
 
@@ -148,43 +160,49 @@ class Editing:
         """Change the edits with which the run's topics are shown, and say which edits there are now."""
         path = self._path
 
-        def then(edition: Edition | None, error: Exception | None) -> None:
+        def on_result(edition: Edition | None, error: Exception | None) -> None:
             if error is not None:
-                self.said.say(sentence_of(error), "bad")
+                self.status.say(sentence_of(error), "bad")
                 return
-            made = "; ".join(edition.texts)
-            self.said.say(f"Shown: {made}. The run stays as it is." if made else "No edit is left.")
+            edits_text = "; ".join(edition.texts)
+            self.status.say(
+                f"Shown: {edits_text}. The run stays as it is."
+                if edits_text
+                else "No edit is left."
+            )
             if path == self._path:
                 self.edits.param.update(value="", value_input="")
 
-        in_background(self._document, lambda: change(Run(path)), then)
+        in_background(self._document, lambda: change(Run(path)), on_result)
 
     def _start(self) -> None:
-        edits, parent = self.written(), self._path
+        edits, parent = self.edits_as_texts(), self._path
         if not edits:
-            self.said.say("Write an edit first, such as merge 3 7, or choose a word.", "bad")
+            self.status.say("Write an edit first, such as merge 3 7, or choose a word.", "bad")
             return
-        if self._typed() and any(map(arranges, edition_of(parent).texts)):
-            self.said.say(
+        if self._typed_edits() and any(map(arranges, edition_of(parent).texts)):
+            self.status.say(
                 "A run continues from the topics as computed; undo the edits that are shown first.",
                 "bad",
             )
             return
 
-        def then(found: tuple[list[Path], list[Exception]] | None, error: Exception | None) -> None:
-            started, refused = found or ([], [error])
-            if refused:
-                self.said.say(sentence_of(refused[0]), "bad")
+        def on_result(
+            paths_and_errors: tuple[list[Path], list[Exception]] | None, error: Exception | None
+        ) -> None:
+            paths, errors = paths_and_errors or ([], [error])
+            if errors:
+                self.status.say(sentence_of(errors[0]), "bad")
                 return
-            new = started[0].name
+            new = paths[0].name
             both = urlencode({"runs": f"{parent.name},{new}"})
-            matched = urlencode({"run": new, "with": parent.name})
-            links = f'<a href="compare?{both}">Compare both</a>, <a href="topics?{matched}">match their topics</a>'
-            self.said.param.update(
+            query_of_matching = urlencode({"run": new, "with": parent.name})
+            links = f'<a href="compare?{both}">Compare both</a>, <a href="topics?{query_of_matching}">match their topics</a>'
+            self.status.param.update(
                 value=f'<p role="status">Started {escape(new)}. {links}</p>', visible=True
             )
             self._clear()
             self._offer_words()
 
         work = partial(branches, [parent], lambda run: run.branch(*edits))
-        in_background(self._document, work, then)
+        in_background(self._document, work, on_result)

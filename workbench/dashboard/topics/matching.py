@@ -5,16 +5,16 @@ from functools import lru_cache, partial
 import numpy as np
 import xarray as xr
 
-from workbench.dashboard.shared.card import Shown
+from workbench.dashboard.shared.card import CardContent
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import (
-    Moment,
+    SnapshotKey,
+    apply_to_documents,
     counts_of,
-    labelled,
-    labels_now,
-    of_documents,
+    labels_of_snapshot,
     run_of,
     train_of,
+    with_labels,
 )
 from workbench.dashboard.topics.cells import topic_table
 from workbench.measures import match_topics, top_words, topic_flow, topics_by_size
@@ -44,51 +44,57 @@ COLUMNS = [
 
 
 @lru_cache(maxsize=4)
-def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.DataArray | None]:
+def pairs_and_flow_of(
+    snapshot: SnapshotKey, other: SnapshotKey
+) -> tuple[xr.Dataset | None, xr.DataArray | None]:
     """Return `match_topics` and `topic_flow` of two runs, or None for a result that cannot be computed.
 
     Both results need snapshots of both runs; the flow also needs the same training tokens.
     """
-    a, b = counts_of(moment), counts_of(other)
+    a, b = counts_of(snapshot), counts_of(other)
     if a is None or b is None:
         return None, None
     pairs = match_topics(a, b)
-    if run_of(moment).spec.train != run_of(other).spec.train:
+    if run_of(snapshot).spec.train != run_of(other).spec.train:
         return pairs, None
-    flow = partial(topic_flow, corpus=train_of(moment))
-    return pairs, of_documents(flow, moment, other)
+    flow = partial(topic_flow, corpus=train_of(snapshot))
+    return pairs, apply_to_documents(flow, snapshot, other)
 
 
-def matching_of(moment: Moment, other: Moment | None, labels: dict[int, str], sort: str) -> Shown:
+def matching_card(
+    snapshot: SnapshotKey, other: SnapshotKey | None, labels: dict[int, str], sort: str
+) -> CardContent:
     """Return the picture of two matched runs, a sentence, and the table; a hint if ``other`` is None."""
     if other is None:
-        return Shown(message(CHOOSE))
-    pairs, flow = matched_of(moment, other)
+        return CardContent(message(CHOOSE))
+    pairs, flow = pairs_and_flow_of(snapshot, other)
     if pairs is None:
-        waits = moment if counts_of(moment) is None else other
-        return Shown(message(f"{waits.path.name} has no snapshot of its topics yet."))
-    of_other, (here, there) = labels_now(other)[0], (moment.path, other.path)
-    rows = _rows(pairs, flow, counts_of(moment), counts_of(other), labels)
-    caption = f"topics of {here.name} and of {there.name}"
+        waits = snapshot if counts_of(snapshot) is None else other
+        return CardContent(message(f"{waits.path.name} has no snapshot of its topics yet."))
+    of_other, (path, other_path) = labels_of_snapshot(other)[0], (snapshot.path, other.path)
+    rows = _rows(pairs, flow, counts_of(snapshot), counts_of(other), labels)
+    caption = f"topics of {path.name} and of {other_path.name}"
     table, picture = topic_table(COLUMNS, rows, sort, caption, labels), None
-    said = (
-        f"{np.count_nonzero(pairs['matched'] != NONE)} topics of {here.name} matched with those of {there.name}, mean distance "
-        f"{np.nanmean(pairs['distance'].values):.2f}."
+    sentence = (
+        f"{np.count_nonzero(pairs['matched'] != NONE)} topics of {path.name} matched with those of {other_path.name}, mean "
+        f"distance {np.nanmean(pairs['distance'].values):.2f}."
     )
     if flow is None:
-        said += " They were trained on different tokens, so no flow of tokens is drawn."
+        sentence += " They were trained on different tokens, so no flow of tokens is drawn."
     else:
-        picture = _flow_drawn(moment, other, tuple(labels.items()), tuple(of_other.items()))
-    return Shown(message(said), picture, table, (here, there))
+        picture = _flow_picture(snapshot, other, tuple(labels.items()), tuple(of_other.items()))
+    return CardContent(message(sentence), picture, table, (path, other_path))
 
 
 @lru_cache(maxsize=4)
-def _flow_drawn(moment: Moment, other: Moment, labels: tuple, of_other: tuple) -> Picture:
+def _flow_picture(
+    snapshot: SnapshotKey, other: SnapshotKey, labels: tuple, of_other: tuple
+) -> Picture:
     """Return the picture of two matched runs, with the labels of the topics of both."""
-    (pairs, flow), names = matched_of(moment, other), (moment.path.name, other.path.name)
+    (pairs, flow), names = pairs_and_flow_of(snapshot, other), (snapshot.path.name, other.path.name)
     runs = (
-        labelled(counts_of(moment), dict(labels)),
-        labelled(counts_of(other), dict(of_other)),
+        with_labels(counts_of(snapshot), dict(labels)),
+        with_labels(counts_of(other), dict(of_other)),
     )
     name = f"{'-with-'.join(names)}-matching"
     return flow_picture(name, names, runs, flow, pairs, topic_colours(runs[0]), 1)
@@ -102,32 +108,32 @@ def _rows(
     labels: dict[int, str],
 ) -> list[tuple]:
     """Return the rows of the table, one for each topic of ``run``."""
-    mine, theirs = (
+    own_words, other_words = (
         dict(
             zip(
-                one["topic"].values.tolist(),
-                top_words(one, 2 * FEW)["word"].values.tolist(),
+                each["topic"].values.tolist(),
+                top_words(each, 2 * FEW)["word"].values.tolist(),
                 strict=True,
             )
         )
-        for one in (run, other)
+        for each in (run, other)
     )
     rows, partner, distances = [], pairs["matched"].to_series(), pairs["distance"].to_series()
     for topic in topics_by_size(run):
-        matched, shared = int(partner[topic]), np.nan
-        if matched != NONE and flow is not None:
+        partner_topic, shared_part = int(partner[topic]), np.nan
+        if partner_topic != NONE and flow is not None:
             row = flow.sel(topic=topic)
-            shared = float(row.sel(other=matched) / max(float(row.sum()), 1e-12))
-        words = theirs.get(matched, [])
+            shared_part = float(row.sel(other=partner_topic) / max(float(row.sum()), 1e-12))
+        words = other_words.get(partner_topic, [])
         rows.append(
             (
                 topic,
                 labels.get(topic, ""),
-                matched if matched != NONE else None,
+                partner_topic if partner_topic != NONE else None,
                 float(distances[topic]),
-                shared,
-                " ".join(word for word in mine[topic] if word in words),
-                " ".join(word for word in words if word not in mine[topic]),
+                shared_part,
+                " ".join(word for word in own_words[topic] if word in words),
+                " ".join(word for word in words if word not in own_words[topic]),
             )
         )
     return rows

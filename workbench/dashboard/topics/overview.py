@@ -11,18 +11,18 @@ import xarray as xr
 from markupsafe import Markup
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.card import Shown
+from workbench.dashboard.shared.card import CardContent
 from workbench.dashboard.shared.clickable import KEY
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import (
-    Moment,
+    SnapshotKey,
+    apply_to_documents,
     counts_of,
-    labelled,
-    labels_now,
-    of_documents,
+    labels_of_snapshot,
     progress_of,
     run_of,
     train_of,
+    with_labels,
 )
 from workbench.dashboard.topics.cells import TopicCard, chip, topic_table
 from workbench.measures import (
@@ -61,7 +61,7 @@ MAPS: dict[tuple[Path, str], xr.Dataset] = {}
 MOST_MAPS = 64
 MOST_FOUND, MOST_TOPICS, LEAST = 40, 6, 0.01
 """Maximum numbers of words listed that were found and of topics shown of a word, and the minimum share of a shown topic."""
-FOUND = [
+WORD_COLUMNS = [
     Column("Word", meaning="a click: its topics on the map"),
     *numbers("Tokens", meaning="training tokens"),
     Column("Topics", meaning="p(topic | word): which share of the word's tokens each topic has"),
@@ -98,13 +98,13 @@ SCORES = ["u_mass", "npmi", "c_v", "diversity"]
 class Topics(NamedTuple):
     """The topics of a run at a snapshot."""
 
-    moment: Moment
+    snapshot: SnapshotKey
     numbers: tuple[int, ...] = ()  # largest first
     names: dict[int, str] = {}  # noqa: RUF012  # node in a network and label, of topics with one of these
     labels: dict[int, str] = {}  # noqa: RUF012
     top: dict[int, tuple[str, ...]] = {}  # noqa: RUF012  # the `MANY` most probable words
     colours: dict[int, str] = {}  # noqa: RUF012  # that people gave topics
-    said: str = ""  # why there are no topics, or what is wrong with their labels
+    sentence: str = ""  # why there are no topics, or what is wrong with their labels
 
     @property
     def words(self) -> dict[int, str]:
@@ -113,17 +113,17 @@ class Topics(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def topics_of(moment: Moment, written: int) -> Topics:
+def topics_of(snapshot: SnapshotKey, written: int) -> Topics:
     """Return the topics of a run; ``written``, the time of the last change of its notes, is only a key of the cache."""
-    run = counts_of(moment)
+    run = counts_of(snapshot)
     if run is None:
         missing = (
             "snapshot of its topics yet; they appear with the first"
-            if "n_k" in run_of(moment).progress()
+            if "n_k" in run_of(snapshot).progress()
             else "topics"
         )
-        return Topics(moment, said=f"{moment.path.name} has no {missing}.")
-    labels, trouble = labels_now(moment)
+        return Topics(snapshot, sentence=f"{snapshot.path.name} has no {missing}.")
+    labels, label_error = labels_of_snapshot(snapshot)
     order, words = tuple(topics_by_size(run)), top_words(used_topics(run), MANY)["word"]
     top = {topic: tuple(map(str, words.sel(topic=topic).values)) for topic in order}
     nodes = (
@@ -131,203 +131,220 @@ def topics_of(moment: Moment, written: int) -> Topics:
         if "node" in run.coords
         else {}
     )
-    named = {
+    names = {
         topic: " · ".join(filter(None, (str(nodes.get(topic, "")), labels.get(topic))))
         for topic in order
     }
     return Topics(
-        moment,
+        snapshot,
         order,
-        {topic: name for topic, name in named.items() if name},
+        {topic: name for topic, name in names.items() if name},
         labels,
         top,
         chosen_colours(run),
-        capital(trouble),
+        capital(label_error),
     )
 
 
 @lru_cache(maxsize=4)
-def map_of(moment: Moment) -> xr.Dataset:
+def map_of(snapshot: SnapshotKey) -> xr.Dataset:
     """Return the map of topics, aligned with the last map of the same run."""
-    run = moment.path, moment.hash
-    made = topic_map(counts_of(moment), MAPS.get(run))
+    run = snapshot.path, snapshot.hash
+    new_map = topic_map(counts_of(snapshot), MAPS.get(run))
     MAPS.pop(run, None)
-    MAPS[run] = made
+    MAPS[run] = new_map
     while len(MAPS) > MOST_MAPS:
         MAPS.pop(next(iter(MAPS)), None)
-    return made
+    return new_map
 
 
-def map_shown(topics: Topics, written: int, query: str, word: str) -> Shown:
+def map_card(topics: Topics, written: int, query: str, word: str) -> CardContent:
     """Return the map, with circles sized by ``word`` if given, and a table of the words that contain ``query``."""
     if not topics.numbers:
-        return Shown()
-    said, table = words_found(topics.moment, topics.names, query) if query else ("", "")
-    known = word in set(map(str, counts_of(topics.moment)["word"].values))
-    picture = _map_drawn(topics.moment, written, word if known else "")
+        return CardContent()
+    sentence, table = words_with(topics.snapshot, topics.names, query) if query else ("", "")
+    is_known = word in set(map(str, counts_of(topics.snapshot)["word"].values))
+    picture = _map_picture(topics.snapshot, written, word if is_known else "")
     map_alone = replace(picture, panels=picture.panels[:1], height=MAP_HEIGHT)
-    return Shown(message(said), picture, table, (topics.moment.path,), on_page=map_alone)
+    return CardContent(
+        message(sentence), picture, table, (topics.snapshot.path,), on_page=map_alone
+    )
 
 
-def words_found(moment: Moment, names: Mapping[int, str], query: str) -> tuple[str, str]:
+def words_with(snapshot: SnapshotKey, names: Mapping[int, str], query: str) -> tuple[str, str]:
     """Return a sentence on the words that contain a text, ignoring case, and a table of these words.
 
     First comes the text itself, then words that begin with it, then others; within each group the most frequent first.
     """
-    run, wanted = used_topics(counts_of(moment)), query.casefold()
-    folded, tokens = [str(word).casefold() for word in run["word"].values], word_tokens(run)
-    found = np.array([at for at, word in enumerate(folded) if wanted in word], int)
-    near = [2 - (folded[at] == wanted) - folded[at].startswith(wanted) for at in found]
-    some = found[np.lexsort((-tokens[found], near))][:MOST_FOUND]
+    run, text = used_topics(counts_of(snapshot)), query.casefold()
+    lower_words, tokens = [str(word).casefold() for word in run["word"].values], word_tokens(run)
+    indices = np.array([index for index, word in enumerate(lower_words) if text in word], int)
+    ranks = [
+        2 - (lower_words[index] == text) - lower_words[index].startswith(text) for index in indices
+    ]
+    some = indices[np.lexsort((-tokens[indices], ranks))][:MOST_FOUND]
     rows = []
-    for at in some.tolist():
-        word = str(run["word"].values[at])
+    for index in some.tolist():
+        word = str(run["word"].values[index])
         share = topics_of_word(run, word).to_series().sort_values(ascending=False, kind="stable")
         chips = (
             chip(
-                topic, f"{topic}{f' · {names[topic]}' if topic in names else ''} {100 * part:.1f} %"
+                topic,
+                f"{topic}{f' · {names[topic]}' if topic in names else ''} {100 * share_of_topic:.1f} %",
             )
-            for topic, part in share[share >= LEAST][:MOST_TOPICS].items()
+            for topic, share_of_topic in share[share >= LEAST][:MOST_TOPICS].items()
         )
-        rows.append((KEY.format(f"word {word}", "", word), int(tokens[at]), Markup("").join(chips)))
-    several = f"{len(found):,} of {len(folded):,} words contain"
-    listed = f"; {MOST_FOUND} are shown" if len(found) > MOST_FOUND else ""
-    said = f"{several if len(found) != 1 else 'One word contains'} “{query}”{listed}."
+        rows.append(
+            (KEY.format(f"word {word}", "", word), int(tokens[index]), Markup("").join(chips))
+        )
+    several = f"{len(indices):,} of {len(lower_words):,} words contain"
+    limit_note = f"; {MOST_FOUND} are shown" if len(indices) > MOST_FOUND else ""
+    sentence = f"{several if len(indices) != 1 else 'One word contains'} “{query}”{limit_note}."
     if not rows:
-        return f"No word of {moment.path.name} contains “{query}”.", ""
-    return said, Table(FOUND, rows, f"words that contain {query}").html()
+        return f"No word of {snapshot.path.name} contains “{query}”.", ""
+    return sentence, Table(WORD_COLUMNS, rows, f"words that contain {query}").html()
 
 
 @lru_cache(maxsize=8)
-def _map_drawn(moment: Moment, written: int, word: str):
-    return _drawn("map", "topic-map", moment, written, points=map_of(moment), word=word)
+def _map_picture(snapshot: SnapshotKey, written: int, word: str):
+    return _view_picture("map", "topic-map", snapshot, written, points=map_of(snapshot), word=word)
 
 
 @lru_cache(maxsize=32)
-def words_shown(
-    moment: Moment, written: int, topic: int, n_words: float, relevance: float
-) -> Shown:
+def words_card(
+    snapshot: SnapshotKey, written: int, topic: int, n_words: float, relevance: float
+) -> CardContent:
     """Return the words of a topic; for NONE, those of the largest topics and the salient words of the corpus."""
-    topics = topics_of(moment, written)
+    topics = topics_of(snapshot, written)
     if not topics.numbers:
-        return Shown()
-    chosen = [topic] if topic in topics.numbers else list(topics.numbers[:FEW])
+        return CardContent()
+    chosen_topics = [topic] if topic in topics.numbers else list(topics.numbers[:FEW])
     name = f"words-{topic}" if topic in topics.numbers else "words"
-    options = {"topics": chosen, "n_words": n_words, "relevance": relevance, "scale": SCALE}
-    picture = _drawn(name, "topic-words", moment, written, **options)
-    salient = salient_words(used_topics(counts_of(moment)), 12)["word"].values
-    said = f"Of the whole corpus these words tell topics apart: {', '.join(map(str, salient))}."
-    told = topic_descriptions(counts_of(moment)).get(topic, "")
-    about, path = message(told if topic in topics.numbers else said), moment.path
-    return Shown(about, picture, paths=(path,), controls=word_controls())
+    options = {"topics": chosen_topics, "n_words": n_words, "relevance": relevance, "scale": SCALE}
+    picture = _view_picture(name, "topic-words", snapshot, written, **options)
+    salient = salient_words(used_topics(counts_of(snapshot)), 12)["word"].values
+    sentence = f"Of the whole corpus these words tell topics apart: {', '.join(map(str, salient))}."
+    description = topic_descriptions(counts_of(snapshot)).get(topic, "")
+    sentence_html, path = (
+        message(description if topic in topics.numbers else sentence),
+        snapshot.path,
+    )
+    return CardContent(sentence_html, picture, paths=(path,), controls=word_controls())
 
 
 @lru_cache(maxsize=32)
-def suggestions_of(moment: Moment, topic: int) -> list[str]:
+def suggestions_of(snapshot: SnapshotKey, topic: int) -> list[str]:
     """Return names that suit a topic, the best first, without the texts of its documents if these cannot be read."""
     try:
-        table = run_of(moment).table
+        table = run_of(snapshot).table
     except SpecError:
         table = None
-    names = of_documents(lambda run: suggested_names(run, table, topic=topic), moment)["name"]
+    names = apply_to_documents(lambda run: suggested_names(run, table, topic=topic), snapshot)[
+        "name"
+    ]
     return [name for name in names.values[0].tolist() if name]
 
 
-def _drawn(name: str, view: str, moment: Moment, written: int, **options):
+def _view_picture(name: str, view: str, snapshot: SnapshotKey, written: int, **options):
     """Return the picture that a view (a kind of figure) makes of a run, in the colours of its topics."""
-    run = labelled(counts_of(moment), topics_of(moment, written).names)
+    run = with_labels(counts_of(snapshot), topics_of(snapshot, written).names)
     (picture,) = draw_view(view, [run], 1, colours=topic_colours(run), **options)
-    title = f"{picture.title.partition(',')[0]}, {moment.path.name}"
-    return replace(picture, name=f"{moment.path.name}-{name}", title=title)
+    title = f"{picture.title.partition(',')[0]}, {snapshot.path.name}"
+    return replace(picture, name=f"{snapshot.path.name}-{name}", title=title)
 
 
 @lru_cache(maxsize=8)
-def scores_of(moment: Moment) -> xr.Dataset:
+def scores_of(snapshot: SnapshotKey) -> xr.Dataset:
     """Return sizes, u_mass, npmi, c_v and diversity of the topics at the last snapshot, which must be there."""
-    run = counts_of(moment)
-    found = coherence(run, train_of(moment))
+    run = counts_of(snapshot)
+    coherence_scores = coherence(run, train_of(snapshot))
     several = diversity(run)
-    return found.assign(
-        diversity=several["diversity"], share=topic_sizes(run)["share"].sel(topic=found["topic"])
+    return coherence_scores.assign(
+        diversity=several["diversity"],
+        share=topic_sizes(run)["share"].sel(topic=coherence_scores["topic"]),
     ).assign_attrs(several.attrs)
 
 
 class TopicTable(TopicCard):
     """The table of the topics; their coherence is added once it is computed."""
 
-    def __init__(self, *given, **settings):
-        super().__init__(*given, **settings)
-        self._scoring, self._scored, self._trouble = LatestTask(), None, ""
+    def __init__(self, *arguments, **settings):
+        super().__init__(*arguments, **settings)
+        self._scores_task, self._scored_snapshot, self._score_error = LatestTask(), None, ""
         self._topics: Topics | None = None
 
     def follow(self, topics: Topics) -> None:
         """Show the table of these topics."""
-        self._topics, moment = topics, topics.moment
-        scored = self._scored == moment
-        asked = topics, self.sort, scored, self._trouble
+        self._topics, snapshot = topics, topics.snapshot
+        is_scored = self._scored_snapshot == snapshot
+        request = topics, self.sort, is_scored, self._score_error
 
-        def then(found, error: Exception | None) -> None:
-            self._scored = moment if error is None else None
-            self._trouble = "" if error is None else sentence_of(error)
+        def on_result(scores, error: Exception | None) -> None:
+            self._scored_snapshot = snapshot if error is None else None
+            self._score_error = "" if error is None else sentence_of(error)
             self.follow(self._topics)
 
-        self.bring(asked, partial(table_of, *asked))
+        self.bring(request, partial(topics_card, *request))
         if topics.numbers:
-            self._scoring.submit(moment, partial(scores_of, moment), then)
+            self._scores_task.submit(snapshot, partial(scores_of, snapshot), on_result)
 
-    def clear(self, said: str = "") -> None:
+    def clear(self, sentence: str = "") -> None:
         """Show nothing but a sentence."""
-        self._scoring.reset()
-        super().clear(said)
+        self._scores_task.reset()
+        super().clear(sentence)
 
 
-def table_of(topics: Topics, sort: str, scored: bool, trouble: str = "") -> Shown:
-    """Return the table of the topics, with their coherence if that is computed (``scored``)."""
+def topics_card(topics: Topics, sort: str, is_scored: bool, score_error: str = "") -> CardContent:
+    """Return the table of the topics, with their coherence if that is computed (``is_scored``)."""
     if not topics.numbers:
-        return Shown()
-    found = scores_of(topics.moment) if scored else None
-    sizes = topic_sizes(counts_of(topics.moment))["share"].to_series()
-    scores = found[SCORES].to_dataframe()[SCORES] if scored else None
+        return CardContent()
+    topic_scores = scores_of(topics.snapshot) if is_scored else None
+    sizes = topic_sizes(counts_of(topics.snapshot))["share"].to_series()
+    scores = topic_scores[SCORES].to_dataframe()[SCORES] if is_scored else None
     rows = [
         (
             topic,
             float(sizes[topic]),
             topics.names.get(topic, ""),
             topics.words[topic],
-            *(scores.loc[topic].tolist() if scored else [None] * len(SCORES)),
+            *(scores.loc[topic].tolist() if is_scored else [None] * len(SCORES)),
         )
         for topic in topics.numbers
     ]
-    said = trouble or "Computing the coherence …"
-    if scored:
-        means = (f"{name} {format_number(found.attrs[f'mean_{name}'], 3)}" for name in SCORES)
-        said = (
+    sentence = score_error or "Computing the coherence …"
+    if is_scored:
+        means = (
+            f"{name} {format_number(topic_scores.attrs[f'mean_{name}'], 3)}" for name in SCORES
+        )
+        sentence = (
             "Coherence is of the ten likeliest words of each topic; two words are together when a training document has "
             f"both. Means over topics: {', '.join(means)}."
         )
-    caption = f"topics of {topics.moment.path.name}"
+    caption = f"topics of {topics.snapshot.path.name}"
     table = topic_table(COLUMNS, rows, sort, caption, topics.names)
-    return Shown(message(said), None, table, (topics.moment.path,))
+    return CardContent(message(sentence), None, table, (topics.snapshot.path,))
 
 
 @lru_cache(maxsize=8)
-def sizes_of(moment: Moment, n_changes: int, labels: tuple, kind: str) -> Shown:
+def sizes_card(snapshot: SnapshotKey, n_changes: int, labels: tuple, kind: str) -> CardContent:
     """Return the picture of sizes at evenly spaced iterations, with first and last, or a sentence why there is none.
 
     Cached for all sessions; ``n_changes`` is a key for the state of the run.
     """
-    run, path = progress_of(moment), moment.path
+    run, path = progress_of(snapshot), snapshot.path
     n = run.sizes["iteration"]
     if "n_k" not in run:
-        return Shown(message(f"{path.name} has no {NO_TOPICS}."))
+        return CardContent(message(f"{path.name} has no {NO_TOPICS}."))
     if not n:
-        return Shown(message(f"{path.name} has no iteration yet; sizes appear with the first."))
+        return CardContent(
+            message(f"{path.name} has no iteration yet; sizes appear with the first.")
+        )
     if not has_course(run):
-        known = "its iterations are not known. Sizes are in the table of topics"
-        return Shown(message(f"{path.name} was imported: {known}."))
-    thinned = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
-    some = run.isel(iteration=thinned)
+        text = "its iterations are not known. Sizes are in the table of topics"
+        return CardContent(message(f"{path.name} was imported: {text}."))
+    indices = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
+    some = run.isel(iteration=indices)
     (picture,) = draw_view("topic-sizes", [some], 1, kind=kind, labels=dict(labels))
     title, caption = f"Topic sizes, {path.name}", picture.caption + TAP * (kind != "tokens")
     picture = replace(picture, name=f"{path.name}-sizes", title=title, caption=caption)
-    return Shown("", picture, paths=(path,), controls=CONTROLS)
+    return CardContent("", picture, paths=(path,), controls=CONTROLS)

@@ -16,11 +16,11 @@ from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.link import (
     LONGEST,
-    Part,
-    attribute_part,
+    QueryParameter,
+    attribute_parameter,
     follow_address,
     query_of,
-    widget_part,
+    widget_parameter,
     write_address,
 )
 from workbench.dashboard.shared.policy import policy
@@ -36,12 +36,12 @@ from workbench.dashboard.shared.shell import (
     styled,
     text,
 )
-from workbench.dashboard.shared.snapshots import Moment, changes, counts_of, moment_of
+from workbench.dashboard.shared.snapshots import SnapshotKey, changes, counts_of, snapshot_of
 from workbench.dashboard.topics import files, matching
-from workbench.dashboard.topics.cells import TopicCard, style_of, whole
+from workbench.dashboard.topics.cells import TopicCard, style_of, whole_number_of
 from workbench.dashboard.topics.documents import Documents
 from workbench.dashboard.topics.editing import Editing
-from workbench.dashboard.topics.hierarchy import model_shown
+from workbench.dashboard.topics.hierarchy import model_card
 from workbench.dashboard.topics.overview import (
     COLUMNS,
     CONTROLS,
@@ -49,11 +49,11 @@ from workbench.dashboard.topics.overview import (
     NO_TOPICS,
     Topics,
     TopicTable,
-    map_shown,
-    sizes_of,
+    map_card,
+    sizes_card,
     suggestions_of,
     topics_of,
-    words_shown,
+    words_card,
 )
 from workbench.dashboard.topics.recorded import Recorded
 from workbench.dashboard.topics.unseen import Unseen
@@ -63,7 +63,7 @@ from workbench.runs.spec import RunSpec
 from workbench.runs.store.notes import FILE as NOTES
 from workbench.runs.store.notes import label_topic
 from workbench.runs.store.status import stamp
-from workbench.views.elements import fitting
+from workbench.views.elements import short_text
 from workbench.views.live import NONE
 from workbench.views.topics import word_controls
 
@@ -88,10 +88,14 @@ class TopicsPage:
         self.find, self.find_words, self.find_rows, self.label = (
             styled(
                 pn.widgets.TextInput(
-                    label=label, placeholder=hint, width=width, max_length=LONGEST, visible=shown
+                    label=label,
+                    placeholder=hint,
+                    width=width,
+                    max_length=LONGEST,
+                    visible=is_visible,
                 )
             )
-            for label, hint, width, shown in (
+            for label, hint, width, is_visible in (
                 ("Find documents", 'word "a phrase" column:value', 330, True),
                 ("Find words", "a word or a part of one", 200, True),
                 ("Find rows", "a name or a part of one", 200, True),
@@ -102,21 +106,23 @@ class TopicsPage:
         self.suggestions = in_row("Suggested", "suggested labels", self.suggested)
         self.all = button("Whole corpus", visible=False)
         self.main = column(kind="wb-main")
-        self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
+        self.status, self.handover = text(sizing_mode="stretch_width"), Handover()
         self.again = text(css_classes=["wb-mid"])
         # the runs chosen in the menus, which may not exist yet
-        self._asked = {self.run: "", self.other: ""}
+        self._names_of_menus = {self.run: "", self.other: ""}
         self._runs: dict[str, Reading] = {}  # every readable run, newest first
         self._topics: Topics | None = None  # of the shown run
-        self._looking, self._labelling, self._written = LatestTask(), LatestTask(), 0
-        self._suggesting, self._suggested_for = LatestTask(), None
-        self._moving, self._labelled_last = False, None  # what the field for a label was set to
-        self._due = 0.0  # time of the next drawing of an active run's pictures
+        self._topics_task, self._label_task, self._time_written = LatestTask(), LatestTask(), 0
+        self._suggestion_task, self._topic_of_suggestions = LatestTask(), None
+        self._is_setting, self._last_label = False, None  # what the field for a label was set to
+        self._time_of_drawing = 0.0  # time of the next drawing of an active run's pictures
         # a sentence about the run; one about chosen items that do not exist
-        self._news, self._gone = ("", "muted"), ""
+        self._news_of_run, self._missing_note = ("", "muted"), ""
 
         def card(heading: str, kind: str, *tools, make=TopicCard, **settings) -> TopicCard:
-            return make(heading, self.handover, *tools, kind=kind, changed=self._again, **settings)
+            return make(
+                heading, self.handover, *tools, kind=kind, on_change=self._changed_again, **settings
+            )
 
         self.map = card("Map of the topics", "map", self.find_words)
         self.words = card(
@@ -124,11 +130,15 @@ class TopicsPage:
             "words",
             self.all,
             self.label,
-            above=(self.suggestions,),
-            more={"Salient words": self._file(files.salient_file)},
+            components=(self.suggestions,),
+            more_files={"Salient words": self._file(files.salient_file)},
         )
         self.topics = card(
-            "Topics", "topics", make=TopicTable, csv=self._file(files.topics_file), drawn=False
+            "Topics",
+            "topics",
+            make=TopicTable,
+            csv=self._file(files.topics_file),
+            has_picture=False,
         )
         self.sizes = card("Sizes over the iterations", "sizes", csv=self._file(files.sizes_file))
         self.matching = card(
@@ -142,7 +152,7 @@ class TopicsPage:
         self.documents = Documents(
             self.handover,
             self.find,
-            lambda one: self._leave_out([self.documents], f"document {one}", document=NONE),
+            lambda number: self._leave_out([self.documents], f"document {number}", document=NONE),
             self.editing.leave_out,
             self._file(files.documents_file),
         )
@@ -159,37 +169,37 @@ class TopicsPage:
             self.unseen,
         )
         words, sizes = self.words.offer(word_controls()), self.sizes.offer(CONTROLS)
-        self._parts = {
-            "run": self._run_part(self.run),
-            "topic": self._number_part(self.map, "chosen", self._cards),
-            "words": widget_part(words["n_words"]),
-            "relevance": widget_part(words["relevance"]),
-            "sizes": widget_part(sizes["kind"]),
-            "word": widget_part(self.find_words),
-            "with": self._run_part(self.other),
-            "find": widget_part(self.find),
-            "document": self._number_part(self.documents, "document", [self.documents]),
-            "order": attribute_part(self.documents, "sort"),
-            "page": self._number_part(self.documents, "page", [self.documents], 1),
-            "scores": self.topics.part(COLUMNS),
-            "matches": self.matching.part(matching.COLUMNS),
+        self._parameters = {
+            "run": self._run_parameter(self.run),
+            "topic": self._number_parameter(self.map, "chosen", self._cards),
+            "words": widget_parameter(words["n_words"]),
+            "relevance": widget_parameter(words["relevance"]),
+            "sizes": widget_parameter(sizes["kind"]),
+            "word": widget_parameter(self.find_words),
+            "with": self._run_parameter(self.other),
+            "find": widget_parameter(self.find),
+            "document": self._number_parameter(self.documents, "document", [self.documents]),
+            "order": attribute_parameter(self.documents, "sort"),
+            "page": self._number_parameter(self.documents, "page", [self.documents], 1),
+            "scores": self.topics.parameter(COLUMNS),
+            "matches": self.matching.parameter(matching.COLUMNS),
         }
         self._take(self._monitor.latest(FIRST_LOOK))
-        self._gone = follow_address(self._parts)
+        self._missing_note = follow_address(self._parameters)
         self._show()
-        for menu in self._asked:
+        for menu in self._names_of_menus:
             menu.param.watch(self._run_chosen, "value")
         for view in self._cards:
             view.param.watch(lambda event: self._choose(event.new), "chosen")
-        self.recorded.param.watch(self._found, "search", onlychanged=False)
+        self.recorded.param.watch(self._on_search, "search", onlychanged=False)
         self.documents.param.watch(self._changed, ["document", "sort", "page"])
-        self.map.param.watch(lambda event: self._again(), "word")
+        self.map.param.watch(lambda event: self._changed_again(), "word")
         for sorted_card in (self.topics, self.matching):
             sorted_card.param.watch(self._changed, "sort")
         for widget in (self.find, self.find_words, self.find_rows):
             widget.param.watch(self._changed, "value")
-        self.label.param.watch(self._labelled, "value")
-        self.suggested.param.watch(self._accepted, "value")
+        self.label.param.watch(self._on_label, "value")
+        self.suggested.param.watch(self._on_suggestion, "value")
         self.all.on_click(lambda event: self._choose(NONE))
 
     # ------------------------------------------------------------------ every second
@@ -199,276 +209,290 @@ class TopicsPage:
         self._take(self._monitor.latest())
         self._show(ticking=True)
         # repeatedly, since the browser may overwrite the address while it draws the page
-        write_address(self._parts)
+        write_address(self._parameters)
 
     def _take(self, listing) -> None:
         """Set the menus to the runs of the store."""
         self._runs = {
             reading.name: reading for reading in listing.readings if reading.spec is not None
         }
-        for (menu, asked), nothing in zip(self._asked.items(), (NEWEST, NO_RUN), strict=True):
+        for (menu, wanted_name), nothing in zip(
+            self._names_of_menus.items(), (NEWEST, NO_RUN), strict=True
+        ):
             options = {nothing: ""} | {name: name for name in self._runs}
-            wanted = asked if asked in self._runs else ""
-            if options != menu.options or wanted != menu.value:
-                self._set([menu], options=options, value=wanted)
+            value = wanted_name if wanted_name in self._runs else ""
+            if options != menu.options or value != menu.value:
+                self._set([menu], options=options, value=value)
 
     def _set(self, views: Iterable[param.Parameterized], **values) -> None:
         """Set parameters of the views without treating that as a choice by the visitor."""
-        self._moving = True
+        self._is_setting = True
         for view in views:
             view.param.update(**values)
-        self._moving = False
+        self._is_setting = False
 
-    def moment(self) -> Moment | None:
+    def snapshot(self) -> SnapshotKey | None:
         """Return the snapshot to show; None if there is no run."""
-        return self._moment_of(self.run.value or next(iter(self._runs), ""))
+        return self._snapshot_of(self.run.value or next(iter(self._runs), ""))
 
-    def _moment_of(self, name: str) -> Moment | None:
-        return moment_of(self._runs[name]) if name in self._runs else None
+    def _snapshot_of(self, name: str) -> SnapshotKey | None:
+        return snapshot_of(self._runs[name]) if name in self._runs else None
 
     def _show(self, ticking: bool = False) -> None:
         """Show the chosen run at its last snapshot."""
-        moment = self.moment()
-        self.again.object = _again(moment and self._runs[moment.path.name].spec)
-        if moment is None:
+        snapshot = self.snapshot()
+        self.again.object = _form_links(snapshot and self._runs[snapshot.path.name].spec)
+        if snapshot is None:
             self._topics = None
-            self._looking.reset()
+            self._topics_task.reset()
             for card in self._cards:
                 card.clear()
             self.editing.show(None, Topics(None))
-            self.said.param.update(value=_empty(self.store), visible=True)
+            self.status.param.update(value=_empty_store_html(self.store), visible=True)
         else:
-            asked = moment, stamp(moment.path / NOTES)
-            self._looking.submit(asked, partial(topics_of, *asked), partial(self._heard, asked[1]))
-            if self._topics is not None and self._topics.moment.path == moment.path:
-                self._bring(moment, ticking)
+            request = snapshot, stamp(snapshot.path / NOTES)
+            self._topics_task.submit(
+                request, partial(topics_of, *request), partial(self._on_topics, request[1])
+            )
+            if self._topics is not None and self._topics.snapshot.path == snapshot.path:
+                self._bring(snapshot, ticking)
         self._see()
 
-    def _bring(self, moment: Moment, ticking: bool) -> None:
+    def _bring(self, snapshot: SnapshotKey, ticking: bool) -> None:
         """Let each card compute its content for a snapshot."""
-        topics, written, chosen = self._topics, self._written, self.map.chosen
-        if topics.numbers and chosen not in (NONE, *topics.numbers):
-            self._leave_out(self._cards, f"topic {chosen} with tokens", chosen=NONE)
+        topics, written, chosen_topic = self._topics, self._time_written, self.map.chosen
+        if topics.numbers and chosen_topic not in (NONE, *topics.numbers):
+            self._leave_out(self._cards, f"topic {chosen_topic} with tokens", chosen=NONE)
             return
-        path, names = moment.path, topics.names
+        path, names = snapshot.path, topics.names
         n_rows = int(np.nan_to_num(self._runs[path.name].latest[0]))
         options, query = self.words.options, self.find_words.value.strip()
         if not query:  # the word that was found is gone with its button
             self._set([self.map], word="")
-        for card, work, *given in (
-            (self.map, map_shown, topics, written, query, self.map.word),
-            (self.words, words_shown, topics.moment, written, chosen, *options.values()),
-            (self.model, model_shown, topics, self.find_rows.value),
+        for card, work, *arguments in (
+            (self.map, map_card, topics, written, query, self.map.word),
+            (self.words, words_card, topics.snapshot, written, chosen_topic, *options.values()),
+            (self.model, model_card, topics, self.find_rows.value),
         ):
-            card.bring(given, partial(work, *given))
-        if chosen != NONE and not policy().read_only:
-            if (path, chosen) != self._suggested_for:
-                self._suggested_for = path, chosen
+            card.bring(arguments, partial(work, *arguments))
+        if chosen_topic != NONE and not policy().read_only:
+            if (path, chosen_topic) != self._topic_of_suggestions:
+                self._topic_of_suggestions = path, chosen_topic
                 self._suggest()
-            suggesting = moment, chosen
-            self._suggesting.submit(suggesting, partial(suggestions_of, *suggesting), self._suggest)
+            suggesting = snapshot, chosen_topic
+            self._suggestion_task.submit(
+                suggesting, partial(suggestions_of, *suggesting), self._suggest
+            )
         self.topics.follow(topics)
-        self.documents.follow(moment, chosen, names, self.find.value)
-        self.unseen.follow(moment, chosen, names)
+        self.documents.follow(snapshot, chosen_topic, names, self.find.value)
+        self.unseen.follow(snapshot, chosen_topic, names)
         self.editing.show(self._runs[path.name], topics)
         if ticking:
             self.recorded.tick()
-        if not ticking or monotonic() >= self._due:
-            self._due = monotonic() + EVERY
-            sizes = moment, changes(n_rows, MOST_POINTS), tuple(names.items())
+        if not ticking or monotonic() >= self._time_of_drawing:
+            self._time_of_drawing = monotonic() + EVERY
+            sizes = snapshot, changes(n_rows, MOST_POINTS), tuple(names.items())
             sizes = *sizes, self.sizes.options["kind"]
-            self.sizes.bring(sizes, partial(sizes_of, *sizes))
-            self.recorded.follow(moment, n_rows, written)
-            other = self._moment_of(self.other.value)
-            pair = moment, other, names, self.matching.sort
-            waiting = f"Matching with {other.path.name} …" if other else ""
+            self.sizes.bring(sizes, partial(sizes_card, *sizes))
+            self.recorded.follow(snapshot, n_rows, written)
+            other = self._snapshot_of(self.other.value)
+            pair = snapshot, other, names, self.matching.sort
+            waiting_text = f"Matching with {other.path.name} …" if other else ""
             key = *pair, other and stamp(other.path / NOTES)
-            self.matching.bring(key, partial(matching.matching_of, *pair), waiting)
+            self.matching.bring(key, partial(matching.matching_card, *pair), waiting_text)
 
     def _see(self) -> None:
         """Show the cards that have content, and hide the others."""
-        there = self._topics is not None and bool(self._topics.numbers)
+        has_topics = self._topics is not None and bool(self._topics.numbers)
         for card in (self.map, self.words, self.topics, self.documents, self.matching, self.unseen):
-            card.view.visible = there
+            card.view.visible = has_topics
         self.sizes.view.visible = (
-            self.moment() is not None and NO_TOPICS not in self.sizes.shown.said
+            self.snapshot() is not None and NO_TOPICS not in self.sizes.card_content.sentence
         )
-        chosen = there and self.map.chosen in self._topics.numbers
-        self.all.visible, self.label.visible = chosen, chosen and not policy().read_only
-        label = self._topics.labels.get(self.map.chosen, "") if chosen else ""
-        now = self._topics and self._topics.moment.path, self.map.chosen, label
-        if now != self._labelled_last:  # else the visitor may be typing
-            self._labelled_last = now
+        is_chosen = has_topics and self.map.chosen in self._topics.numbers
+        self.all.visible, self.label.visible = is_chosen, is_chosen and not policy().read_only
+        label = self._topics.labels.get(self.map.chosen, "") if is_chosen else ""
+        topic_and_label = self._topics and self._topics.snapshot.path, self.map.chosen, label
+        if topic_and_label != self._last_label:  # else the visitor may be typing
+            self._last_label = topic_and_label
             self._set([self.label], value=label, value_input=label)
         self.suggestions.visible = self.label.visible and bool(self.suggested.options)
-        given = label if label in self.suggested.options.values() else None
-        if self.suggested.value != given:
-            self._set([self.suggested], value=given)
+        suggestion = label if label in self.suggested.options.values() else None
+        if self.suggested.value != suggestion:
+            self._set([self.suggested], value=suggestion)
 
     def _suggest(self, names: list[str] | None = None, error: Exception | None = None) -> None:
         """Offer these labels for the chosen topic; none while they are computed, or after an error."""
-        options = {fitting(name, MOST_LETTERS): name for name in names or ()}
+        options = {short_text(name, MOST_LETTERS): name for name in names or ()}
         self._set([self.suggested], options=options, value=None)
         self._see()
 
-    def _accepted(self, event) -> None:
+    def _on_suggestion(self, event) -> None:
         """Take a suggested label."""
-        if not self._moving and event.new:
+        if not self._is_setting and event.new:
             self.label.value = event.new
 
-    def _heard(self, written: int, topics: Topics | None, error: Exception | None) -> None:
+    def _on_topics(self, written: int, topics: Topics | None, error: Exception | None) -> None:
         """Take the topics that were read for the run, or the error instead; then update the cards."""
-        moment = self.moment()
-        if moment is None:
+        snapshot = self.snapshot()
+        if snapshot is None:
             return
-        is_known = self._topics is not None and self._topics.moment.path == moment.path
+        is_known = self._topics is not None and self._topics.snapshot.path == snapshot.path
         if error is not None:
-            topics = Topics(moment, said=sentence_of(error))
-        self._topics, self._written = topics, written
+            topics = Topics(snapshot, sentence=sentence_of(error))
+        self._topics, self._time_written = topics, written
         styles = [LAYOUT_CSS, *filter(None, [style_of(topics.colours)])]
         if styles != self.main.stylesheets:
             self.main.stylesheets = styles
-        if topics.said:
-            self._news = topics.said, "bad" if topics.numbers or error else "muted"
+        if topics.sentence:
+            self._news_of_run = topics.sentence, "bad" if topics.numbers or error else "muted"
         else:
-            asked = self._asked[self.run]
-            lost = (
-                f"There is no run {asked} here; the newest is shown. "
-                if asked not in {"", *self._runs}
+            name = self._names_of_menus[self.run]
+            lost_note = (
+                f"There is no run {name} here; the newest is shown. "
+                if name not in {"", *self._runs}
                 else ""
             )
-            edited = ", as edited by hand" if moment.edition.edits else ""
-            said = (
-                f"{lost}{len(topics.numbers)} topics of {moment.path.name}, {moment.state}{edited}."
-            )
-            self._news = said, "muted"
+            edit_note = ", as edited by hand" if snapshot.edition.edits else ""
+            sentence = f"{lost_note}{len(topics.numbers)} topics of {snapshot.path.name}, {snapshot.state}{edit_note}."
+            self._news_of_run = sentence, "muted"
         self._say()
         self._show(ticking=is_known)
 
     def _say(self) -> None:
         """Show the sentence about the run, after the one about a choice, such as a topic, that the run does not have."""
-        sentence, kind = self._news
-        self.said.say(f"{self._gone} {sentence}".strip(), kind)
+        sentence, kind = self._news_of_run
+        self.status.say(f"{self._missing_note} {sentence}".strip(), kind)
 
-    def _leave_out(self, views: Iterable[param.Parameterized], what: str, **none: int) -> None:
+    def _leave_out(self, views: Iterable[param.Parameterized], item: str, **none: int) -> None:
         """Drop a choice, such as a topic, that the run does not have, and say so until the visitor's next action."""
         self._set(views, **none)
-        self._gone = f"{self._gone} There is no {what} in {self.moment().path.name}.".strip()
+        self._missing_note = (
+            f"{self._missing_note} There is no {item} in {self.snapshot().path.name}.".strip()
+        )
         self._say()
         self._show()
 
     # ------------------------------------------------------------------ what the visitor does
 
     def _run_chosen(self, event) -> None:
-        if not self._moving:
-            self._asked[event.obj] = event.new
+        if not self._is_setting:
+            self._names_of_menus[event.obj] = event.new
             self._changed()
 
     def _choose(self, topic: int) -> None:
         """Choose a topic in all cards."""
-        if not self._moving and any(view.chosen != topic for view in self._cards):
+        if not self._is_setting and any(view.chosen != topic for view in self._cards):
             self._set(self._cards, chosen=topic)
             self._set([self.documents], document=NONE)
             self._changed()
 
-    def _found(self, event) -> None:
+    def _on_search(self, event) -> None:
         """List the documents of the period or group that was tapped in a figure, those with most of the topic first."""
         if event.new:
             self._set([self.find], value=event.new, value_input=event.new)
             self._set([self.documents], document=NONE, page=1, sort="")
-            self._again()
+            self._changed_again()
 
-    def _labelled(self, event) -> None:
+    def _on_label(self, event) -> None:
         """Store the label that the visitor has typed."""
-        if self._moving or policy().read_only or self._topics is None:
+        if self._is_setting or policy().read_only or self._topics is None:
             return
-        moment, topic = self._topics.moment, self.map.chosen
+        snapshot, topic = self._topics.snapshot, self.map.chosen
 
-        def then(result, error) -> None:
-            self._looking.reset()
-            self._labelled_last = None
+        def on_result(result, error) -> None:
+            self._topics_task.reset()
+            self._last_label = None
             self._show()
             if error is not None:
-                self.said.say(sentence_of(error), "bad")
+                self.status.say(sentence_of(error), "bad")
 
-        self._labelling.reset()
-        self._labelling.submit(
-            event.new, lambda: label_topic(moment.path, counts_of(moment), topic, event.new), then
+        self._label_task.reset()
+        self._label_task.submit(
+            event.new,
+            lambda: label_topic(snapshot.path, counts_of(snapshot), topic, event.new),
+            on_result,
         )
 
     def _changed(self, *events) -> None:
-        if not self._moving:
+        if not self._is_setting:
             if not events or any(
                 event.obj is self.find or (event.obj is self.documents and event.name == "sort")
                 for event in events
             ):
                 self._set([self.documents], page=1)
-            self._again()
+            self._changed_again()
 
-    def _again(self) -> None:
+    def _changed_again(self) -> None:
         """Show what the visitor chose, and write it into the page's address; the list of documents stays at its page."""
-        if not self._moving:
-            self._gone = ""
+        if not self._is_setting:
+            self._missing_note = ""
             self._say()
-            write_address(self._parts)
+            write_address(self._parameters)
             self._show()
 
     # ------------------------------------------------------------------ the link
 
-    def _run_part(self, menu: pn.widgets.Select) -> Part:
+    def _run_parameter(self, menu: pn.widgets.Select) -> QueryParameter:
         """Return the query parameter of the page's address for the run of a menu; it accepts runs that do not exist yet."""
 
         def take(name: str) -> bool:
-            self._asked[menu] = name[:LONGEST]
+            self._names_of_menus[menu] = name[:LONGEST]
             if name in self._runs:
                 menu.value = name
             return True
 
-        return Part(lambda: self._asked[menu], "", take)
+        return QueryParameter(lambda: self._names_of_menus[menu], "", take)
 
-    def _number_part(
+    def _number_parameter(
         self,
         view: param.Parameterized,
         name: str,
         views: Iterable[param.Parameterized],
-        usual: int = NONE,
-    ) -> Part:
+        default: int = NONE,
+    ) -> QueryParameter:
         """Return the query parameter of the page's address for the number of a topic, document or page in all ``views``."""
 
         def take(number: str) -> bool:
-            if known := whole(number) >= max(usual, 0):
+            if is_valid := whole_number_of(number) >= max(default, 0):
                 self._set(views, **{name: int(number)})
-            return known
+            return is_valid
 
-        def now() -> str:
+        def current() -> str:
             number = getattr(view, name)
-            return "" if number == usual else str(number)
+            return "" if number == default else str(number)
 
-        return Part(now, "", take)
+        return QueryParameter(current, "", take)
 
     # ------------------------------------------------------------------ the page
 
-    def _file(self, make: Callable[[files.Asked], File]) -> Callable[[], Callable[[], File]]:
+    def _file(self, make: Callable[[files.FileRequest], File]) -> Callable[[], Callable[[], File]]:
         """Return a function to call at a click; it returns a function that makes a file of what is shown."""
 
         def work() -> Callable[[], File]:
-            other, query = self._moment_of(self.other.value), self.find.value.strip()
+            other, query = self._snapshot_of(self.other.value), self.find.value.strip()
             names, sort = self._topics.names if self._topics else {}, self.documents.sort
             return partial(
-                make, files.Asked(self.moment(), names, self.map.chosen, other, query, sort)
+                make, files.FileRequest(self.snapshot(), names, self.map.chosen, other, query, sort)
             )
 
         return work
 
     def view(self) -> pn.Column:
         """Return the page, after setting up its session."""
-        of_run = column(
-            column(self.run, self.again, kind="wb-bar"), self.said, kind="wb-card overview"
+        run_column = column(
+            column(self.run, self.again, kind="wb-bar"), self.status, kind="wb-card overview"
         )
         overview = column(self.map.view, self.words.view, kind="wb-halves")
         pair = column(self.sizes.view, self.recorded.view, kind="wb-halves")
-        below = self.topics.view, self.editing.view, self.model.view, self.documents.view, pair
-        cards = of_run, overview, *below, self.matching.view, self.unseen.view
+        further_cards = (
+            self.topics.view,
+            self.editing.view,
+            self.model.view,
+            self.documents.view,
+            pair,
+        )
+        cards = run_column, overview, *further_cards, self.matching.view, self.unseen.view
         self.main.objects = [*cards, self.handover]
         return lay_out(self, "topics", "what the topics are about", self.main)
 
@@ -478,7 +502,7 @@ def page() -> pn.Column:
     return page_or_sentence(lambda: TopicsPage(default_store()).view())
 
 
-def _again(spec: RunSpec | None) -> str:
+def _form_links(spec: RunSpec | None) -> str:
     """Return links to the forms with the settings of a run, as HTML; empty if no run can be started."""
     if spec is None or policy().read_only:
         return ""
@@ -486,18 +510,20 @@ def _again(spec: RunSpec | None) -> str:
     title = f' title="{escape(f"without {missing}")}"' if missing else ""
     query = query_of(spec)
     links = [f'<a href="compare?{escape(urlencode(query))}"{title}>Use these settings</a>']
-    for tab, name, varied, fits in (
+    for tab, name, varied_fields, fits in (
         ("choose-k", "Choose K", ("n_topics",), spec.n_topics is not None),
         ("frontier", "Frontier", ("r", "n_chains"), {"r", "n_chains"} <= spec.options.keys()),
     ):
         if fits:
-            fixed = {key: text for key, text in query.items() if key not in (*varied, "seeds")}
-            address = urlencode({"tab": tab, "engine": spec.engine} | fixed)
+            fixed_fields = {
+                key: text for key, text in query.items() if key not in (*varied_fields, "seeds")
+            }
+            address = urlencode({"tab": tab, "engine": spec.engine} | fixed_fields)
             links.append(f'<a href="sweep?{escape(address)}">{name}</a>')
     return " · ".join(links)
 
 
-def _empty(store: Path) -> str:
+def _empty_store_html(store: Path) -> str:
     """Return HTML on what to do if the store has no run."""
     start = "" if policy().read_only else ' <a href="compare">Start one on the Compare page</a>'
     command = f"workbench fit docstrings --engine cgs --topics 10 --store {escape(str(store))}"

@@ -13,14 +13,14 @@ import panel as pn
 import xarray as xr
 
 from workbench.dashboard.shared.background import SEARCHES, LatestTask
-from workbench.dashboard.shared.card import Card, Live, Shown
+from workbench.dashboard.shared.card import Card, CardContent, LiveContent
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.shell import message, styled
 from workbench.dashboard.shared.snapshots import (
     IN_MEMORY,
-    Moment,
+    SnapshotKey,
+    apply_to_run,
     changes,
-    made_of,
     progress_of,
     run_of,
 )
@@ -31,7 +31,7 @@ from workbench.runs.afterwards.heldout_by_document import Scored, score_document
 from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import ALIVE
-from workbench.views import VIEWS, Picture, SideBySide
+from workbench.views import VIEWS, Picture, RunsToDraw
 from workbench.views.elements import SEARCH
 from workbench.views.every import view_named
 from workbench.views.picture import Control
@@ -52,172 +52,186 @@ class Recorded(Card):
 
     def __init__(self, handover: Handover):
         self.title = styled(pn.widgets.Select(label="Figure", options=[], width=330))
-        self._shown: tuple[Moment, int, int] | None = None
-        self._listing, self._moving = LatestTask(SEARCHES), False
+        self._arguments: tuple[SnapshotKey, int, int] | None = None
+        self._titles_task, self._is_setting = LatestTask(SEARCHES), False
 
-        def again(*event) -> None:
-            if self._shown is not None and not self._moving:
-                self.follow(*self._shown)
+        def redraw(*event) -> None:
+            if self._arguments is not None and not self._is_setting:
+                self.follow(*self._arguments)
                 if self.pending:
-                    self.said.object = message(DRAWING)
+                    self.status.object = message(DRAWING)
 
         super().__init__(
-            "Figures of this run", handover, self.title, hides=True, kind="recorded", changed=again
+            "Figures of this run",
+            handover,
+            self.title,
+            hides=True,
+            kind="recorded",
+            on_change=redraw,
         )
-        self.title.param.watch(again, "value")
+        self.title.param.watch(redraw, "value")
 
-    def follow(self, moment: Moment, n_rows: int, written: int) -> None:
+    def follow(self, snapshot: SnapshotKey, n_rows: int, written: int) -> None:
         """Draw the figures of a run at its recorded iterations and last snapshot; ``written``: when labels were written."""
-        self._shown = moment, n_rows, written
+        self._arguments = snapshot, n_rows, written
         self.bring(
-            (self.title.value, self._asked),
-            partial(_drawn, self.title.value, *self._asked),
+            (self.title.value, self._request),
+            partial(_figure_card, self.title.value, *self._request),
             DRAWING,
         )
 
     @property
-    def _asked(self) -> tuple[Moment, int, int, Choices]:
+    def _request(self) -> tuple[SnapshotKey, int, int, Choices]:
         """Return what decides the figures: the run, its recorded iterations and labels, and the chosen options."""
-        moment, n_rows, written = self._shown
+        snapshot, n_rows, written = self._arguments
         # an initial value is what is drawn without it, before the controls are known
-        initial = {control.option: control.value for control in self.shown.controls}
-        chosen = (pair for pair in self.options.items() if pair[1] != initial.get(pair[0]))
-        return moment, written, changes(n_rows, MOST_TIMES), tuple(chosen)
+        initial = {control.option: control.value for control in self.card_content.controls}
+        changed_options = (pair for pair in self.options.items() if pair[1] != initial.get(pair[0]))
+        return snapshot, written, changes(n_rows, MOST_TIMES), tuple(changed_options)
 
-    def clear(self, said: str = "") -> None:
+    def clear(self, sentence: str = "") -> None:
         """Show nothing but a sentence."""
-        self._shown = None
-        self._listing.reset()
-        super().clear(said)
+        self._arguments = None
+        self._titles_task.reset()
+        super().clear(sentence)
 
-    def show(self, found: Live | None, error: Exception | None = None) -> None:
+    def show(self, content: LiveContent | None, error: Exception | None = None) -> None:
         """Show the picture, and offer the titles of all figures once they are known."""
-        super().show(found, error)
-        if self.picture is None or self._shown is None:
+        super().show(content, error)
+        if self.picture is None or self._arguments is None:
             self._offer([])
             return
         if self.picture.title not in self.title.options:
             self._offer([self.picture.title])
         # the other figures are drawn when the first one is seen
-        self._listing.submit(self._asked, partial(_titles, *self._asked), self._listed)
+        self._titles_task.submit(self._request, partial(_titles, *self._request), self._on_titles)
 
-    def _listed(self, titles: list[str] | None, error: Exception | None) -> None:
+    def _on_titles(self, titles: list[str] | None, error: Exception | None) -> None:
         if self.picture is not None and self.picture.title in (titles or ()):
             self._offer(titles)
 
     def _offer(self, titles: list[str]) -> None:
         """Set the menu to the titles of figures, and to the one of the picture, without drawing it again."""
-        self._moving = True
+        self._is_setting = True
         value = self.picture.title if self.picture is not None else None
         if (titles, value) != (self.title.options, self.title.value):
             self.title.param.update(options=titles, value=value)
-        self._moving = False
+        self._is_setting = False
 
 
 @lru_cache(maxsize=8)
-def _drawn(
-    title: str | None, moment: Moment, written: int, n_changes: int, chosen: Choices
-) -> Shown:
+def _figure_card(
+    title: str | None, snapshot: SnapshotKey, written: int, n_changes: int, choices: Choices
+) -> CardContent:
     """Return the figure called ``title``, else the first; for the other arguments see `_figures`."""
-    found = None
-    for figure in _figures(moment, written, n_changes, chosen, title):
-        found = found or figure
+    figure_found = None
+    for figure in _figures(snapshot, written, n_changes, choices, title):
+        figure_found = figure_found or figure
         if not title or figure[0].title == title:
-            found = figure
+            figure_found = figure
             break
-    return Shown("", found[0], "", (moment.path,), found[1]) if found else Shown()
+    return (
+        CardContent("", figure_found[0], "", (snapshot.path,), figure_found[1])
+        if figure_found
+        else CardContent()
+    )
 
 
 @lru_cache(maxsize=8)
-def _titles(*asked) -> list[str]:
+def _titles(*arguments) -> list[str]:
     """Return the titles of all figures; for the arguments see `_figures`."""
-    return [picture.title for picture, _ in _figures(*asked)]
+    return [picture.title for picture, _ in _figures(*arguments)]
 
 
 def _figures(
-    moment: Moment, written: int, n_changes: int, chosen: Choices, title: str | None = None
+    snapshot: SnapshotKey, written: int, n_changes: int, choices: Choices, title: str | None = None
 ) -> Iterator[Figure]:
     """Yield the figures of a run, drawn one after the other; those of the view that ``title`` begins with come first.
 
     A run without topics has figures of more views.
-    ``written``: when labels were written; ``n_changes`` is a key of caches; ``chosen``: chosen options of views.
+    ``written``: when labels were written; ``n_changes`` is a key of caches; ``choices``: chosen options of views.
     """
-    run = progress_of(moment)
+    run = progress_of(snapshot)
     if not run.sizes["iteration"]:
         return
-    offered = tuple(view.name for view in VIEWS if view.on_page or "n_k" not in run)
-    of_snapshots = _of_snapshots(moment, offered)
-    names = [*of_snapshots, *(name for name in offered if name not in of_snapshots)]
+    names_on_page = tuple(view.name for view in VIEWS if view.on_page or "n_k" not in run)
+    of_snapshots = _views_of_snapshots(snapshot, names_on_page)
+    names = [*of_snapshots, *(name for name in names_on_page if name not in of_snapshots)]
     for name in sorted(
         names, key=lambda name: not (title or "").startswith(view_named(name).title)
     ):
-        options = _of_view(name, chosen)
+        options = _options_of_view(name, choices)
         if name in of_snapshots:
-            yield from _of_snapshot(moment, written, name, options)
+            yield from _figures_of_snapshot(snapshot, written, name, options)
         else:
-            yield from _of_rows(moment, written, n_changes, name, options)
+            yield from _figures_of_rows(snapshot, written, n_changes, name, options)
 
 
 @lru_cache(maxsize=48)
-def _of_rows(
-    moment: Moment, written: int, n_changes: int, name: str, chosen: Choices
+def _figures_of_rows(
+    snapshot: SnapshotKey, written: int, n_changes: int, name: str, choices: Choices
 ) -> list[Figure]:
     """Return the figures of a view that needs no snapshot; ``written`` and ``n_changes`` are keys of the cache."""
-    run, view = progress_of(moment), view_named(name)
-    pictures = view.pictures(SideBySide([run], 1), **dict(chosen))
-    return [(_named(picture, moment), view.controls(run)) for picture in pictures]
+    run, view = progress_of(snapshot), view_named(name)
+    pictures = view.pictures(RunsToDraw([run], 1), **dict(choices))
+    return [(_picture_of_run(picture, snapshot), view.controls(run)) for picture in pictures]
 
 
-def _named(picture: Picture, moment: Moment, said: str = "") -> Picture:
+def _picture_of_run(picture: Picture, snapshot: SnapshotKey, sentence: str = "") -> Picture:
     """Return the picture with the run in its name, and at the end of its caption a sentence and what a tap does."""
-    is_tapped = any(SEARCH in part.vdims for panel in picture.panels for part in panel)
-    caption = picture.caption + said + TAP * is_tapped
-    return replace(picture, name=f"{moment.path.name}-{picture.name}", caption=caption)
+    has_search = any(SEARCH in element.vdims for panel in picture.panels for element in panel)
+    caption = picture.caption + sentence + TAP * has_search
+    return replace(picture, name=f"{snapshot.path.name}-{picture.name}", caption=caption)
 
 
-def _of_view(name: str, chosen: Choices) -> Choices:
+def _options_of_view(name: str, choices: Choices) -> Choices:
     """Return those of the chosen options that the view has: a change of other options does not redraw the view."""
-    known = signature(view_named(name).draw).parameters
-    return tuple((option, value) for option, value in chosen if option in known)
+    parameters = signature(view_named(name).draw).parameters
+    return tuple((option, value) for option, value in choices if option in parameters)
 
 
 @lru_cache(maxsize=16)
-def _of_snapshots(moment: Moment, offered: tuple[str, ...]) -> list[str]:
-    """Return the names of those ``offered`` views that need a snapshot and have all data that they need in the run."""
-    rows = run_of(moment).progress()
-    views = [view for view in VIEWS if view.name in offered and not view.fits(rows)]
-    return made_of(moment, lambda run: [view.name for view in views if view.fits(run)])
+def _views_of_snapshots(snapshot: SnapshotKey, names: tuple[str, ...]) -> list[str]:
+    """Return the names of those ``names`` views that need a snapshot and have all data that they need in the run."""
+    rows = run_of(snapshot).progress()
+    views = [view for view in VIEWS if view.name in names and not view.fits(rows)]
+    return apply_to_run(snapshot, lambda run: [view.name for view in views if view.fits(run)])
 
 
 @lru_cache(maxsize=48)
-def _of_snapshot(moment: Moment, written: int, name: str, chosen: Choices) -> list[Figure]:
+def _figures_of_snapshot(
+    snapshot: SnapshotKey, written: int, name: str, choices: Choices
+) -> list[Figure]:
     """Return the figures of a view that needs a snapshot; ``written`` is a key of the cache."""
     view = view_named(name)
 
     def make(run: xr.Dataset) -> list[Figure]:
-        run = run.assign_coords(_further_columns(moment))
+        run = run.assign_coords(_further_columns(snapshot))
         reads_documents = any("n_dk" in names.split() for names in view.needs)
-        some, said = _sample(run) if reads_documents else (run, "")
+        some, sentence = _sample(run) if reads_documents else (run, "")
         controls = view.controls(some)
-        scored = _scored(moment) if view.draw is draw_gains else {}
-        shown = SideBySide(
-            [some], 2, {} if said else stored_corpora(moment.path.parent, spec_of(run)), scored
+        scores = _scores_of(snapshot) if view.draw is draw_gains else {}
+        selection = RunsToDraw(
+            [some],
+            2,
+            {} if sentence else stored_corpora(snapshot.path.parent, spec_of(run)),
+            scores,
         )
-        pictures = view.pictures(shown, **dict(chosen))
-        return [(_named(picture, moment, said), controls) for picture in pictures]
+        pictures = view.pictures(selection, **dict(choices))
+        return [(_picture_of_run(picture, snapshot, sentence), controls) for picture in pictures]
 
-    return made_of(moment, make)
+    return apply_to_run(snapshot, make)
 
 
 @cached_once(4)
-def _further_columns(moment: Moment) -> dict[str, xr.DataArray]:
+def _further_columns(snapshot: SnapshotKey) -> dict[str, xr.DataArray]:
     """Return the columns of the stored texts by which documents can be grouped, as coordinates of the run."""
 
     def make(run: xr.Dataset) -> dict[str, xr.DataArray]:
-        more = with_table(run, run_of(moment)).coords
-        return {name: values for name, values in more.items() if name not in run.coords}
+        coordinates = with_table(run, run_of(snapshot)).coords
+        return {name: values for name, values in coordinates.items() if name not in run.coords}
 
-    return made_of(moment, make)
+    return apply_to_run(snapshot, make)
 
 
 def _sample(run: xr.Dataset) -> tuple[xr.Dataset, str]:
@@ -234,9 +248,9 @@ def _sample(run: xr.Dataset) -> tuple[xr.Dataset, str]:
 
 
 @lru_cache(maxsize=8)
-def _scored(moment: Moment) -> dict[str, Scored]:
+def _scores_of(snapshot: SnapshotKey) -> dict[str, Scored]:
     """Return the scores of held-out tokens of a run that has ended, by hash of its spec; empty if there are none."""
-    if moment.state not in ALIVE:
+    if snapshot.state not in ALIVE:
         with suppress(SpecError, StoreError, OSError):
-            return {moment.hash: score_documents(moment.path)}
+            return {snapshot.hash: score_documents(snapshot.path)}
     return {}

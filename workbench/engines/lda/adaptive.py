@@ -62,7 +62,7 @@ from workbench.engines.lda.split import (
 )
 from workbench.errors import Named
 from workbench.kernels.lda.resplit import change_sides, fill_gamma, gaps, trigammas, uniforms_of
-from workbench.kernels.lda.selection import take_dearest
+from workbench.kernels.lda.selection import take_highest_ranks
 from workbench.kernels.lda.standard_vb import weigh_rows
 from workbench.kernels.simd.vectors import aligned_empty, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
@@ -269,7 +269,7 @@ def affordable(
     Pairs of equal rank are sampled together.
     """
     sampled = np.ones(corpus.n_pairs, bool)
-    take_dearest(
+    take_highest_ranks(
         rank,
         repeated_pairs.blocks.pair_counts,
         repeated_pairs.pairs,

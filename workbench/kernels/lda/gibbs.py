@@ -143,7 +143,7 @@ def draw_pair(
 
 
 @inlined
-def leaning_of(a, inverse, var_dk: np.ndarray | None, var_k: np.ndarray | None):
+def second_order_of(a, inverse, var_dk: np.ndarray | None, var_k: np.ndarray | None):
     """Return twice the second-order terms of a topic's log weight that do not depend on the word.
 
     They are V_k / (W beta + n_k)^2 - V_dk / (alpha_k + n_dk)^2; a = alpha_k + n_dk, inverse = 1 / (W beta + n_k).
@@ -168,7 +168,7 @@ def add_token(
     next_inverse_k,
     share,
     next_share,
-    leaning,
+    second_order,
 ) -> None:
     """Add a token in topic k to the counts, and update the weights that `draw_topics` derives from the counts."""
     counts_d[k] += 1
@@ -178,9 +178,9 @@ def add_token(
     inverse_k[k] = next_inverse_k[k]
     if var_k is not None:
         put(
-            leaning,
+            second_order,
             k,
-            leaning_of(
+            second_order_of(
                 alpha[k] + total_count(mean_here, k, counts_d[k]),
                 inverse_k[k],
                 var_here[k],
@@ -236,7 +236,7 @@ def draw_topics(
     # arguments, since for the literals 0 and 1 it would be compiled twice
     inverse_k = inverse_sizes(n_k, mean_k, words_beta, np.int64(0))
     next_inverse_k = inverse_sizes(n_k, mean_k, words_beta, np.int64(1))
-    share, next_share, leaning, cumulative = (
+    share, next_share, second_order, cumulative = (
         np.empty(lanes),
         np.empty(lanes),
         np.empty(lanes),
@@ -257,9 +257,11 @@ def draw_topics(
             )
             if var_k is not None:
                 store(
-                    leaning,
+                    second_order,
                     i,
-                    leaning_of(a, load(inverse_k, i), load(var_dk, d * lanes + i), load(var_k, i)),
+                    second_order_of(
+                        a, load(inverse_k, i), load(var_dk, d * lanes + i), load(var_k, i)
+                    ),
                 )
         counts_d = n_dk[d]
         mean_here = None if mean_dk is None else mean_dk[d]
@@ -279,7 +281,11 @@ def draw_topics(
                 a = alpha[old] + total_count(mean_here, old, counts_d[old])
                 put(share, old, a * inverse_k[old])
                 if var_k is not None:
-                    put(leaning, old, leaning_of(a, inverse_k[old], var_here[old], var_k[old]))
+                    put(
+                        second_order,
+                        old,
+                        second_order_of(a, inverse_k[old], var_here[old], var_k[old]),
+                    )
                 if waits:
                     add_token(
                         new,
@@ -297,14 +303,14 @@ def draw_topics(
                         next_inverse_k,
                         share,
                         next_share,
-                        leaning,
+                        second_order,
                     )
                 sums = spread(0.0)
                 for i in range(0, lanes, LANES):
                     b = beta + doubles(load(n_wk, row + i))
                     weights = load(share, i) * b
                     if var_k is not None:
-                        exponents = 0.5 * (load(leaning, i) - load(var_wk, row + i) / (b * b))
+                        exponents = 0.5 * (load(second_order, i) - load(var_wk, row + i) / (b * b))
                         weights *= fast_exp(
                             min(max(exponents, SMALLEST_EXPONENT), LARGEST_EXPONENT)
                         )
@@ -334,7 +340,7 @@ def draw_topics(
                 next_inverse_k,
                 share,
                 next_share,
-                leaning,
+                second_order,
             )
     return n_moved
 

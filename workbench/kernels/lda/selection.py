@@ -8,7 +8,7 @@ import numpy as np
 from workbench.kernels.jit import kernel
 
 DIGIT = 16
-"""Bits of a rank that one pass of `take_dearest` sorts by."""
+"""Bits of a rank that one pass of `take_highest_ranks` sorts by."""
 
 
 @kernel
@@ -77,7 +77,7 @@ def sum_of(mark, values):
 
 
 @kernel
-def take_dearest(ranks, counts: np.ndarray, pairs, budget, is_taken) -> None:
+def take_highest_ranks(ranks, counts: np.ndarray, pairs, budget, is_taken) -> None:
     """Mark in is_taken (pair,) the pairs of highest rank, as many as their costs, summed from the top, stay within the budget.
 
     ranks (place,), at least 0. A pair of n tokens costs n - 1; pairs of one token are ignored. Pairs of equal rank are selected

@@ -81,12 +81,12 @@ def edit_topics(path: Path, topics: Sequence[int], edits: Iterable[str], who: st
 
     Raises EditionError for an invalid edit, a topic that is not shown, or if the folder cannot be written.
     """
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    added = tuple(Edit(" ".join(str(edit).split()), who, now) for edit in edits)
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    added_edits = tuple(Edit(" ".join(str(edit).split()), who, time) for edit in edits)
 
     def with_edits(edition: Edition) -> Edition:
-        groups_of(topics, [*edition.texts, *(each.edit for each in added)])
-        return Edition(edition.edits + added)
+        groups_of(topics, [*edition.texts, *(each.edit for each in added_edits)])
+        return Edition(edition.edits + added_edits)
 
     return _change(path, with_edits)
 
@@ -124,7 +124,7 @@ def edition_in(file: Path) -> Edition:
 def replace_edition(path: Path, topics: Sequence[int], edition: Edition) -> Edition:
     """Replace the edits of a run's topics, and return the new ones; raise EditionError for a topic that the run has not."""
     groups_of(topics, edition.texts)
-    return _change(path, lambda before: edition)
+    return _change(path, lambda current: edition)
 
 
 def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int]]:
@@ -134,26 +134,30 @@ def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int
     """
     groups = {int(topic): [int(topic)] for topic in topics}
     for edit in edits:
-        what, named = split_edit(edit)
+        kind, named_topics = split_edit(edit)
         if not arranges(edit):
-            named = [_look_of(edit)[1]]
-        elif not all(isinstance(topic, int) for topic in named) or len({*named}) < max(
-            len(named), LEAST.get(what, len(named) + 1)
-        ):
+            named_topics = [_look_of(edit)[1]]
+        elif not all(isinstance(topic, int) for topic in named_topics) or len(
+            {*named_topics}
+        ) < max(len(named_topics), LEAST.get(kind, len(named_topics) + 1)):
             raise EditionError(
                 f"an edit is like merge 3 7, hide 5 or order 4 2, each topic once; got '{shown(edit)}'"
-                f"{'' if what in LEAST else '; colour and describe are the other kinds'}"
+                f"{'' if kind in LEAST else '; colour and describe are the other kinds'}"
             )
-        if gone := [topic for topic in named if topic not in groups]:
+        if missing_topics := [topic for topic in named_topics if topic not in groups]:
             raise EditionError(
-                f"there is no topic {gone[0]} for '{shown(edit)}'; shown are {', '.join(map(str, groups))}"
+                f"there is no topic {missing_topics[0]} for '{shown(edit)}'; shown are {', '.join(map(str, groups))}"
             )
-        if what == "merge":
-            groups[named[0]] += [part for topic in named[1:] for part in groups.pop(topic)]
-        elif what == "hide":
-            groups = {topic: parts for topic, parts in groups.items() if topic not in named}
-        elif what == "order":
-            groups = {topic: groups[topic] for topic in dict.fromkeys([*named, *groups])}
+        if kind == "merge":
+            groups[named_topics[0]] += [
+                member for topic in named_topics[1:] for member in groups.pop(topic)
+            ]
+        elif kind == "hide":
+            groups = {
+                topic: members for topic, members in groups.items() if topic not in named_topics
+            }
+        elif kind == "order":
+            groups = {topic: groups[topic] for topic in dict.fromkeys([*named_topics, *groups])}
     if not groups:
         raise EditionError("no topic is left; hide fewer")
     return groups
@@ -161,8 +165,8 @@ def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int
 
 def split_edit(edit: object) -> tuple[str, list[int | str]]:
     """Return the kind of an edit and its topics, as ("merge", [3, 7]); what is no number stays a text."""
-    what, *words = str(edit).replace(",", " ").split() or [""]
-    return what, [int(word) if word.isdecimal() else word for word in words]
+    kind, *words = str(edit).replace(",", " ").split() or [""]
+    return kind, [int(word) if word.isdecimal() else word for word in words]
 
 
 def arranges(edit: object) -> bool:
@@ -175,20 +179,20 @@ def _look_of(edit: str) -> tuple[str, int, str]:
 
     Raises EditionError for an invalid colour or description, or without a topic.
     """
-    what, topic, value = [*edit.split(maxsplit=2), "", ""][:3]
+    kind, topic, value = [*edit.split(maxsplit=2), "", ""][:3]
     if not topic.isdecimal():
         raise EditionError(
             f"colour and describe take one topic, as colour 3 #1f77b4 or describe 3 'the news'; got '{shown(edit)}'"
         )
     if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1]
-    if what == DESCRIPTION:
+    if kind == DESCRIPTION:
         value = plain_text("a description", value, LONGEST_DESCRIPTION, EditionError)
     elif value and not HEX.fullmatch(value):
         raise EditionError(
             f"a colour has six hexadecimal digits, as colour {topic} #1f77b4; got '{shown(edit)}'"
         )
-    return what, int(topic), value if what == DESCRIPTION else value.lower()
+    return kind, int(topic), value if kind == DESCRIPTION else value.lower()
 
 
 def takes_editions(run: xr.Dataset) -> bool:
@@ -211,52 +215,54 @@ def with_edition(run: xr.Dataset, edits: Sequence[str]) -> xr.Dataset:
         return run
     groups = groups_of(run["topic"].values.tolist(), edits)
     arranging = [edit for edit in edits if arranges(edit)]
-    made = _arranged(run, groups, arranging) if arranging else run
-    looks: dict[str, dict[int, str]] = {COLOUR: {}, DESCRIPTION: {}}
-    for what, topic, value in (_look_of(edit) for edit in edits if not arranges(edit)):
-        looks[what][topic] = value
-    for name, what in (("topic_colour", COLOUR), ("topic_description", DESCRIPTION)):
-        values = np.array([looks[what].get(topic, "") for topic in groups], dtype=object)
+    result = _arranged_run(run, groups, arranging) if arranging else run
+    values_by_kind: dict[str, dict[int, str]] = {COLOUR: {}, DESCRIPTION: {}}
+    for kind, topic, value in (_look_of(edit) for edit in edits if not arranges(edit)):
+        values_by_kind[kind][topic] = value
+    for name, kind in (("topic_colour", COLOUR), ("topic_description", DESCRIPTION)):
+        values = np.array([values_by_kind[kind].get(topic, "") for topic in groups], dtype=object)
         if values.any():
-            made = made.assign_coords({name: ("topic", values)})
-    return made.assign_attrs(edition="; ".join(edits))
+            result = result.assign_coords({name: ("topic", values)})
+    return result.assign_attrs(edition="; ".join(edits))
 
 
-def _arranged(run: xr.Dataset, groups: dict[int, list[int]], edits: Sequence[str]) -> xr.Dataset:
+def _arranged_run(
+    run: xr.Dataset, groups: dict[int, list[int]], edits: Sequence[str]
+) -> xr.Dataset:
     """Return the Dataset with topics merged, hidden and ordered; ``groups`` is what `groups_of` makes of the edits."""
     # a backend of xarray, which is slow to import
     from workbench.runs.lazy_arrays import Summed, lazy_dataset
 
     topics = run["topic"].values.tolist()
-    place = np.full(len(topics), -1)
-    for new, parts in enumerate(groups.values()):
-        place[[topics.index(part) for part in parts]] = new
+    positions = np.full(len(topics), -1)
+    for new, members in enumerate(groups.values()):
+        positions[[topics.index(member) for member in members]] = new
     of_topics = [name for name, values in run.data_vars.items() if not KEPT.issuperset(values.dims)]
     others = run.drop_vars(of_topics).isel(topic=[topics.index(topic) for topic in groups])
-    summed = {
-        name: (run[name].dims, Summed(run[name].variable, "topic", place))
+    summed_variables = {
+        name: (run[name].dims, Summed(run[name].variable, "topic", positions))
         for name in SUMMED
         if name in run and "topic" in run[name].dims
     }
-    made = others.assign(lazy_dataset(summed).data_vars)
+    result = others.assign(lazy_dataset(summed_variables).data_vars)
     if "phi" in run:
-        made["phi"] = _mean_phi(run, place, len(groups))
+        result["phi"] = _mean_phi(run, positions, len(groups))
     if "n_kw" in run and "alpha" not in run:
-        alphas = sum_groups(priors_of(run).alphas, place, len(groups))
-        made = made.assign_coords(prior=("topic", alphas))
+        alphas = sum_groups(priors_of(run).alphas, positions, len(groups))
+        result = result.assign_coords(prior=("topic", alphas))
     if "topic_label" in run:
-        made["topic_label"] = run["topic_label"].sel(topic=[*groups])
-    for name in set(made.data_vars) & set(run.data_vars):
-        made[name].attrs = run[name].attrs
-    orders = (topics for what, topics in map(split_edit, reversed(edits)) if what == "order")
+        result["topic_label"] = run["topic_label"].sel(topic=[*groups])
+    for name in set(result.data_vars) & set(run.data_vars):
+        result[name].attrs = run[name].attrs
+    orders = (topics for kind, topics in map(split_edit, reversed(edits)) if kind == "order")
     first = [topic for topic in dict.fromkeys(chain(*orders)) if topic in groups]
-    return made.assign_attrs({"first": first} if first else {})
+    return result.assign_attrs({"first": first} if first else {})
 
 
-def _mean_phi(run: xr.Dataset, place: np.ndarray, n_groups: int) -> tuple:
+def _mean_phi(run: xr.Dataset, positions: np.ndarray, n_groups: int) -> tuple:
     """Return phi (topic, word) of groups of topics: the mean of their phi, weighted by the tokens that they have."""
     tokens = run["n_kw"].isel(snapshot=-1).sum("word").values
-    weights = (place == np.arange(n_groups)[:, None]) * np.maximum(tokens, TINY)
+    weights = (positions == np.arange(n_groups)[:, None]) * np.maximum(tokens, TINY)
     return ("topic", "word"), weights @ run["phi"].values / weights.sum(axis=1, keepdims=True)
 
 
