@@ -54,21 +54,23 @@ def about_corpus(entry: ReportedRun, columns: list[str]) -> list[tuple[str, str]
     """Return (what, text) about the corpus: documents, words, vocabulary, dates and columns, and how words were chosen."""
     sizes = dict(statistics([entry]))
     ((_, rows),) = data_rows([entry])
-    about = {what: re.sub(", 0 .*(words|without)$", "", text) for what, text in rows}
+    texts = {heading: re.sub(", 0 .*(words|without)$", "", text) for heading, text in rows}
     held_out = sizes.get("tokens (held out)")
-    checked = f" to find the topics from, and {held_out} held out to check them" if held_out else ""
+    holdout_note = (
+        f" to find the topics from, and {held_out} held out to check them" if held_out else ""
+    )
     rows = [
-        ("documents", about.get("documents") or sizes.get("documents", "")),
-        ("words", f"{sizes.get('tokens (training)', 'unknown')} counted words{checked}"),
+        ("documents", texts.get("documents") or sizes.get("documents", "")),
+        ("words", f"{sizes.get('tokens (training)', 'unknown')} counted words{holdout_note}"),
         ("vocabulary", f"{sizes.get('word types', 'unknown')} different words"),
-        ("dates", about.get("dates", "")),
+        ("dates", texts.get("dates", "")),
         ("columns", join_words(columns[:MOST_NAMED]) if columns else ""),
-        ("words chosen", words_chosen(entry)),
+        ("words chosen", rules_of_words(entry)),
     ]
-    return [(what, text) for what, text in rows if text]
+    return [(heading, text) for heading, text in rows if text]
 
 
-def words_chosen(entry: ReportedRun) -> str:
+def rules_of_words(entry: ReportedRun) -> str:
     """Return in words which words of the texts were counted; "" if nothing was recorded."""
     options = (entry.spec.reading or {}).get("options", {})
     chosen = [
@@ -133,7 +135,7 @@ def method(entry: ReportedRun) -> str:
     held_out = next((value for name, value in used.items() if name.startswith("held-out ")), "")
     sentences = [
         *(_inferred if spec.length else _imported)(entry, data, used),
-        f"Words counted: {chosen}" if (chosen := words_chosen(entry)) else "",
+        f"Words counted: {chosen}" if (chosen := rules_of_words(entry)) else "",
         f"Held out: {held_out}{_perplexity_clause(entry)}" if spec.test else "",
         f"Topics were edited by hand afterwards: {edits}" if edits else "",
         "Words of a topic are ranked by relevance (Sievert & Shirley 2014), lambda = 0.6; passages are from the documents "
@@ -259,26 +261,26 @@ def _arrangement(entry: ReportedRun) -> str:
     return "; ".join(filter(arranges, edits_of(entry)))
 
 
-def commands_of_edits(reported: list[ReportedRun]) -> list[str]:
+def commands_of_edits(entries: list[ReportedRun]) -> list[str]:
     """Return the commands that edit and label the topics of the stored runs again, and that write the report.
 
     The last is left out unless all runs are stored.
     """
     lines = []
-    for entry in (entry for entry in reported if entry.path is not None):
+    for entry in (entry for entry in entries if entry.path is not None):
         name = entry.dataset.attrs["name"]
         if edits := edits_of(entry):
             lines.append(["edit", name, *edits])
         labels = topic_labels(entry.dataset).items()
         lines += [["label", name, str(topic), label] for topic, label in labels if label]
-    if all(entry.path is not None for entry in reported):
-        names = [entry.dataset.attrs["name"] for entry in reported]
+    if all(entry.path is not None for entry in entries):
+        names = [each.dataset.attrs["name"] for each in entries]
         lines.append(["report", *names, "--for", "readers"])
     return [shlex.join(["workbench", *words]) for words in lines]
 
 
 def cautions(
-    reported: list[ReportedRun],
+    entries: list[ReportedRun],
     whole: xr.Dataset | None,
     again: xr.Dataset | None,
     names: Mapping[int, str],
@@ -287,7 +289,7 @@ def cautions(
 
     ``whole`` is the first run with its hidden topics, `with_hidden`: what is said of documents is of all of their words.
     """
-    entry, run = reported[0], reported[0].dataset
+    entry, run = entries[0], entries[0].dataset
     made = [
         (
             "What a topic is not",
@@ -300,12 +302,12 @@ def cautions(
             )
             + "; read the passages before you use it.",
         ),
-        ("Documents mix topics", _mixing(whole)),
-        ("Chance between computations", _chance(reported, again, names)),
+        ("Documents mix topics", _mixing_text(whole)),
+        ("Chance between computations", _chance(entries, again, names)),
         ("The number of topics", _number_of_topics(entry, len(names))),
-        ("Short documents", _short(whole)),
-        ("What was left out", _left_out(entry)),
-        ("How well words are predicted", _predicted(run)),
+        ("Short documents", _length_text(whole)),
+        ("What was left out", _omissions_text(entry)),
+        ("How well words are predicted", _prediction_text(run)),
         (
             "What the intervals leave out",
             "Intervals over documents say how much a share would vary among other documents of the same kind. No interval "
@@ -325,7 +327,7 @@ def cautions(
     return [(heading, text) for heading, text in made if text]
 
 
-def _mixing(whole: xr.Dataset | None) -> str:
+def _mixing_text(whole: xr.Dataset | None) -> str:
     """Return sentences on how large the largest topic of a document is; documents without words do not count."""
     text = "A share is one of words, not of documents."
     if whole is None:
@@ -340,10 +342,10 @@ def _mixing(whole: xr.Dataset | None) -> str:
     )
 
 
-def _chance(reported: list[ReportedRun], again: xr.Dataset | None, names: Mapping[int, str]) -> str:
+def _chance(entries: list[ReportedRun], again: xr.Dataset | None, names: Mapping[int, str]) -> str:
     """Return sentences on topics that other runs do not find, and on R-hat of chains; what to do without other runs."""
     if again is None:
-        spec = reported[0].spec
+        spec = entries[0].spec
         begun = "Topics are computed from a random start, and another start gives somewhat other topics."
         if not spec.length:
             begun = "The topics are from another program, and most programs begin at random."
@@ -353,7 +355,7 @@ def _chance(reported: list[ReportedRun], again: xr.Dataset | None, names: Mappin
             f"{begun} There is one run here, so which of them are chance is unknown; a report with further runs, with other "
             "seeds, says which are found again."
         )
-    n_others, n_topics = len(reported) - 1, len(names)
+    n_others, n_topics = len(entries) - 1, len(names)
     each = f"each of {n_others} further runs" if n_others > 1 else "a further run"
     alone = again["topic"].values[again["n_found"].values < n_others].tolist()
     n_found = n_topics - len(alone)
@@ -364,7 +366,7 @@ def _chance(reported: list[ReportedRun], again: xr.Dataset | None, names: Mappin
     if alone:
         named = join_words([f"“{names[topic]}”" for topic in alone[:MOST_NAMED]])
         text += f" Not so {named}; build nothing on {'these' if len(alone) > 1 else 'this'} alone."
-    return text + agreement_of([each.dataset for each in reported])
+    return text + agreement_of([each.dataset for each in entries])
 
 
 def agreement_of(runs: list[xr.Dataset]) -> str:
@@ -407,7 +409,7 @@ def _n_found(entry: ReportedRun) -> int | None:
     return entry.path and used_topics(Run(entry.path).dataset()).sizes["topic"]
 
 
-def _short(whole: xr.Dataset | None) -> str:
+def _length_text(whole: xr.Dataset | None) -> str:
     """Return sentences on documents with few counted words."""
     if whole is None:
         return ""
@@ -423,7 +425,7 @@ def _short(whole: xr.Dataset | None) -> str:
     )
 
 
-def _left_out(entry: ReportedRun) -> str:
+def _omissions_text(entry: ReportedRun) -> str:
     """Return sentences on words, rows and topics that the report does not show."""
     reading = entry.spec.reading
     left_out = dict(rows_about(reading)).get("left out", "nothing")
@@ -446,7 +448,7 @@ def _left_out(entry: ReportedRun) -> str:
     return " ".join(filter(None, parts))
 
 
-def _predicted(run: xr.Dataset) -> str:
+def _prediction_text(run: xr.Dataset) -> str:
     """Return sentences on the held-out perplexity; that there is none without held-out tokens."""
     if not (number := _perplexity(run)):
         return "No words were held out, so how well the topics predict words is unknown."

@@ -70,37 +70,43 @@ SENTENCE = re.compile(r"(?<=[^\sA-Z][.!?])\s+|\s*\n\s*\n\s*|(?<=[。！？])")
 """What stands between two sentences; a point after a capital letter ends an abbreviation."""
 
 
-def readers_page(reported: list[ReportedRun], title: str | None, progress: bool) -> str:
+def readers_page(reported_runs: list[ReportedRun], title: str | None, progress: bool) -> str:
     """Return the page about the first run; the others, on the same training corpus, say which topics are found again.
 
     Raises MeasureError for a run without topics of documents, and ReportError for runs on another training corpus.
     """
-    first, *others = reported
+    first, *others = reported_runs
     if first.path is not None and "n_dk" not in first.dataset:
         Run(first.path).edited()  # raises the error that says what is missing, such as the corpus
     run, table = run_with_counts(first.dataset), table_of(first)
     columns = distinct_columns(run, table)
     entry = first._replace(dataset=_with_name_of_label(run, columns))
-    if apart := [other for other in others if other.spec.train != first.spec.train]:
+    if runs_of_other_data := [other for other in others if other.spec.train != first.spec.train]:
         raise ReportError(
             f"further runs tell which topics of {run.attrs['name']} are found again, so they are on its training corpus; "
-            f"{apart[0].dataset.attrs['name']} is on another; leave it out"
+            f"{runs_of_other_data[0].dataset.attrs['name']} is on another; leave it out"
         )
     names = names_of_topics(run, 3, 60)
-    entries, stores = topic_entries(run, N_LISTED, RELEVANCE), stores_of(reported)
-    all_of_topics = [with_hidden(each) for each in reported]
+    entries, stores = topic_entries(run, N_LISTED, RELEVANCE), stores_of(reported_runs)
+    all_of_topics = [with_hidden(each) for each in reported_runs]
     whole = all_of_topics[0]
-    drawn = share_intervals(run) if len(entries) > 1 else None
-    if drawn is not None:
-        entries = _with_means(entries, run, drawn.attrs["n_draws"])
-    again = _again(reported, all_of_topics, [one["topic"] for one in entries]) if others else None
+    share_ends = share_intervals(run) if len(entries) > 1 else None
+    if share_ends is not None:
+        entries = _with_means(entries, run, share_ends.attrs["n_draws"])
+    again = (
+        _again(reported_runs, all_of_topics, [topic_entry["topic"] for topic_entry in entries])
+        if others
+        else None
+    )
     if again is not None and "low" in again:  # the share of this run is that of the table
-        shown = xr.DataArray([one["share"] for one in entries], again["low"].coords, "topic")
+        shown = xr.DataArray(
+            [topic_entry["share"] for topic_entry in entries], again["low"].coords, "topic"
+        )
         again["low"], again["high"] = (
             np.minimum(again["low"], shown),
             np.maximum(again["high"], shown),
         )
-    quoted = [one for one in entries if one["share"] >= LEAST_SHARE]
+    quoted_topics = [topic_entry for topic_entry in entries if topic_entry["share"] >= LEAST_SHARE]
     words = top_words(run, N_WORDS, RELEVANCE)["word"]
     chosen = _in_memory(run if whole is None else whole)
     return render(
@@ -109,39 +115,44 @@ def readers_page(reported: list[ReportedRun], title: str | None, progress: bool)
         n_topics=counted(len(entries), "topic"),
         name=run.attrs["name"],
         corpus=about_corpus(entry, [*columns][1:]),
-        table=Markup(_topic_table(entries, drawn, again, names).html()),
-        intervals=_about_intervals(entry, drawn, again, len(others), len(entries)),
+        table=Markup(_topic_table(entries, share_ends, again, names).html()),
+        intervals=_about_intervals(entry, share_ends, again, len(others), len(entries)),
         topics=[
             {
-                "number": one["topic"],
-                "name": names[one["topic"]],
-                "description": topic_descriptions(run).get(one["topic"], ""),
-                "colour": topic_colours(run)(one["topic"]),
-                "share": f"{100 * one['share']:.1f} %",
-                "words": ", ".join(map(str, listed := words.sel(topic=one["topic"]).values)),
+                "number": topic_entry["topic"],
+                "name": names[topic_entry["topic"]],
+                "description": topic_descriptions(run).get(topic_entry["topic"], ""),
+                "colour": topic_colours(run)(topic_entry["topic"]),
+                "share": f"{100 * topic_entry['share']:.1f} %",
+                "words": ", ".join(
+                    map(str, listed := words.sel(topic=topic_entry["topic"]).values)
+                ),
                 "passages": _passages(
                     entry._replace(dataset=chosen),
-                    one["topic"],
+                    topic_entry["topic"],
                     {str(word).lower() for word in listed},
                     table,
                     columns,
                 ),
             }
-            for one in quoted
+            for topic_entry in quoted_topics
         ],
-        unquoted=_unquoted(len(entries) - len(quoted)),
+        unquoted=_unquoted(len(entries) - len(quoted_topics)),
         has_texts=table is not None and table.texts is not None,
         figures=drawn_figures(_pictures(entry), progress),
         method=method(entry),
-        cautions=cautions(reported, whole, again, names),
+        cautions=cautions(reported_runs, whole, again, names),
         commands="\n".join(
             [
-                *(wrapped(line) for line in commands([each.spec for each in reported], stores)),
-                *commands_of_edits(reported),
+                *(
+                    wrapped(line)
+                    for line in commands([each.spec for each in reported_runs], stores)
+                ),
+                *commands_of_edits(reported_runs),
             ]
         ),
         notes=[
-            *missing_in_commands([each.spec for each in reported], stores),
+            *missing_in_commands([each.spec for each in reported_runs], stores),
             *[NAMES] * bool(stores),
         ],
     )
@@ -155,7 +166,7 @@ def _unquoted(n: int) -> str:
 
 
 def _again(
-    reported: list[ReportedRun], all_of_topics: list[xr.Dataset | None], shown: list[int]
+    reported_runs: list[ReportedRun], all_of_topics: list[xr.Dataset | None], shown: list[int]
 ) -> xr.Dataset:
     """Return in how many other runs the shown topics are found, hidden topics included, and the range of their shares.
 
@@ -164,11 +175,11 @@ def _again(
     """
     runs = [
         each.dataset if whole is None else whole
-        for each, whole in zip(reported, all_of_topics, strict=True)
+        for each, whole in zip(reported_runs, all_of_topics, strict=True)
     ]
     again = matches_in_others(runs[0], runs[1:]).sel(topic=shown)
     none_hidden = all(
-        each.dataset is whole for each, whole in zip(reported, all_of_topics, strict=True)
+        each.dataset is whole for each, whole in zip(reported_runs, all_of_topics, strict=True)
     )
     return again if none_hidden and len(shown) > 1 else again.drop_vars(["low", "high"])
 
@@ -182,8 +193,8 @@ def _with_means(entries: list[dict], run: xr.Dataset, n_draws: int) -> list[dict
     means = (sizes / sizes.sum(axis=1, keepdims=True)).mean(axis=0)
     share_of = dict(zip(run["topic"].values.tolist(), means.tolist(), strict=True))
     n_first = len({*np.atleast_1d(run.attrs.get("first", [])).tolist()} & {*share_of})
-    found = [one | {"share": share_of[one["topic"]]} for one in entries]
-    return found[:n_first] + sorted(found[n_first:], key=lambda one: -one["share"])
+    found = [topic_entry | {"share": share_of[topic_entry["topic"]]} for topic_entry in entries]
+    return found[:n_first] + sorted(found[n_first:], key=lambda topic_entry: -topic_entry["share"])
 
 
 def _in_memory(run: xr.Dataset) -> xr.Dataset:
@@ -210,7 +221,7 @@ def _with_name_of_label(run: xr.Dataset, columns: Mapping[str, Sequence]) -> xr.
 
 def _topic_table(
     entries: list[dict],
-    drawn: xr.Dataset | None,
+    share_ends: xr.Dataset | None,
     again: xr.Dataset | None,
     names: Mapping[int, str],
 ) -> Table:
@@ -225,16 +236,18 @@ def _topic_table(
     ]
     rows = [
         {
-            "name": LINK.format(one["topic"], names[one["topic"]])
-            if one["share"] >= LEAST_SHARE
-            else TEXT.format(names[one["topic"]]),
-            "share": one["share"],
-            "interval": _interval(drawn, one["topic"]),
-            "again": None if again is None else int(again["n_found"].sel(topic=one["topic"])),
-            "range": _interval(again, one["topic"]),
-            "words": TEXT.format(", ".join(one["words"])),
+            "name": LINK.format(topic_entry["topic"], names[topic_entry["topic"]])
+            if topic_entry["share"] >= LEAST_SHARE
+            else TEXT.format(names[topic_entry["topic"]]),
+            "share": topic_entry["share"],
+            "interval": _interval(share_ends, topic_entry["topic"]),
+            "again": None
+            if again is None
+            else int(again["n_found"].sel(topic=topic_entry["topic"])),
+            "range": _interval(again, topic_entry["topic"]),
+            "words": TEXT.format(", ".join(topic_entry["words"])),
         }
-        for one in entries
+        for topic_entry in entries
     ]
     return Table(columns, rows, "topics").without_empty_columns()
 
@@ -249,17 +262,17 @@ def _interval(ends: xr.Dataset | None, topic: int) -> str:
 
 def _about_intervals(
     entry: ReportedRun,
-    drawn: xr.Dataset | None,
+    share_ends: xr.Dataset | None,
     again: xr.Dataset | None,
     n_others: int,
     n_topics: int,
 ) -> str:
     """Return sentences about the intervals of the shares in the table, or that there is none and why."""
     sentences = []
-    if drawn is not None:
+    if share_ends is not None:
         sentences.append(
-            f"The share is the mean of {drawn.attrs['n_draws']:,} states of the computation in the second half of the run. "
-            "95 % of draws: the share lies between these per cent in 95 % of these states."
+            f"The share is the mean of {share_ends.attrs['n_draws']:,} states of the computation in the second half of the "
+            "run. 95 % of draws: the share lies between these per cent in 95 % of these states."
         )
     if again is not None:
         other = (
@@ -310,12 +323,12 @@ def _passages(
     order = sorted(range(len(titles)), key=lambda place: titles[:place].count(titles[place]))
     for document, share in (candidates[place] for place in order):
         title, *values = ((name, text_of(column[document])) for name, column in columns.items())
-        pieces = []
+        segments = []
         if texts is not None and texts[document]:
             tokens = token_topics(run, corpus, document)
-            pieces = segments_of_text(texts[document][:MOST_TEXT], tokens, table.counted) or []
-        made = {
-            "pieces": passage(pieces, topic, listed) if pieces else [],
+            segments = segments_of_text(texts[document][:MOST_TEXT], tokens, table.counted) or []
+        passage_entry = {
+            "pieces": passage(segments, topic, listed) if segments else [],
             "title": short_text(title[1], MOST_TITLE),
             "about": [
                 f"{share:.0%} of its words{' in the topics shown' * is_part}",
@@ -326,46 +339,48 @@ def _passages(
                 ),
             ],
         }
-        passages.setdefault("".join(text for text, _ in made["pieces"]) or title[1], made)
+        passages.setdefault(
+            "".join(text for text, _ in passage_entry["pieces"]) or title[1], passage_entry
+        )
         if len(passages) == N_PASSAGES:
             break
     return list(passages.values())
 
 
 def passage(
-    pieces: list[dict], topic: int, listed: Collection[str] = (), letters: int = LETTERS
+    segments: list[dict], topic: int, listed_words: Collection[str] = (), letters: int = LETTERS
 ) -> list[tuple[str, str]]:
     """Return the stretch of a text that has most different words of a topic, as (text, kind).
 
-    The kind is "listed" for a word of the topic that is in ``listed``, "own" for its other words, and "" for other text.
-    ``pieces`` are of `segments_of_text`. It begins with a sentence and ends with a word; dots stand for what is left out.
+    The kind is "listed" for a word of the topic that is in ``listed_words``, "own" for its other words, and "" for other text.
+    ``segments`` are of `segments_of_text`. It begins with a sentence and ends with a word; dots stand for what is left out.
     """
-    text = "".join(piece["word"] for piece in pieces)
-    words, at = [], 0  # (first letter, word) of each word of the topic
-    for piece in pieces:
-        if piece["topic"] == topic:
-            words.append((at, piece["word"]))
-        at += len(piece["word"])
-    places = [place for place, _ in words]
-    starts = [0, *(between.end() for between in SENTENCE.finditer(text))]
+    text = "".join(segment["word"] for segment in segments)
+    words, offset = [], 0  # (first letter, word) of each word of the topic
+    for segment in segments:
+        if segment["topic"] == topic:
+            words.append((offset, segment["word"]))
+        offset += len(segment["word"])
+    positions = [position for position, _ in words]
+    starts = [0, *(match.end() for match in SENTENCE.finditer(text))]
 
     def n_different(start: int) -> int:
-        window = words[bisect_left(places, start) : bisect_left(places, start + letters)]
+        window = words[bisect_left(positions, start) : bisect_left(positions, start + letters)]
         return len({word.lower() for _, word in window})
 
-    if max(map(n_different, starts)) < n_different(places[0] if places else 0):
-        starts += places  # of a text that has hardly a sentence
+    if max(map(n_different, starts)) < n_different(positions[0] if positions else 0):
+        starts += positions  # of a text that has hardly a sentence
     start = max(starts, key=n_different)
     end = len(text)
     if end > start + letters:
         end = max(text.rfind(" ", start, start + letters), start + letters // 2)
-    shown, done = [("… ", "")] if start else [], start
-    for place, word in words[bisect_left(places, start) : bisect_left(places, end)]:
-        kind = "listed" if word.lower() in listed else "own"
-        shown += [(text[done:place], ""), (word, kind)]
-        done = place + len(word)
-    shown += [(text[done:end], ""), (" …" if end < len(text) else "", "")]
-    return [(part, kind) for part, kind in shown if part]
+    parts, end_of_parts = [("… ", "")] if start else [], start
+    for position, word in words[bisect_left(positions, start) : bisect_left(positions, end)]:
+        kind = "listed" if word.lower() in listed_words else "own"
+        parts += [(text[end_of_parts:position], ""), (word, kind)]
+        end_of_parts = position + len(word)
+    parts += [(text[end_of_parts:end], ""), (" …" if end < len(text) else "", "")]
+    return [(text_part, kind) for text_part, kind in parts if text_part]
 
 
 def _pictures(entry: ReportedRun) -> list[Picture]:
