@@ -159,7 +159,7 @@ def settings(entries: list[ReportedRun]) -> list[tuple[str, str]]:
         text = "; ".join(dict.fromkeys(map(str, values)))
         return text if text != default else ""
 
-    priors = [(spec.model.get("name"), *row) for spec in specs for row in _prior_rows(spec)]
+    priors = [(spec.model.get("name"), *row) for spec in specs for row in priors_of(spec)]
     # separately for each network
     priors_by_network = grouped([row[:2] for row in priors], [row[2] for row in priors])
     words = (
@@ -211,7 +211,7 @@ def _topics(spec: RunSpec) -> str:
     )
 
 
-def _prior_rows(spec: RunSpec) -> list[tuple[str, str]]:
+def priors_of(spec: RunSpec) -> list[tuple[str, str]]:
     """Return (label, text) of each prior of a run's model: the value, and how it is learnt."""
     rows = []
     for name, owner in (("alpha", "topic"), ("beta", "word type")):

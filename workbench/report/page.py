@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.engines import get_engine
-from workbench.measures import in_papers_order
+from workbench.measures import in_papers_order, paired_differences
 from workbench.numbers import join_words
 from workbench.report.captions import data_rows, definitions, remarks, rows_of, settings, statistics
 from workbench.report.commands import commands, wrapped
@@ -83,7 +83,10 @@ def write_report(
             f"{path} is a folder; give the name of a file, such as {path / 'report.html'}"
         )
     if ReportError.one_of("the audience", audience, AUDIENCES) == READERS:
-        return put_file(path, readers_page(gather(runs, store), title, progress).encode())
+        entries = gather(runs, store)
+        if reference is not None:
+            paired_differences([entry.dataset for entry in entries], reference)
+        return put_file(path, readers_page(entries, title, progress).encode())
     entries, left_out = gather_started(runs, store)
     order = [id(run) for run in in_papers_order([entry.dataset for entry in entries])]
     entries.sort(key=lambda entry: order.index(id(entry.dataset)))

@@ -3,13 +3,18 @@
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
 import xarray as xr
 from markupsafe import Markup
 
 from workbench.corpus.document_table import DocumentTable
+from workbench.data.available_memory import available_memory
+from workbench.engines.engine import HYBRID, SAMPLER
 from workbench.measures import (
+    MeasureError,
     representative_documents,
     token_topics,
     top_words,
@@ -19,13 +24,23 @@ from workbench.measures.consensus import matches_in_others
 from workbench.measures.documents import distinct_columns, text_of
 from workbench.measures.groups import columns_of, run_with_counts
 from workbench.measures.tables import topic_entries
-from workbench.measures.topics import share_intervals
+from workbench.measures.topics import FEWEST_DRAWS, share_intervals, used_topics
 from workbench.numbers import format_interval
 from workbench.report.commands import commands, missing_in_commands, wrapped
 from workbench.report.files import ReportError
 from workbench.report.gathering import ReportedRun, corpora_of, stores_of, table_of
-from workbench.report.method import about_corpus, cautions, commands_of_edits, method
+from workbench.report.method import (
+    about_corpus,
+    cautions,
+    commands_of_edits,
+    counted,
+    edits_of,
+    hides,
+    method,
+    with_hidden,
+)
 from workbench.report.rendering import drawn_figures, render
+from workbench.runs.execution.run import Run
 from workbench.tables import Column, Table, numbers
 from workbench.views import Picture, RunsToDraw
 from workbench.views.coloured_words import segments_of_text
@@ -41,13 +56,16 @@ N_PASSAGES, N_CANDIDATES = 3, 12
 LEAST_SHARE = 0.002
 """Smallest share of a topic with passages; of an HDP many topics have a few words."""
 LETTERS, MOST_TEXT = 340, 200_000
-"""Letters of a passage, and of the longest text that is searched for one."""
+"""Letters of a passage, and of the beginning of a text that is searched for one."""
 MOST_TITLE, MOST_VALUE, MOST_COLUMNS = 100, 40, 4
 """Letters of a title and of a value of a column, and number of columns, under a passage."""
 MOST_GROUPINGS = 3
 """Maximum of columns by which topics are drawn."""
-LINK = Markup('<a href="#topic-{}">{}</a>')
+LINK = Markup('<a href="#topic-{}" dir="auto">{}</a>')
 NAMES = "The last commands name the runs as this store does; reproduced runs may have other names."
+TABLE = re.compile("in the table|One run of each label")
+"""What a sentence of a caption has that is of no use without a table or further labels."""
+TEXT = Markup('<span dir="auto">{}</span>')
 SENTENCE = re.compile(r"(?<=[^\sA-Z][.!?])\s+|\s*\n\s*\n\s*|(?<=[。！？])")
 """What stands between two sentences; a point after a capital letter ends an abbreviation."""
 
@@ -58,6 +76,8 @@ def readers_page(reported_runs: list[ReportedRun], title: str | None, progress: 
     Raises MeasureError for a run without topics of documents, and ReportError for runs on another training corpus.
     """
     first, *others = reported_runs
+    if first.path is not None and "n_dk" not in first.dataset:
+        Run(first.path).edited()  # raises the error that says what is missing, such as the corpus
     run, table = run_with_counts(first.dataset), table_of(first)
     columns = distinct_columns(run, table)
     entry = first._replace(dataset=_with_name_of_label(run, columns))
@@ -66,25 +86,62 @@ def readers_page(reported_runs: list[ReportedRun], title: str | None, progress: 
             f"further runs tell which topics of {run.attrs['name']} are found again, so they are on its training corpus; "
             f"{runs_of_other_data[0].dataset.attrs['name']} is on another; leave it out"
         )
-    again = matches_in_others(run, [other.dataset for other in others]) if others else None
-    share_ends, names = share_intervals(run), names_of_topics(run, 3, 60)
+    names = names_of_topics(run, 3, 60)
     entries, stores = topic_entries(run, N_LISTED, RELEVANCE), stores_of(reported_runs)
+    all_of_topics = [with_hidden(each) for each in reported_runs]
+    whole = all_of_topics[0]
+    share_ends = share_intervals(run) if len(entries) > 1 else None
+    if share_ends is not None:
+        entries = _with_means(entries, run, share_ends.attrs["n_draws"])
+    again = (
+        _again(reported_runs, all_of_topics, [topic_entry["topic"] for topic_entry in entries])
+        if others
+        else None
+    )
+    if again is not None and "low" in again:  # the share of this run is that of the table
+        shown = xr.DataArray(
+            [topic_entry["share"] for topic_entry in entries], again["low"].coords, "topic"
+        )
+        again["low"], again["high"] = (
+            np.minimum(again["low"], shown),
+            np.maximum(again["high"], shown),
+        )
     quoted_topics = [topic_entry for topic_entry in entries if topic_entry["share"] >= LEAST_SHARE]
+    words = top_words(run, N_WORDS, RELEVANCE)["word"]
+    chosen = _in_memory(run if whole is None else whole)
     return render(
         TEMPLATE,
         title=title or f"Topics of {entry.spec.corpus}",
-        n_topics=len(entries),
+        n_topics=counted(len(entries), "topic"),
         name=run.attrs["name"],
         corpus=about_corpus(entry, [*columns][1:]),
         table=Markup(_topic_table(entries, share_ends, again, names).html()),
-        intervals=_about_intervals(share_ends, again, len(others)),
-        topics=[_topic(entry, topic_entry, names, table, columns) for topic_entry in quoted_topics],
-        n_unquoted=len(entries) - len(quoted_topics),
-        least_share=f"{LEAST_SHARE:.1%}",
+        intervals=_about_intervals(entry, share_ends, again, len(others), len(entries)),
+        topics=[
+            {
+                "number": topic_entry["topic"],
+                "name": names[topic_entry["topic"]],
+                "description": topic_descriptions(run).get(topic_entry["topic"], ""),
+                "colour": topic_colours(run)(topic_entry["topic"]),
+                "share": f"{100 * topic_entry['share']:.1f} %",
+                "words": ", ".join(
+                    map(str, listed := words.sel(topic=topic_entry["topic"]).values)
+                ),
+                "passages": _passages(
+                    entry._replace(dataset=chosen),
+                    topic_entry["topic"],
+                    {str(word).lower() for word in listed},
+                    table,
+                    columns,
+                ),
+            }
+            for topic_entry in quoted_topics
+        ],
+        unquoted=_unquoted(len(entries) - len(quoted_topics)),
         has_texts=table is not None and table.texts is not None,
         figures=drawn_figures(_pictures(entry), progress),
         method=method(entry),
-        cautions=cautions(reported_runs, again, names),
+        cautions=cautions(reported_runs, whole, again, names),
         commands="\n".join(
             [
                 *(
@@ -101,13 +158,65 @@ def readers_page(reported_runs: list[ReportedRun], title: str | None, progress: 
     )
 
 
+def _unquoted(n: int) -> str:
+    """Return a sentence on the number of topics that are too small for passages; "" for none."""
+    if not n:
+        return ""
+    return f"{counted(n, 'topic')} with less than {LEAST_SHARE:.1%} of the words {'is' if n == 1 else 'are'} left out here."
+
+
+def _again(
+    reported_runs: list[ReportedRun], all_of_topics: list[xr.Dataset | None], shown: list[int]
+) -> xr.Dataset:
+    """Return in how many other runs the shown topics are found, hidden topics included, and the range of their shares.
+
+    ``all_of_topics``: `with_hidden` of each run. The range is left out if topics are hidden, as the other shares are then of
+    the words of the topics that are shown, and if there is a single topic.
+    """
+    runs = [
+        each.dataset if whole is None else whole
+        for each, whole in zip(reported_runs, all_of_topics, strict=True)
+    ]
+    again = matches_in_others(runs[0], runs[1:]).sel(topic=shown)
+    none_hidden = all(
+        each.dataset is whole for each, whole in zip(reported_runs, all_of_topics, strict=True)
+    )
+    return again if none_hidden and len(shown) > 1 else again.drop_vars(["low", "high"])
+
+
+def _with_means(entries: list[dict], run: xr.Dataset, n_draws: int) -> list[dict]:
+    """Return the topics with their mean share in the last draws, those that have the intervals, and in its order.
+
+    Topics that people put first precede.
+    """
+    sizes = run["n_k"].values[-n_draws:]
+    means = (sizes / sizes.sum(axis=1, keepdims=True)).mean(axis=0)
+    share_of = dict(zip(run["topic"].values.tolist(), means.tolist(), strict=True))
+    n_first = len({*np.atleast_1d(run.attrs.get("first", [])).tolist()} & {*share_of})
+    found = [topic_entry | {"share": share_of[topic_entry["topic"]]} for topic_entry in entries]
+    return found[:n_first] + sorted(found[n_first:], key=lambda topic_entry: -topic_entry["share"])
+
+
+def _in_memory(run: xr.Dataset) -> xr.Dataset:
+    """Return a run at its last snapshot with the arrays that choose passages read once, if they fit into memory."""
+    last = used_topics(run.isel(snapshot=[-1]))
+    needed = [last[name] for name in ("n_kw", "n_dk", "theta", "phi") if name in last]
+    if sum(values.nbytes for values in needed) > available_memory().n_bytes / 4:
+        return last
+    return last.assign({values.name: values.compute() for values in needed})
+
+
 def _with_name_of_label(run: xr.Dataset, columns: Mapping[str, Sequence]) -> xr.Dataset:
-    """Return the run with the labels of its documents called as the equal column of their file, if there is one."""
+    """Return the run with the labels of its documents called as the equal column of their file, if there is one.
+
+    A column with a name that is taken, as time, is left as it is.
+    """
     if "document_label" not in run.coords or "label" in columns:
         return run
     labels = [text_of(value) for value in run["document_label"].values]
     same = (name for name in columns if labels == [*map(text_of, columns[name])])
-    return run.rename(document_label=f"document_{next(same)}")
+    name = f"document_{next(same, 'label')}"
+    return run if name == "document_time" or name in run.coords else run.rename(document_label=name)
 
 
 def _topic_table(
@@ -129,14 +238,14 @@ def _topic_table(
         {
             "name": LINK.format(topic_entry["topic"], names[topic_entry["topic"]])
             if topic_entry["share"] >= LEAST_SHARE
-            else names[topic_entry["topic"]],
+            else TEXT.format(names[topic_entry["topic"]]),
             "share": topic_entry["share"],
             "interval": _interval(share_ends, topic_entry["topic"]),
             "again": None
             if again is None
             else int(again["n_found"].sel(topic=topic_entry["topic"])),
             "range": _interval(again, topic_entry["topic"]),
-            "words": ", ".join(topic_entry["words"]),
+            "words": TEXT.format(", ".join(topic_entry["words"])),
         }
         for topic_entry in entries
     ]
@@ -145,56 +254,60 @@ def _topic_table(
 
 def _interval(ends: xr.Dataset | None, topic: int) -> str:
     """Return the interval of a topic's share in per cent as text; "" without one."""
-    if ends is None:
+    if ends is None or "low" not in ends:
         return ""
     low, high = (100 * float(ends[end].sel(topic=topic)) for end in ("low", "high"))
     return format_interval(low, high)
 
 
-def _about_intervals(share_ends: xr.Dataset | None, again: xr.Dataset | None, n_others: int) -> str:
+def _about_intervals(
+    entry: ReportedRun,
+    share_ends: xr.Dataset | None,
+    again: xr.Dataset | None,
+    n_others: int,
+    n_topics: int,
+) -> str:
     """Return sentences about the intervals of the shares in the table, or that there is none and why."""
     sentences = []
     if share_ends is not None:
         sentences.append(
-            f"95 % of draws: the share lies between these per cent in 95 % of {share_ends.attrs['n_draws']:,} states that the "
-            "computation went through after it had settled."
+            f"The share is the mean of {share_ends.attrs['n_draws']:,} states of the computation in the second half of the "
+            "run. 95 % of draws: the share lies between these per cent in 95 % of these states."
         )
     if again is not None:
-        sentences.append(
-            f"In other runs: how many of {n_others} further computations with other random starts or settings find a topic "
-            "with nearly the same words, and the least and largest share in per cent that it has in any of them."
+        other = (
+            "whether one further computation with another random start or setting finds a topic with nearly the same words (1) "
+            "or not (0)"
+            if n_others == 1
+            else f"how many of {n_others} further computations with other random starts or settings find a topic with nearly "
+            "the same words"
         )
-    return " ".join(sentences) or (
-        "The shares have no interval: this run gives one estimate and no draws. Runs with other seeds would show how much of "
-        "a share is chance."
-    )
+        sentences.append(f"In other runs: {other}.")
+        if "low" in again:
+            sentences.append(
+                "Share in all runs: the least and the largest share in per cent, in this run and in those that find the topic."
+            )
+    return " ".join(sentences) or f"The shares have no interval: {_why_none(entry, n_topics)}"
 
 
-def _topic(
-    entry: ReportedRun,
-    topic_entry: dict,
-    names: Mapping[int, str],
-    table: DocumentTable | None,
-    columns: Mapping[str, Sequence],
-) -> dict:
-    """Return name, description, colour, share, words and passages of a topic for the page."""
-    run, topic = entry.dataset, topic_entry["topic"]
-    words = top_words(run, N_WORDS, RELEVANCE, topic)["word"].values
-    return {
-        "number": topic,
-        "name": names[topic],
-        "description": topic_descriptions(run).get(topic, ""),
-        "colour": topic_colours(run)(topic),
-        "share": f"{100 * topic_entry['share']:.1f} %",
-        "words": ", ".join(map(str, words)),
-        "passages": _passages(entry, topic, {str(word).lower() for word in words}, table, columns),
-    }
+def _why_none(entry: ReportedRun, n_topics: int) -> str:
+    """Return the reason why the shares of a run's topics have no interval over draws, and what would give one."""
+    engine = entry.spec.parts()[0]
+    if n_topics == 1:
+        return "the one topic has all words."
+    if engine.kind == HYBRID:
+        return "only a part of the words is sampled by this engine."
+    if engine.kind != SAMPLER:
+        return "this run gives one estimate and no draws. Runs with other seeds would show how much of a share is chance."
+    if engine.grows:
+        return "the numbers of topics change from draw to draw with this sampler."
+    return f"fewer than {FEWEST_DRAWS} states were recorded after burn-in in the second half of the run; a longer run has one."
 
 
 def _passages(
     entry: ReportedRun,
     topic: int,
-    listed_words: set[str],
+    listed: set[str],
     table: DocumentTable | None,
     columns: Mapping[str, Sequence],
 ) -> list[dict]:
@@ -202,21 +315,23 @@ def _passages(
     run, corpus = entry.dataset, entry.corpora[0]
     best, passages = representative_documents(run, topic, N_CANDIDATES), {}
     texts = None if table is None or corpus is None else table.texts
-    candidates = list(zip(best["document"].values.tolist(), best["theta"].values, strict=True))
+    is_part = entry.path is None and any(map(hides, edits_of(entry)))
+    shares = best["n_topic_tokens"].values / best["n_tokens"].values
+    candidates = list(zip(best["document"].values.tolist(), shares, strict=True))
     titles = [str(title) for title in best["title"].values]
     # other titles first: copies of a story have the same
-    order = sorted(range(len(titles)), key=lambda index: titles[:index].count(titles[index]))
-    for document, share in (candidates[index] for index in order):
+    order = sorted(range(len(titles)), key=lambda place: titles[:place].count(titles[place]))
+    for document, share in (candidates[place] for place in order):
         title, *values = ((name, text_of(column[document])) for name, column in columns.items())
         segments = []
-        if texts is not None and texts[document] and len(texts[document]) <= MOST_TEXT:
+        if texts is not None and texts[document]:
             tokens = token_topics(run, corpus, document)
-            segments = segments_of_text(texts[document], tokens, table.counted) or []
+            segments = segments_of_text(texts[document][:MOST_TEXT], tokens, table.counted) or []
         passage_entry = {
-            "pieces": passage(segments, topic, listed_words) if segments else [],
+            "pieces": passage(segments, topic, listed) if segments else [],
             "title": short_text(title[1], MOST_TITLE),
             "about": [
-                f"{share:.0%} of its words",
+                f"{share:.0%} of its words{' in the topics shown' * is_part}",
                 *(
                     short_text(" ".join(pair), MOST_VALUE)
                     for pair in values[:MOST_COLUMNS]
@@ -271,12 +386,22 @@ def passage(
 def _pictures(entry: ReportedRun) -> list[Picture]:
     """Return the pictures of topics over time and by group, and of effects, as far as the documents have such columns."""
     run = entry.dataset
-    selection = RunsToDraw([run], 2, corpora_of([entry]))
+    shown = RunsToDraw([run], 2, corpora_of([entry]))
     by_group, effects = view_named("topics-by-group"), view_named("effects")
-    pictures = view_named("topics-over-time").pictures(selection)
+    found = []
+    with suppress(MeasureError):  # a column called time that is none
+        found += view_named("topics-over-time").pictures(shown)
     for number, column in enumerate(columns_of(run)[:MOST_GROUPINGS]):
-        pictures += [
+        found += [
             replace(picture, name=f"{picture.name}-{number}", title=f"{picture.title}, {column}")
-            for picture in by_group.pictures(selection, by=column)
+            for picture in by_group.pictures(shown, by=column)
         ]
-    return pictures + (effects.pictures(selection, beside=ALL) or effects.pictures(selection))
+    found += effects.pictures(shown, beside=ALL) or effects.pictures(shown)
+    return [replace(picture, caption=_without_table(picture.caption)) for picture in found]
+
+
+def _without_table(caption: str) -> str:
+    """Return a caption without what it says of a table of numbers, and of runs of other labels, which this page lacks."""
+    caption = re.sub("[;,] the table has all", "", caption)
+    kept = [part for part in caption.rstrip(".").split(". ") if not TABLE.search(part)]
+    return f"{'. '.join(kept)}."
