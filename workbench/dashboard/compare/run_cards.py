@@ -138,8 +138,8 @@ def quantity_label(quantity: str) -> str:
 
 def consensus_of(runs: RunIterations) -> CardContent:
     """Return the picture of the topics on which the finished runs of one label agree; empty if no label has several."""
-    finished = tuple((path, iteration) for path, iteration in runs if iteration >= 0)
-    return _consensus_of(finished, tuple(stamp(path / EDITION) for path, _ in finished))
+    finished_runs = tuple((path, iteration) for path, iteration in runs if iteration >= 0)
+    return _consensus_of(finished_runs, tuple(stamp(path / EDITION) for path, _ in finished_runs))
 
 
 @lru_cache(maxsize=8)

@@ -185,8 +185,8 @@ class Settings:
             name for name in changed_options(spec.reading) if name in missing_in_request(spec)
         ]
         self._file_of_run = self._file
-        without = f", but not {', '.join(missing)}" if missing else ""
-        self.say(f"The file is read as by {spec.name}{without}.")
+        omissions = f", but not {', '.join(missing)}" if missing else ""
+        self.say(f"The file is read as by {spec.name}{omissions}.")
 
     def offer_columns(
         self,

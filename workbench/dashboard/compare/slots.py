@@ -48,11 +48,13 @@ DASHES = (
 WIDTHS = (2.2, 1.1)
 """Widths of the lines of the first and of the second quantity."""
 GLYPHS = {
-    "band": lambda at, **look: VArea(y1=STRANDS[at][1], y2=STRANDS[at][2], **look),
-    "raw": lambda at, **look: Line(line_width=1.4, line_join="round", **look),
-    "line": lambda at, **look: Line(line_width=WIDTHS[at], line_join="round", **look),
-    "level": lambda at, **look: HSpan(line_width=2.2, **look),
-    "points": lambda at, **look: Scatter(size=16, fill_alpha=0, line_alpha=0, **look),
+    "band": lambda quantity, **look: VArea(
+        y1=STRANDS[quantity][1], y2=STRANDS[quantity][2], **look
+    ),
+    "raw": lambda quantity, **look: Line(line_width=1.4, line_join="round", **look),
+    "line": lambda quantity, **look: Line(line_width=WIDTHS[quantity], line_join="round", **look),
+    "level": lambda quantity, **look: HSpan(line_width=2.2, **look),
+    "points": lambda quantity, **look: Scatter(size=16, fill_alpha=0, line_alpha=0, **look),
 }
 """Part of a line → a function that makes its glyph for the first (0) or the second (1) quantity."""
 FEW = 20
