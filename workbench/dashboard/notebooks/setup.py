@@ -42,12 +42,12 @@ class Cell(pn.Column):
             sizing_mode="stretch_width",
         )
         self._loop = None
-        self._comms: dict[Document, Comm] = {}
+        self._comm_of_document: dict[Document, Comm] = {}
 
     def get_root(self, doc: Document | None = None, comm: Comm | None = None, preprocess=True):
         """Return the Bokeh model of the cell, and store the comm that its changes are sent through."""
         if doc is not None and comm is not None:
-            self._comms[doc] = comm
+            self._comm_of_document[doc] = comm
         return super().get_root(doc, comm, preprocess)
 
     @property
@@ -57,7 +57,7 @@ class Cell(pn.Column):
 
     def send_changes(self) -> None:
         """Send the changes of Bokeh's models; Panel sends all other changes by itself."""
-        for document, comm in self._comms.items() if self.is_shown else ():
+        for document, comm in self._comm_of_document.items() if self.is_shown else ():
             send_changes(document, comm)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
