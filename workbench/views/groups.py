@@ -565,6 +565,8 @@ def draw_topics_over_time(
             "topics that were chosen"
             if chosen_topics
             else f"{len(drawn_topics)} topics whose share changes most"
+            if len(drawn_topics) > 1
+            else "topic whose share changes most"
         )
         rows = (
             shares_table.to_dataframe()
