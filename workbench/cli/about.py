@@ -283,7 +283,7 @@ def _convert_to_shards(
         if is_named(corpus) or is_sharded(Path(corpus).expanduser()):
             wb.ShardedCorpus.write(load_documents(corpus, vocabulary, read), folder)
         else:
-            with saying_warnings(), _shares(not quiet) as progress:
+            with saying_warnings(), _progress_bars(not quiet) as progress:
                 options = reading_options(vocabulary, read)
                 read_shards(
                     corpus,
@@ -303,8 +303,8 @@ def _convert_to_shards(
 
 
 @contextlib.contextmanager
-def _shares(is_shown: bool):
-    """Yield a callback that moves the progress bar of a read or a write to a share, 0 to 1."""
+def _progress_bars(is_shown: bool):
+    """Yield a callback (stage, share done from 0 to 1) that moves the progress bar of each stage."""
     from workbench.runs.progress import bar
 
     bars = {}

@@ -117,7 +117,7 @@ class View(NamedTuple):
 
     def pictures(self, selection: RunsToDraw, **options) -> list[Picture]:
         """Return the pictures that this view draws of the runs; [] if no run has the variables it needs."""
-        selection, left_out = selection.with_courses() if self.course else (selection, "")
+        selection, left_out = selection.without_imported() if self.course else (selection, "")
         if not any(map(self.fits, selection.runs)):
             return []
         result = [
@@ -151,8 +151,8 @@ class RunsToDraw:
         """Return the caption's sentence on error bands if any label has several runs, else ""."""
         return BANDS if len(set(self.labels)) < len(self.labels) else ""
 
-    def with_courses(self) -> tuple[RunsToDraw, str]:
-        """Return a copy without imported runs, which have no iterations, and a sentence that names those runs."""
+    def without_imported(self) -> tuple[RunsToDraw, str]:
+        """Return a copy without the imported runs, which have no iterations, and a sentence that names the runs left out."""
         others = [
             label for label, run in zip(self.labels, self.runs, strict=True) if not has_course(run)
         ]

@@ -257,7 +257,7 @@ class Curve:
         return bool(np.isfinite(reading.numbers[:, columns]).any())
 
     def draw(self) -> None:
-        """Draw the chosen columns, with ranges that fit them."""
+        """Draw the curves of the chosen measure, and fit the ranges of the axes to them."""
         x, x_label = AXES[self.axis]
         columns, y_label = MEASURES[self.measure]
         look = Look(columns, self.smoothing)

@@ -84,7 +84,7 @@ class SweepRequest(RunRequest):
         return range(self.seed, self.seed + self.seeds)
 
     def goes_on(self, store: Path, found_runs: FoundRuns) -> bool:
-        """Return whether further runs start automatically, as in a warm sweep, whose process starts one after another."""
+        """Return whether a process is at work that starts further runs of this request, as that of a warm sweep does."""
         return False
 
 

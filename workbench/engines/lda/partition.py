@@ -186,7 +186,7 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context: Step
         ]
         results += each_task(blocks, context.n_threads, context.interrupt)
         for topic_sizes, copies_of_blocks in zip(sizes, copies, strict=True):
-            add_changes(topic_sizes, copies_of_blocks)
+            merge_copies(topic_sizes, copies_of_blocks)
     return [result for block_results in results for result in block_results]
 
 
@@ -198,8 +198,8 @@ def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
     )
 
 
-def add_changes(topic_sizes, copies) -> None:
-    """Add the changes that were made to each copy to the shared topic sizes, in order; negative results become 0."""
+def merge_copies(topic_sizes, copies) -> None:
+    """Add what each part changed in its copy of the topic sizes to the shared ones, in place; negative sums become 0."""
     old_sizes = topic_sizes.copy()
     for copy in copies:
         topic_sizes += copy - old_sizes

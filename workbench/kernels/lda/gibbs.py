@@ -93,7 +93,7 @@ def total_counts(mean, i, n):
 
 @kernel
 def inverse_sizes(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, added):
-    """Return 1 / (W beta + n_k) (topic,), where n_k is the sampled count plus any expected count plus `added`."""
+    """Return 1 / (W beta + n_k + mean_k + added) (topic,); without expected counts mean_k is left out."""
     inverse = np.empty(len(n_k))
     for k in range(len(n_k)):
         inverse[k] = 1.0 / (words_beta + total_count(mean_k, k, n_k[k] + added))

@@ -32,8 +32,9 @@ def probabilities(sticks: np.ndarray) -> np.ndarray:
 
 
 def sticks_of(log_probability) -> np.ndarray:
-    """Return the sticks (..., category - 1) of log probabilities (..., category); plus or minus infinity for probability 0.
+    """Return the sticks psi (..., category - 1), logits of the stick's proportions, of log probabilities (..., category).
 
+    They are -inf where a category has probability 0, and +inf where all later ones have.
     The rest of the stick is summed from the last category on, which loses no digits.
     """
     logs = np.asarray(log_probability, dtype=float)

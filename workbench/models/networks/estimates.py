@@ -99,7 +99,7 @@ def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
     for region in regions_of(network):
         rows = region.visited[end.name]
         factors = [
-            _visited_part(network, level, means, region)
+            _table_block(network, level, means, region)
             for level in network.levels[:-1]
             if level.name in region.visited and level.table != AUTHORS
         ]
@@ -125,8 +125,8 @@ def summed_product(tables: list[Table], dims: tuple[str, ...]) -> np.ndarray:
     return np.einsum(*arguments, [number[dim] for dim in dims], optimize=True)
 
 
-def _visited_part(network, level: Level, means: dict[str, np.ndarray], region) -> Table:
-    """Return the rows and values of a level that the paths of a region visit, as an array with named dims."""
+def _table_block(network, level: Level, means: dict[str, np.ndarray], region) -> Table:
+    """Return the block of a level's probability table that the paths of a region visit, as an array with named dims."""
     rows, (first, last) = region.visited[level.name], region.spans[level.draws]
     table = np.array(level.table, float) if level.kind == "observed" else means[level.name]
     part = table[..., network.row_numbers(level, rows, region.spans), first : last + 1]

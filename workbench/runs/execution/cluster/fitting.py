@@ -315,7 +315,7 @@ class WorkerParts:
 
 
 def bytes_of(setting: Setting, shard_ranges: list[ShardRange]) -> int:
-    """Predict the bytes of memory of a process with these parts: documents, document arrays, copies of counts by word."""
+    """Predict the memory (bytes) of a worker with these shard ranges: documents, their arrays, copies of counts by word."""
     engine, model, options = setting.spec.parts()
     train = opened(setting.train)
     word_bytes = train.n_words * padded(model.n_topics) * DOUBLE
