@@ -132,3 +132,13 @@ def test_a_view_in_a_notebook_is_drawn_anew_when_a_control_is_set():
         wb.views.show(run, "maps")
     with pytest.raises(MeasureError, match="nothing to draw"):
         wb.views.show(run, "topic-map")
+
+
+def test_a_name_with_markup_is_shown_as_text_among_choices():
+    # the browser takes the entries of a MultiChoice for HTML
+    from workbench.views.live import PictureCard
+    from workbench.views.picture import Choice
+
+    choice = Choice("topics", "Topics", (("3 · <b>sport & more</b>", 3),), "all")
+    widget = PictureCard().offer([choice])["topics"]
+    assert widget.options == {"3 · &lt;b&gt;sport &amp; more&lt;/b&gt;": 3}

@@ -169,7 +169,8 @@ class PictureCard(pn.viewable.Viewer):
         elif isinstance(control, Choice):
             widget = pn.widgets.MultiChoice(
                 label=control.label,
-                options=dict(control.choices),
+                # which the browser takes for HTML
+                options={escape(text): value for text, value in dict(control.choices).items()},
                 placeholder=control.nothing,
                 width=330,
             )
