@@ -59,6 +59,11 @@ def parse_number(text: str) -> int | float | str:
     return text.strip()
 
 
+def with_noun(n: int, noun: str) -> str:
+    """Return a number with its noun, as "1 topic" or "1,200 topics"."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
 def join_words(words: Sequence[str]) -> str:
     """Join the words as a list in a sentence: a, b and c."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

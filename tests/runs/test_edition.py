@@ -14,6 +14,7 @@ from workbench.runs.store.edition import (
     EditionError,
     groups_of,
     read_edition,
+    split_edits,
     takes_editions,
     with_edition,
 )
@@ -214,3 +215,8 @@ def test_effects_leave_out_documents_that_have_hidden_topics_alone():
     found = wb.effects(made, "~ label")
     assert np.isfinite(found["effect_error"]).all()
     assert found.sizes["topic"] == 2
+
+
+def test_edits_in_a_text_are_split_where_no_quotes_are_around():
+    text = "merge 3 7; describe 3 'votes; parties'\norder 4 2;;"
+    assert split_edits(text) == ["merge 3 7", "describe 3 'votes; parties'", "order 4 2"]

@@ -3,7 +3,6 @@
 import math
 import os
 import warnings
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -649,13 +648,10 @@ def label(
 def _suggest_labels(run: "wb.Run", topic: int | None, accepts: bool, json: bool) -> None:
     """Print suggested labels of one topic or of all, or give each topic without a label the first that no other has."""
     from workbench.measures import suggested_names
-    from workbench.runs.spec import SpecError
     from workbench.runs.store.notes import label_topic
 
-    dataset, table = run.edited(), None
-    with suppress(SpecError):  # the texts may have been removed; titles and words are left
-        table = run.table
-    found = suggested_names(dataset, table, topic=topic)["name"]
+    dataset = run.edited()
+    found = suggested_names(dataset, run.readable_table, topic=topic)["name"]
     names = {
         each: [name for name in found.sel(topic=each).values.tolist() if name]
         for each in found["topic"].values.tolist()

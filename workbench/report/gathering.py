@@ -166,16 +166,12 @@ def pooled_chains_of(entries: list[ReportedRun]) -> list[Pooled]:
 
 def table_of(entry: ReportedRun) -> DocumentTable | None:
     """Return the texts and columns of a stored run's documents; None if they were not stored or cannot be read."""
-    with suppress(SpecError):
-        return entry.path and Run(entry.path).table
-    return None
+    return None if entry.path is None else Run(entry.path).readable_table
 
 
 def with_table(dataset: xr.Dataset, run: Run) -> xr.Dataset:
     """Return the Dataset of a run with the stored columns of its documents; see `with_columns`."""
-    with suppress(SpecError):
-        return with_columns(dataset, run.table)
-    return dataset
+    return with_columns(dataset, run.readable_table)
 
 
 def _dataset(run: Run) -> xr.Dataset:

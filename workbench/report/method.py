@@ -18,14 +18,20 @@ from workbench.measures.documents import largest_topics
 from workbench.measures.selection import last_iteration
 from workbench.measures.topics import FEWEST_DRAWS, topic_labels, used_topics
 from workbench.models.options import option_fields
-from workbench.numbers import capital, format_number, join_words
+from workbench.numbers import capital, format_number, join_words, with_noun
 from workbench.report.captions import data_rows, lineage, priors_of, settings, statistics
 from workbench.report.gathering import ReportedRun
 from workbench.runs.execution.run import Run
 from workbench.runs.progress import decimals
 from workbench.runs.reading import LISTS, option_texts, rows_about
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.edition import arranges, read_edition, split_edit, with_edition
+from workbench.runs.store.edition import (
+    arranges,
+    read_edition,
+    split_edit,
+    split_edits,
+    with_edition,
+)
 
 CITATION = "The workbench developers. workbench: an interactive workbench for Bayesian topic models"
 FEW_WORDS = 20
@@ -89,24 +95,19 @@ def _option_in_words(name: str, value: object) -> str:
     """Return in words which words an option of reading chooses."""
     if name in LISTS and not isinstance(value, str):
         if name == "phrases":
-            return f"with {counted(len(value), 'given phrase')}"
-        return f"without {counted(len(value), 'given word')}"
+            return f"with {with_noun(len(value), 'given phrase')}"
+        return f"without {with_noun(len(value), 'given word')}"
     if name == "max_share":
         value = f"{100 * value:g} %"
     text = CHOSEN.get(name, "with given phrases")
     return text.format(capital(value) if isinstance(value, str) else value)
 
 
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun, as "1 topic" or "1,200 topics"."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
-
-
 def edits_of(entry: ReportedRun) -> tuple[str, ...]:
     """Return the texts of the edits of a run's topics: of a stored run from its file, else from the Dataset's attribute."""
     if not (edition := entry.dataset.attrs.get("edition", "")):
         return ()
-    return read_edition(entry.path).texts if entry.path else tuple(edition.split("; "))
+    return read_edition(entry.path).texts if entry.path else tuple(split_edits(edition))
 
 
 def hides(edit: str) -> bool:
@@ -150,14 +151,14 @@ def _inferred(entry: ReportedRun, data: str, used: Mapping[str, str]) -> list[st
     spec = entry.spec
     engine = get_engine(spec.engine)
     model = re.split("[.:,;]| in which", engine.model.__doc__ or engine.model.__name__)[0].strip()
-    of_topics = counted(spec.n_topics or entry.dataset.sizes["topic"], "topic")
+    of_topics = with_noun(spec.n_topics or entry.dataset.sizes["topic"], "topic")
     if spec.parts()[1].nonparametric:
         of_topics = f"an inferred number of topics, {'initially' if finds_topics(spec) else 'at most'} {spec.n_topics},"
     iterations = used.get("iterations", "")
     label = replace(spec, start=None, interventions=()).label()
     course = [
         f"{iterations} iteration{'s' * (iterations != '1')}" if iterations else "",
-        f"burn-in {counted(spec.burn_in, 'iteration')}" if _samples(spec) else "",
+        f"burn-in {with_noun(spec.burn_in, 'iteration')}" if _samples(spec) else "",
         f"seed {spec.seed}",
         f"settings {label.removeprefix(f'{spec.engine} ')}" if label != spec.engine else "",
     ]
@@ -182,9 +183,9 @@ def _imported(entry: ReportedRun, data: str, used: Mapping[str, str]) -> list[st
         f"beta (per word type) {beta:g}" if beta else "",
     ]
     n = spec.model.get("iterations")
-    after = f", after {counted(n, 'iteration')} there" if n else ""
+    after = f", after {with_noun(n, 'iteration')} there" if n else ""
     return [
-        f"{counted(entry.dataset.sizes['topic'], 'topic')} of {data} were inferred by another program "
+        f"{with_noun(entry.dataset.sizes['topic'], 'topic')} of {data} were inferred by another program "
         f"({spec.model['program']}) and imported{after}; "
         "no random start and no seed of it is recorded here",
         f"Priors as they were given with it: {'; '.join(filter(None, given))}"
@@ -225,7 +226,7 @@ def _started(entry: ReportedRun) -> str:
     if not (parent := lineage(entry)):
         return ""
     stream = entry.spec.start.get("stream") or {}
-    further = f", with {counted(stream['n_documents'], 'further document')}" if stream else ""
+    further = f", with {with_noun(stream['n_documents'], 'further document')}" if stream else ""
     return f"It went on from the topics of the run {parent}{further}"
 
 
@@ -320,7 +321,7 @@ def cautions(
         made.append(
             (
                 "Not finished",
-                f"The run has {last_iteration(run):,.0f} of its {counted(entry.spec.n_iterations, 'iteration')}; its "
+                f"The run has {last_iteration(run):,.0f} of its {with_noun(entry.spec.n_iterations, 'iteration')}; its "
                 "topics may still change.",
             )
         )
@@ -360,7 +361,7 @@ def _chance(entries: list[ReportedRun], again: xr.Dataset | None, names: Mapping
     alone = again["topic"].values[again["n_found"].values < n_others].tolist()
     n_found = n_topics - len(alone)
     text = (
-        f"Of {counted(n_topics, 'topic')} {n_found} {'is' if n_found == 1 else 'are'} found in {each}: half or more of the "
+        f"Of {with_noun(n_topics, 'topic')} {n_found} {'is' if n_found == 1 else 'are'} found in {each}: half or more of the "
         "ten most probable words are among those of one topic there."
     )
     if alone:
@@ -389,7 +390,7 @@ def agreement_of(runs: list[xr.Dataset]) -> str:
 def _number_of_topics(entry: ReportedRun, n_shown: int) -> str:
     """Return sentences on who chose the number of topics, which is that before any edit."""
     if entry.spec.parts()[1].nonparametric:
-        found = f"The model found {counted(n, 'topic')}" if (n := _n_found(entry)) else ""
+        found = f"The model found {with_noun(n, 'topic')}" if (n := _n_found(entry)) else ""
         return (
             f"{found or 'The model found the number of topics'}; another prior would find another number, and small topics "
             "come and go."

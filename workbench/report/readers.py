@@ -25,7 +25,7 @@ from workbench.measures.documents import distinct_columns, text_of
 from workbench.measures.groups import columns_of, run_with_counts
 from workbench.measures.tables import topic_entries
 from workbench.measures.topics import FEWEST_DRAWS, share_intervals, used_topics
-from workbench.numbers import format_interval
+from workbench.numbers import format_interval, with_noun
 from workbench.report.commands import commands, missing_in_commands, wrapped
 from workbench.report.files import ReportError
 from workbench.report.gathering import ReportedRun, corpora_of, stores_of, table_of
@@ -33,7 +33,6 @@ from workbench.report.method import (
     about_corpus,
     cautions,
     commands_of_edits,
-    counted,
     edits_of,
     hides,
     method,
@@ -112,7 +111,7 @@ def readers_page(reported_runs: list[ReportedRun], title: str | None, progress: 
     return render(
         TEMPLATE,
         title=title or f"Topics of {entry.spec.corpus}",
-        n_topics=counted(len(entries), "topic"),
+        n_topics=with_noun(len(entries), "topic"),
         name=run.attrs["name"],
         corpus=about_corpus(entry, [*columns][1:]),
         table=Markup(_topic_table(entries, share_ends, again, names).html()),
@@ -162,7 +161,7 @@ def _unquoted(n: int) -> str:
     """Return a sentence on the number of topics that are too small for passages; "" for none."""
     if not n:
         return ""
-    return f"{counted(n, 'topic')} with less than {LEAST_SHARE:.1%} of the words {'is' if n == 1 else 'are'} left out here."
+    return f"{with_noun(n, 'topic')} with less than {LEAST_SHARE:.1%} of the words {'is' if n == 1 else 'are'} left out here."
 
 
 def _again(

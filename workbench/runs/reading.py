@@ -14,6 +14,7 @@ from workbench.corpus.texts.counting import LISTS, PRUNING, TEXT_OPTIONS, count_
 from workbench.data.encodings import STRICT
 from workbench.data.opening import data_folders
 from workbench.data.reading import GIVEN, ORIGINS
+from workbench.numbers import with_noun
 from workbench.records.reading import read_records
 from workbench.runs.loading import named_set
 from workbench.runs.spec import RunSpec
@@ -149,7 +150,7 @@ def rows_about(reading: dict | None) -> list[tuple[str, str]]:
     }
     words = [text for name, text in option_descriptions.items() if name in TEXT_OPTIONS]
     left_out = [
-        f"{n:,} {REASONS.get(reason, reason)}{'s' * (n != 1)}"
+        with_noun(n, REASONS.get(reason, reason))
         if isinstance(n, int)
         else f"{n[0]:,} words with {n[1]:,} tokens by {_text(reason, options[reason])}"
         for reason, n in reading.get("left_out", {}).items()

@@ -157,9 +157,7 @@ class Settings:
         missing = missing_in_request(spec) + self._set(texts)
         if texts["corpus"] == FILE and not texts["path"] and origin_of(spec):
             missing.append("its file")  # whose place a visitor from elsewhere is not told
-        self._file_of_run = self._file
-        omissions = f", but not {', '.join(missing)}" if missing else ""
-        self.say(f"The form has the settings of {spec.name}{omissions}.")
+        self._say_taken(f"The form has the settings of {spec.name}", missing)
 
     def _set(self, texts: dict[str, str]) -> list[str]:
         """Set fields to values given as texts, or to the default if they are invalid; return the names of the latter."""
@@ -184,9 +182,13 @@ class Settings:
         missing += [
             name for name in changed_options(spec.reading) if name in missing_in_request(spec)
         ]
+        self._say_taken(f"The file is read as by {spec.name}", missing)
+
+    def _say_taken(self, sentence: str, missing: list[str]) -> None:
+        """Say what was taken from a run, and what was not; the columns of its file are kept as they are."""
         self._file_of_run = self._file
         omissions = f", but not {', '.join(missing)}" if missing else ""
-        self.say(f"The file is read as by {spec.name}{omissions}.")
+        self.say(f"{sentence}{omissions}.")
 
     def offer_columns(
         self,

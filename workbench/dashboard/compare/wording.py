@@ -4,7 +4,7 @@ import re
 
 from workbench.dashboard.shared.background import sentence_of
 from workbench.errors import ALONE, Got, Named, one_sentence
-from workbench.numbers import capital
+from workbench.numbers import capital, with_noun
 from workbench.runs.request import OF_FILES, request_fields
 
 OPTION = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
@@ -27,7 +27,7 @@ def label_of(name: str) -> str:
 
 def number_of_runs(n: int) -> str:
     """Return a number of runs in words: "1 run", "3 runs"."""
-    return "1 run" if n == 1 else f"{n:,} runs"
+    return with_noun(n, "run")
 
 
 def with_labels(text: str, choices: tuple = ()) -> str:

@@ -23,12 +23,10 @@ from workbench.dashboard.topics.overview import Topics
 from workbench.runs.execution.omissions import DOCUMENTS, WORDS
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.topic_edits import takes_edits
-from workbench.runs.store.edition import Edition, arranges
+from workbench.runs.store.edition import Edition, arranges, split_edits
 
 WAYS = ("merge", "drop", "split")
 """Edits of the chosen topics, each with a button."""
-BETWEEN = re.compile("""[;\n](?=(?:[^']*'[^']*')*[^']*$)""")
-"""What separates typed edits: a semicolon or line break that is not inside quotes."""
 MOST_WORDS = 40
 """Maximum number of words that are offered to be left out."""
 
@@ -138,7 +136,7 @@ class Editing:
 
     def _typed_edits(self) -> list[str]:
         """Return the edits in the text field."""
-        return [edit.strip() for edit in re.split(BETWEEN, self.edits.value_input) if edit.strip()]
+        return split_edits(self.edits.value_input)
 
     def edits_as_texts(self) -> list[str]:
         """Return all edits as texts: those in the text field, and those that leave out the chosen words and documents."""

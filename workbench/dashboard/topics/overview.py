@@ -41,7 +41,6 @@ from workbench.measures import (
 from workbench.measures.selection import has_course
 from workbench.measures.topics import word_tokens
 from workbench.numbers import capital, format_number
-from workbench.runs.spec import SpecError
 from workbench.tables import Column, Table, numbers
 from workbench.views import draw_view
 from workbench.views.elements import chosen_colours, topic_colours
@@ -235,10 +234,7 @@ def words_card(
 @lru_cache(maxsize=32)
 def suggestions_of(snapshot: SnapshotKey, topic: int) -> list[str]:
     """Return names that suit a topic, the best first, without the texts of its documents if these cannot be read."""
-    try:
-        table = run_of(snapshot).table
-    except SpecError:
-        table = None
+    table = run_of(snapshot).readable_table
     names = apply_to_documents(lambda run: suggested_names(run, table, topic=topic), snapshot)[
         "name"
     ]

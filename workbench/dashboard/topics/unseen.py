@@ -29,7 +29,7 @@ from workbench.dashboard.shared.uploads import Upload
 from workbench.dashboard.topics.cells import TopicCard, whole_number_of
 from workbench.dashboard.topics.documents import MOST_TEXT, documents_html, topics_of
 from workbench.measures import token_topics, used_topics
-from workbench.numbers import MIB, format_size
+from workbench.numbers import MIB, format_size, with_noun
 from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.store.edition import with_edition
@@ -277,7 +277,7 @@ def unseen_card(
     n, rate = documents.corpus.n_documents, documents.inference.attrs["out_of_vocabulary"]
     limit_note = f" The first {MOST_LISTED} are listed; the CSV has all." if n > MOST_LISTED else ""
     sentence = (
-        f"{n:,} document{'s' if n != 1 else ''} under the topics of {documents.snapshot.path.name}: {100 * rate:.1f} % of "
+        f"{with_noun(n, 'document')} under the topics of {documents.snapshot.path.name}: {100 * rate:.1f} % of "
         f"{documents.corpus.n_tokens:,} tokens are unknown to it.{limit_note}"
     )
     html = documents_html(

@@ -30,6 +30,7 @@ LEAST = {"merge": 2, "hide": 1, "order": 1}
 """Kind of an edit → smallest number of topics that it needs."""
 COLOUR, DESCRIPTION = "colour", "describe"
 """Kinds of edits of one topic that arrange nothing: they have a topic and a value."""
+BETWEEN = re.compile(r"[;\n](?=(?:[^']*'[^']*')*[^']*$)")
 HEX = re.compile("#[0-9a-fA-F]{6}")
 LONGEST_DESCRIPTION = 1000
 """Maximum number of characters of a description."""
@@ -161,6 +162,11 @@ def groups_of(topics: Iterable[int], edits: Iterable[str]) -> dict[int, list[int
     if not groups:
         raise EditionError("no topic is left; hide fewer")
     return groups
+
+
+def split_edits(text: str) -> list[str]:
+    """Return the edits in a text, separated by semicolons or line breaks that are not inside quotes."""
+    return [edit.strip() for edit in BETWEEN.split(text) if edit.strip()]
 
 
 def split_edit(edit: object) -> tuple[str, list[int | str]]:

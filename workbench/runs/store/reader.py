@@ -11,7 +11,7 @@ import numpy as np
 from workbench.corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.runs.recorded import Recorded, attributes, label_counts, label_rows
-from workbench.runs.spec import RunSpec
+from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import get_corpus, get_table
 from workbench.runs.store.committed import Stored
 from workbench.runs.store.notes import NoteError, with_labels
@@ -52,6 +52,14 @@ class RunReader:
         """The texts and other columns of the training documents; None if they were not kept."""
         name = self.spec.table
         return name and get_table(self.path.parent, name)
+
+    @property
+    def readable_table(self) -> DocumentTable | None:
+        """The same; None also if they cannot be read, such as after their removal from the store."""
+        try:
+            return self.table
+        except SpecError:
+            return None
 
     def provenance(self) -> list[list]:
         """Return the versions of the compiled kernels that computed the run, as a list of [iteration, hash]."""
