@@ -1,12 +1,11 @@
 """Sweeps and comparisons on the workers of a cluster: the same bits as here, whatever is killed."""
 
 import signal
-import time
 
 import pytest
 from cluster_runs import ended_whole, in_command, made_by
 from clusters import child_of, has_ended, kill, until, worker_of
-from distributed import Client, LocalCluster
+from distributed import Client, Event, LocalCluster
 from distributed.client import FutureCancelledError
 from distributed.comm import CommClosedError
 
@@ -241,7 +240,8 @@ def test_a_client_cannot_go_while_no_worker_has_a_thread_for_its_task(
     one_worker, client_to, make, monkeypatch
 ):
     client, runs = client_to(one_worker.address), make(1)
-    busy = client.submit(time.sleep, 10, pure=False)
+    freed = Event("freed", client=client)
+    busy = client.submit(freed.wait, pure=False)
     until(lambda: client.processing() and any(client.processing().values()))
     monkeypatch.setattr(sweeping, "WORKERS_WITHIN", 1.0)
     with pytest.raises(
@@ -249,7 +249,8 @@ def test_a_client_cannot_go_while_no_worker_has_a_thread_for_its_task(
     ):
         leave(runs, client)
     assert runs[0].state == STOPPED
-    client.cancel(busy)
+    freed.set()
+    assert busy.result() is True
 
 
 @pytest.mark.long
