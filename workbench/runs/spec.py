@@ -434,6 +434,7 @@ def make_spec(
             f"a run of network '{model.name}' cannot begin from another run; leave start out"
         )
     model = engine_chosen.suits(model.for_data(train))
+    model.check_options(of_engine)
     engine_chosen.check_options(of_engine, train)
     _refuse_uncountable(engine_chosen, of_engine, train)
     warm_start, origin = start or (None, None)

@@ -64,6 +64,7 @@ from workbench.errors import Named
 from workbench.kernels.lda.resplit import change_sides, fill_gamma, gaps, trigammas, uniforms_of
 from workbench.kernels.lda.selection import take_highest_ranks
 from workbench.kernels.lda.standard_vb import weigh_rows
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.kernels.simd.vectors import aligned_empty, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import SPLIT_TOPICS, SPLITS
@@ -89,7 +90,8 @@ class State(NamedTuple):
     n_k: np.ndarray  # (chain, topic) int64, padded
     sampled: Rows  # (pair,) bool: the split
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float  # prior of each word in a topic, as learnt
+    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    beta: float | np.ndarray
 
 
 def of_hybrid(options: "Options", state: State) -> SvbState | CvbState:
@@ -365,6 +367,8 @@ def renew_split(
         hybrid.totals(state, 0),
         weights_of(corpus, state, context),
     )
+    n_wk, n_k, beta = with_prior(state.beta, *totals[1:])
+    totals = totals[0], n_wk, n_k
     factors, repeated_pairs = workspace[1:3], find_repeated_pairs(corpus, lanes, context.n_threads)
     pairs = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
     if options.split == "random":
@@ -374,7 +378,7 @@ def renew_split(
             corpus,
             options,
             repeated_pairs,
-            gap_of_pairs(corpus, old, repeated_pairs, state, totals, factors, context),
+            gap_of_pairs(corpus, old, repeated_pairs, state, totals, beta, factors, context),
         )
     new, info, old_state = split_from(corpus, options, sampled), None, state
     if isinstance(state, SvbState):
@@ -391,7 +395,7 @@ def renew_split(
             state.topics[0],
             totals,
             pad_topics(state.alpha),
-            state.beta,
+            beta,
             aligned_empty(lanes, np.float64),
             gamma,
         )
@@ -464,12 +468,16 @@ def gap_of_pairs(
     repeated_pairs: RepeatedPairs,
     state: State,
     totals,
+    beta: float,
     factors,
     context: StepContext,
 ) -> np.ndarray:
-    """Return the averaging error of each pair with several tokens, in block order: Jensen gap, nats per extra update."""
+    """Return the averaging error of each pair with several tokens, in block order: Jensen gap, nats per extra update.
+
+    totals, beta : n_dk, n_wk, n_k, and the prior of words that these do not contain yet
+    """
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
-    alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
+    alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, beta)
     priors = alphas, betas, corpus.n_words * betas
     rows, gap = tuple(np.atleast_2d(array) for array in totals), np.zeros(len(repeated_pairs.pairs))
     curves = tuple(aligned_empty(array.shape, np.float64) for array in rows)
@@ -500,7 +508,7 @@ def gap_of_pairs(
             totals,
             (*curves[:2], curves[2][0]),
             pad_topics(state.alpha),
-            state.beta,
+            beta,
             n_topics,
             aligned_empty(lanes, np.float64),
             gap,

@@ -58,6 +58,7 @@ from workbench.errors import Named
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.kernels.simd.vectors import aligned_empty, pad_topics
 from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS, draw_dirichlets
 from workbench.models import LDA
@@ -73,7 +74,8 @@ class State(NamedTuple):
     n_wk: np.ndarray  # (word, topic) int32, padded
     n_k: np.ndarray  # (topic,) int64, padded
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float  # prior of each word in a topic, as learnt
+    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    beta: float | np.ndarray
 
 
 @learning
@@ -127,7 +129,9 @@ def initial_chain(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state of one chain, which counts only the tokens of sampled document-word pairs."""
-    state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
+    state = State(
+        **zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.word_prior
+    )
     state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
     count_topics(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, *state[:4]
@@ -148,15 +152,19 @@ def initial_topics(
             uniform_topics(key, corpus.n_tokens, model.n_topics),
         ).astype(np.uint16)
     topics = np.empty(corpus.n_tokens, np.uint16)
+    n_dk, n_wk, n_k = warm_start.rows
+    n_wk, n_k, beta = with_prior(model.word_prior, n_wk, n_k)
     topics_of_counts(
         corpus.indptr,
         corpus.words,
         corpus.counts,
         corpus.tokens_before,
         key,
-        *warm_start.rows,
+        n_dk,
+        n_wk,
+        n_k,
         model.alphas,
-        model.beta,
+        beta,
         model.n_topics,
         topics,
     )
@@ -205,7 +213,11 @@ def sweep(
     """
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
     partition = split.partition(n_parts, sampled=True)
-    mean_dk, mean_wk, *mean = mean
+    mean_dk, mean_wk, mean_k, *variances = mean
+    beta = state.beta
+    if np.ndim(beta):
+        counts = (0.0, 0.0) if mean_wk is None else (mean_wk, mean_k)
+        mean_wk, mean_k, beta = with_prior(beta, *counts)
     n_wk = (
         state.n_wk
         if mean_wk is None
@@ -222,9 +234,10 @@ def sweep(
             n_wk,
             *sizes,
             mean_dk,
-            *mean,
+            mean_k,
+            *variances,
             alpha,
-            state.beta,
+            beta,
             len(state.alpha),
             key,
         )
@@ -269,9 +282,10 @@ def predict(
     if context is not None and options.scored == "sampled":
         live = slice(len(state.alpha))
         theta = draw_dirichlets(state.n_dk[:, live], state.alpha, context.key(POSTERIOR_DRAW))
+        n_wk, _, beta = with_prior(state.beta, state.n_wk, state.n_k)
         phi = draw_dirichlets(
-            state.n_wk[:, live].T.copy(),
-            np.full(corpus.n_words, state.beta),
+            n_wk[:, live].T.copy(),
+            np.full(corpus.n_words, beta),
             context.key(POSTERIOR_DRAW, 1),
         )
         return mixture_probability(theta, phi.T, pairs)
