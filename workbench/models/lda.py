@@ -11,7 +11,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.catalog.synthetic import draw_lda
 from workbench.errors import Named
-from workbench.models.model import ModelError, Priors, TopicModel
+from workbench.models.model import ModelError, Priors, TopicModel, tiny_bag
 from workbench.models.seed_words import (
     cells_of_seeds,
     seed_weight_option,
@@ -90,7 +90,7 @@ class LDA(TopicModel):
         return np.full(self.n_topics, self.alpha, float)
 
     def for_data(self, data: Corpus) -> Self:
-        """Return the model with the numbers of its seed words in a corpus; raise ModelError for a word that the corpus lacks."""
+        """Return the model with the numbers of its seed words; raise ModelError for a word that the corpus lacks."""
         return self._with_words(data.vocabulary)
 
     def _with_words(self, vocabulary: Sequence[str]) -> Self:
@@ -101,7 +101,7 @@ class LDA(TopicModel):
 
     def with_coords(self, coords: Mapping) -> Self:
         """Return the model with seed words looked up, and with the priors of edited topics, coordinates of a Dataset."""
-        model = self._with_words(coords["word"].values.tolist()) if "word" in coords else self
+        model = self._with_words(coords["word"].values.tolist()) if self.seed_words else self
         if "prior" not in coords:
             return model
         alphas = tuple(coords["prior"].values.tolist())
@@ -154,6 +154,10 @@ class LDA(TopicModel):
         """Return name → "fixed", "maximised" or "sampled" for alpha and beta."""
         return {name: getattr(options, f"learn_{name}", "fixed") for name in ("alpha", "beta")}
 
+    def tiny(self, most: int = 9) -> Corpus:
+        """Return two documents for compiling kernels, over as many words as the corpus that `for_data` was given, or two."""
+        return tiny_bag(most, n_words=self.seeded[0] if self.seeded else None)
+
     def simulate(
         self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0
     ) -> tuple[Corpus, dict]:
@@ -167,7 +171,9 @@ class LDA(TopicModel):
             ``theta`` (document, topic) and ``phi`` (topic, word); ``n_dk`` and ``n_kw``, the counts of the
             tokens' true topics.
         """
-        return draw_lda(self.alphas, self.beta, n_documents, n_words, tokens_per_document, seed)
+        return draw_lda(
+            self.alphas, self.word_table, n_documents, n_words, tokens_per_document, seed
+        )
 
 
 def check_topics(n_topics: object) -> int:

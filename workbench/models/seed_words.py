@@ -17,8 +17,8 @@ def seed_words_option():
     """Return the option ``seed_words`` of models with topics."""
     return option(
         "",
-        "words that topics are expected to have, as energy: oil barrel; sport: ball game. Names stand for the topics 0, 1, … in "
-        "order; a number is that of a topic.",
+        "words that topics are expected to have, as energy: oil barrel; sport: ball game. Names stand for the first topics "
+        "in order, a number for the topic with this number.",
         choices=("",),
         otherwise=seeds_text,
         late=True,
