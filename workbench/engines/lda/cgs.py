@@ -58,7 +58,7 @@ from workbench.errors import Named
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
-from workbench.kernels.lda.word_prior import with_prior
+from workbench.kernels.lda.word_prior import whole_differences, with_prior
 from workbench.kernels.simd.vectors import aligned_empty, pad_topics
 from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS, draw_dirichlets
 from workbench.models import LDA
@@ -216,8 +216,7 @@ def sweep(
     mean_dk, mean_wk, mean_k, *variances = mean
     beta = state.beta
     if np.ndim(beta):
-        counts = (0.0, 0.0) if mean_wk is None else (mean_wk, mean_k)
-        mean_wk, mean_k, beta = with_prior(beta, *counts)
+        mean_wk, mean_k, beta = with_prior(beta, mean_wk, mean_k)
     n_wk = (
         state.n_wk
         if mean_wk is None
@@ -244,8 +243,7 @@ def sweep(
 
     n_moved = sum(each_block(partition, (state.n_k,), draw, context))
     if mean_wk is not None:
-        n_wk -= mean_wk
-        state.n_wk[...] = np.rint(n_wk, out=n_wk)
+        whole_differences(n_wk, mean_wk, state.n_wk)
     return n_moved
 
 

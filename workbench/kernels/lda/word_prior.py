@@ -6,6 +6,7 @@ prior 0 and counts that contain the prior.
 
 import numpy as np
 
+from workbench.kernels.jit import lean
 from workbench.kernels.simd.vectors import aligned_empty, padded
 
 
@@ -20,13 +21,24 @@ def padded_prior(table: np.ndarray) -> np.ndarray:
 def with_prior(beta, n_wk, n_k) -> tuple:
     """Return n_wk, n_k and a number for beta: unchanged if beta is a number, else counts that contain it, and the number 0.
 
-    beta (word, topic), n_wk (word, topic) and n_k (topic,), padded alike or, the counts, not at all
+    beta (word, topic), n_wk (word, topic) and n_k (topic,), padded alike or, the counts, not at all; None for no counts
     """
     if np.ndim(beta) == 0:
         return n_wk, n_k, beta
-    width = np.shape(n_k)[-1] if np.ndim(n_k) else beta.shape[1]
-    contained = aligned_empty((len(beta), width), np.float64)
-    return np.add(beta[:, :width], n_wk, out=contained), beta.sum(axis=0)[:width] + n_k, 0.0
+    sizes = beta.sum(axis=0)
+    if n_wk is None:
+        return beta, sizes, 0.0
+    contained = aligned_empty(n_wk.shape, np.float64)
+    width = len(n_k)
+    return np.add(beta[:, :width], n_wk, out=contained), sizes[:width] + n_k, 0.0
+
+
+@lean
+def whole_differences(contained_wk, added_wk, n_wk) -> None:
+    """Write contained_wk - added_wk (word, topic), which are whole but for rounding, to n_wk, int32."""
+    for w in range(n_wk.shape[0]):
+        for k in range(n_wk.shape[1]):
+            n_wk[w, k] = np.int32(np.rint(contained_wk[w, k] - added_wk[w, k]))
 
 
 def take_prior_out(beta, contained_wk, contained_k, n_wk, n_k) -> None:
