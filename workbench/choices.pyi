@@ -84,6 +84,8 @@ RecordName = Literal[
 ]
 
 class Options(TypedDict, total=False):
+    seed_words: Literal[""] | float | str
+    seed_weight: float
     init: Literal["dirichlet", "noise", "hard", "smooth"] | Literal["dirichlet", "noise", "hard"]
     warm_up: int
     n_inner: int

@@ -23,6 +23,7 @@ def seed_words_option():
         otherwise=seeds_text,
         late=True,
         label="Seed words",
+        example="energy: oil barrel; sport: ball game",
     )
 
 
