@@ -14,6 +14,7 @@ from workbench.errors import Named
 from workbench.models.model import ModelError, Priors, TopicModel, tiny_bag
 from workbench.models.seed_words import (
     cells_of_seeds,
+    names_of_topics,
     seed_weight_option,
     seed_words_option,
     seeds_text,
@@ -104,8 +105,18 @@ class LDA(TopicModel):
         model = self._with_words(coords["word"].values.tolist()) if self.seed_words else self
         if "prior" not in coords:
             return model
-        alphas = tuple(coords["prior"].values.tolist())
+        alphas, numbers = tuple(coords["prior"].values.tolist()), coords["topic"].values.tolist()
+        if model.seeded is not None:
+            n_words, cells = model.seeded
+            kept = ((numbers.index(k), w) for k, w in cells if k in numbers)
+            model = replace(model, seeded=(n_words, tuple(kept)))
         return replace(model, n_topics=len(alphas), alpha=alphas)
+
+    def coords(self, data: Corpus) -> dict[str, tuple]:
+        """Return the coordinates of a run's Dataset, with the names that seed words give to topics as their labels."""
+        names = names_of_topics(self.seed_words, self.n_topics)
+        labels = {"topic_label": (names, "label of the topic", "topic")} if any(names) else {}
+        return super().coords(data) | labels
 
     def check_options(self, options: object) -> None:
         """Raise ModelError if beta is to be learnt beside seed words."""
@@ -125,25 +136,23 @@ class LDA(TopicModel):
         return tuple(VARIABLES[name] for name in ("n_k", *prior_names, "n_kw", "n_dk"))
 
     def priors(self, last: Mapping) -> Priors:
-        """Return the Dirichlet priors at a snapshot: learnt values if recorded, else the given ones."""
-        return Priors(
-            np.asarray(last["alpha"]) if "alpha" in last else self.alphas,
-            float(last["beta"]) if "beta" in last else self.word_table,
-        )
+        """Return the Dirichlet priors at a snapshot: learnt values if recorded, else the given ones.
 
-    @property
-    def word_table(self) -> float | np.ndarray:
-        """Prior of words: the number beta, or with seed words a table (topic, word)."""
+        With seed words ``beta`` is a table (topic, word).
+        """
+        alphas = np.asarray(last["alpha"]) if "alpha" in last else self.alphas
+        beta = float(last["beta"]) if "beta" in last else self.beta
         if not self.seed_words:
-            return self.beta
+            return Priors(alphas, beta)
         if self.seeded is None:
             raise ModelError(
                 Named("seed_words"), " need the words of a corpus: call for_data(corpus) first"
             )
         n_words, cells = self.seeded
-        table = np.full((self.n_topics, n_words), self.beta)
-        table[tuple(np.transpose(cells))] += self.seed_weight
-        return table
+        table = np.full((self.n_topics, n_words), beta)
+        for cell in cells:
+            table[cell] += self.seed_weight
+        return Priors(alphas, table)
 
     @property
     def word_prior(self) -> float | np.ndarray:
@@ -172,7 +181,7 @@ class LDA(TopicModel):
             tokens' true topics.
         """
         return draw_lda(
-            self.alphas, self.word_table, n_documents, n_words, tokens_per_document, seed
+            self.alphas, self.priors({}).beta, n_documents, n_words, tokens_per_document, seed
         )
 
 

@@ -137,9 +137,7 @@ def cells_of_seeds(
         For a topic beyond ``n_topics``, or a word that the vocabulary lacks.
     """
     seeds, number_of_word = parse_seeds(text), {word: w for w, word in enumerate(vocabulary)}
-    claimed = {int(name) for name in seeds if name.isdecimal()}
-    free = (k for k in range(n_topics) if k not in claimed)
-    numbers = {name: int(name) if name.isdecimal() else next(free, n_topics) for name in seeds}
+    numbers = _numbers(seeds, n_topics)
     for name, k in numbers.items():
         if k >= n_topics:
             raise ModelError(
@@ -160,3 +158,18 @@ def cells_of_seeds(
     return tuple(
         (numbers[name], number_of_word[word]) for name, words in seeds.items() for word in words
     )
+
+
+def names_of_topics(text: str, n_topics: int) -> list[str]:
+    """Return the name that seed words give to each topic, "" for none."""
+    numbers, names = _numbers(parse_seeds(text), n_topics), [""] * n_topics
+    for name, k in numbers.items():
+        names[k] = "" if name.isdecimal() else name
+    return names
+
+
+def _numbers(seeds: Iterable[str], n_topics: int) -> dict[str, int]:
+    """Return the number of each topic; from ``n_topics`` on where there are too few."""
+    claimed = {int(name) for name in seeds if name.isdecimal()}
+    free = (k for k in range(n_topics) if k not in claimed)
+    return {name: int(name) if name.isdecimal() else next(free, n_topics) for name in seeds}

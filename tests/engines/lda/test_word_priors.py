@@ -7,6 +7,7 @@ from scipy.special import gammaln, logsumexp
 from stepping import states, stepped
 from toys import corpus_of_table, simulated
 
+import workbench as wb
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import hybrid_bound
@@ -18,6 +19,7 @@ from workbench.kernels.lda.word_prior import padded_prior
 from workbench.measures.exact import every_pair, exact
 from workbench.models import LDA, ModelError
 from workbench.models.seed_words import parse_seeds, seeds_text
+from workbench.sklearn import TopicModel
 
 ROUNDING = 1e-9  # two orders of summation of some logs of gamma functions
 CORPUS = corpus_of_table([[2, 1, 0, 1], [0, 2, 1, 0], [1, 0, 0, 2]], ("a", "b", "c", "d"))
@@ -45,14 +47,16 @@ def log_dirichlet(prior, counts):
 
 def log_joint(model, topics):
     n_dk, n_kw = counts_of(topics, model.n_topics)
-    return log_dirichlet(model.alphas, n_dk).sum() + log_dirichlet(model.word_table, n_kw).sum()
+    return (
+        log_dirichlet(model.alphas, n_dk).sum() + log_dirichlet(model.priors({}).beta, n_kw).sum()
+    )
 
 
 def by_enumeration(model):
     """log evidence, p(topic of a token), and p(w|d), each as a sum over all assignments, by another way than `exact`."""
     topics = assignments(CORPUS.n_tokens, model.n_topics)
     logs = np.array([log_joint(model, row) for row in topics])
-    weights, table = np.exp(logs - logsumexp(logs)), model.word_table
+    weights, table = np.exp(logs - logsumexp(logs)), model.priors({}).beta
     predictive = np.zeros((CORPUS.n_documents, CORPUS.n_words))
     for weight, row in zip(weights, topics, strict=True):
         n_dk, n_kw = counts_of(row, model.n_topics)
@@ -96,7 +100,7 @@ def test_draws_of_the_sampler_and_of_the_prior_have_the_same_expectations():
     documents, topics = np.repeat(np.arange(3), 5), np.zeros(15, int)
     n_kw = np.zeros((2, 4))
     for step in range(12_000):
-        phi = [random.dirichlet(row) for row in model.word_table + n_kw]
+        phi = [random.dirichlet(row) for row in model.priors({}).beta + n_kw]
         words = np.array([random.choice(4, p=phi[k]) for k in topics])
         # the canonical order of tokens, at random where words are the same
         order = np.lexsort([random.random(15), words, documents])
@@ -155,7 +159,9 @@ def test_the_bound_of_svb_never_falls_and_is_that_of_its_responsibilities():
     n_dk, n_kw = np.zeros((3, 2)), np.zeros((2, 4))
     np.add.at(n_dk, CORPUS.documents, CORPUS.counts[:, None] * gamma)
     np.add.at(n_kw.T, CORPUS.words, CORPUS.counts[:, None] * gamma)
-    joint = log_dirichlet(MODEL.alphas, n_dk).sum() + log_dirichlet(MODEL.word_table, n_kw).sum()
+    joint = (
+        log_dirichlet(MODEL.alphas, n_dk).sum() + log_dirichlet(MODEL.priors({}).beta, n_kw).sum()
+    )
     entropy = -(CORPUS.counts[:, None] * gamma * np.log(gamma)).sum()
     found = engine.watch(CORPUS, MODEL, options, state)["bound"]
     assert found == pytest.approx(joint + entropy, abs=ROUNDING)
@@ -242,7 +248,7 @@ def test_names_get_the_first_topics_that_no_number_claims():
     model = LDA(4, 0.1, 0.5, "one: a; 1: b c; two: d", 2.0).for_data(CORPUS)
     wanted = np.full((4, 4), 0.5)
     wanted[[0, 1, 1, 2], [0, 1, 2, 3]] += 2.0
-    assert np.array_equal(model.word_table, wanted)
+    assert np.array_equal(model.priors({}).beta, wanted)
 
 
 @pytest.mark.parametrize(
@@ -256,3 +262,47 @@ def test_names_get_the_first_topics_that_no_number_claims():
 def test_seeds_that_do_not_suit_the_corpus_are_refused(seeds, message):
     with pytest.raises(ModelError, match=message):
         LDA(2, seed_words=seeds).for_data(CORPUS)
+
+
+def test_a_beta_that_is_turned_keeps_the_seeds():
+    run = wb.fit(
+        CORPUS,
+        "cgs",
+        2,
+        0.7,
+        0.3,
+        options={"seed_words": "one: a c; two: d", "seed_weight": 1.7},
+        n_iterations=5,
+        interventions=[(3, {"beta": 0.4})],
+        progress=False,
+    )
+    phi = run["n_kw"].values[-1] + MODEL.turned(beta=0.4).priors({}).beta
+    assert run["phi"].values == pytest.approx(phi / phi.sum(axis=1, keepdims=True), abs=1e-15)
+
+
+@pytest.mark.parametrize("name", ["cgs", "svb", "cvb", "svb-cgs", "adaptive-cgs"])
+def test_a_run_that_is_continued_has_the_bits_of_a_longer_one(name, tmp_path):
+    runs = []
+    for folder, lengths in (("a", [12]), ("b", [5, 12])):
+        for n_iterations in lengths:
+            run = wb.fit(
+                CORPUS,
+                name,
+                2,
+                options={"seed_words": "one: a c; 1: d"},
+                n_iterations=n_iterations,
+                store=tmp_path / folder,
+                progress=False,
+            )
+        runs.append(run["phi"].values)
+    assert np.array_equal(*runs)
+    assert runs[0][0, [0, 2]].min() > 0.2  # 100 pseudo-counts of two words each
+
+
+def test_an_estimator_takes_seeds_and_keeps_them_in_further_batches():
+    counts = np.ones((8, 5), int)
+    model = TopicModel(2, engine="online-vb", options={"seed_words": {"one": ["w1"]}}, max_iter=2)
+    for _ in range(2):
+        model.partial_fit(counts)
+        assert model.components_[0, 1] > 100 > model.components_[1].max()
+    assert model.transform(counts).shape == (8, 2)
