@@ -236,7 +236,7 @@ def test_a_constant_table_has_the_collapsed_bound_of_the_number():
 
 
 def test_seeds_are_read_as_they_are_written():
-    seeds = {"energy": ("oil", "barrel"), "natural gas": ("say: so", 'quo"te\\', ";"), "3": ("x",)}
+    seeds = {"energy": ("oil", "barrel"), "natural gas": ("say: so", 'quo"ta\\', ";"), "3": ("x",)}
     text = seeds_text(seeds)
     assert parse_seeds(text) == seeds
     assert seeds_text(text) == text
