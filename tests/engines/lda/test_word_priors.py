@@ -306,3 +306,22 @@ def test_an_estimator_takes_seeds_and_keeps_them_in_further_batches():
         model.partial_fit(counts)
         assert model.components_[0, 1] > 100 > model.components_[1].max()
     assert model.transform(counts).shape == (8, 2)
+
+
+@pytest.mark.parametrize("options", [{}, {"schedule": "sequential", "init": "hard"}])
+def test_a_start_lies_where_the_seeds_are_and_its_counts_are_those_of_its_responsibilities(options):
+    engine, model = get_engine("svb"), LDA(2, 0.7, 0.3, "one: a", 1e6).for_data(CORPUS)
+    state = engine.init(CORPUS, model, make_options(engine, options), StepContext(0, 0))
+    assert state.mean_wk[0, 0] == pytest.approx(3, abs=1e-3 if not options else 3)
+    assert state.mean_wk.sum() == pytest.approx(CORPUS.n_tokens)
+    assert state.mean_k == pytest.approx(state.mean_wk.sum(axis=0))
+    if len(state.gamma):
+        weights = CORPUS.counts[:, None] * state.gamma
+        for found, rows in ((state.mean_dk, CORPUS.documents), (state.mean_wk, CORPUS.words)):
+            wanted = np.zeros_like(found)
+            np.add.at(wanted, rows, weights)
+            assert found == pytest.approx(wanted)
+    chain = get_engine("cgs").init(
+        CORPUS, model, make_options(get_engine("cgs"), {}), StepContext(0, 0)
+    )
+    assert chain.n_wk[0, :2].tolist() == [3, 0]

@@ -142,9 +142,15 @@ def initial_chain(
 def initial_topics(
     corpus: Corpus, model: LDA, key: np.uint64, warm_start: WarmStart | None
 ) -> np.ndarray:
-    """Return initial topics, (token,) uint16: uniform draws, another run's topics, or draws given its counts."""
-    if warm_start is None:
+    """Return initial topics, (token,) uint16: uniform draws, another run's topics, or draws given its counts.
+
+    With seed words the draws are given their prior alone, so that a topic begins where its words are.
+    """
+    prior = model.word_prior
+    if warm_start is None and np.ndim(prior) == 0:
         return uniform_topics(key, corpus.n_tokens, model.n_topics)
+    if warm_start is None:
+        warm_start = WarmStart(np.zeros((model.n_topics, corpus.n_words)), None)
     if warm_start.topics is not None:
         return np.where(
             warm_start.topics >= 0,
@@ -153,7 +159,7 @@ def initial_topics(
         ).astype(np.uint16)
     topics = np.empty(corpus.n_tokens, np.uint16)
     n_dk, n_wk, n_k = warm_start.rows
-    n_wk, n_k, beta = with_prior(model.word_prior, n_wk, n_k)
+    n_wk, n_k, beta = with_prior(prior, n_wk, n_k)
     topics_of_counts(
         corpus.indptr,
         corpus.words,
