@@ -367,8 +367,6 @@ def renew_split(
         hybrid.totals(state, 0),
         weights_of(corpus, state, context),
     )
-    n_wk, n_k, beta = with_prior(state.beta, *totals[1:])
-    totals = totals[0], n_wk, n_k
     factors, repeated_pairs = workspace[1:3], find_repeated_pairs(corpus, lanes, context.n_threads)
     pairs = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
     if options.split == "random":
@@ -378,13 +376,15 @@ def renew_split(
             corpus,
             options,
             repeated_pairs,
-            gap_of_pairs(corpus, old, repeated_pairs, state, totals, beta, factors, context),
+            gap_of_pairs(corpus, old, repeated_pairs, state, totals, factors, context),
         )
     new, info, old_state = split_from(corpus, options, sampled), None, state
     if isinstance(state, SvbState):
         state = with_workspace(corpus, state, new, workspace, context)
         state, info = hybrid.update_once(corpus, options, new, state, context, svb)
     else:
+        n_dk, *of_words = totals
+        n_wk, n_k, beta = with_prior(state.beta, *of_words)
         gamma = aligned_empty((new.n_averaged, state.gamma.shape[1]), state.gamma.dtype)
         fill_gamma(
             *pairs,
@@ -393,7 +393,7 @@ def renew_split(
             old.rows,
             state.gamma,
             state.topics[0],
-            totals,
+            (n_dk, n_wk, n_k),
             pad_topics(state.alpha),
             beta,
             aligned_empty(lanes, np.float64),
@@ -468,15 +468,14 @@ def gap_of_pairs(
     repeated_pairs: RepeatedPairs,
     state: State,
     totals,
-    beta: float,
     factors,
     context: StepContext,
 ) -> np.ndarray:
-    """Return the averaging error of each pair with several tokens, in block order: Jensen gap, nats per extra update.
-
-    totals, beta : n_dk, n_wk, n_k, and the prior of words that these do not contain yet
-    """
+    """Return the averaging error of each pair with several tokens, in block order: Jensen gap, nats per extra update."""
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
+    n_dk, *of_words = totals
+    n_wk, n_k, beta = with_prior(state.beta, *of_words)
+    totals = n_dk, n_wk, n_k
     alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, beta)
     priors = alphas, betas, corpus.n_words * betas
     rows, gap = tuple(np.atleast_2d(array) for array in totals), np.zeros(len(repeated_pairs.pairs))
