@@ -31,7 +31,6 @@ from workbench.errors import Named
 from workbench.kernels.lda.initial_topics import NOISE, TOGETHER, WAYS, start_responsibilities
 from workbench.kernels.lda.standard_vb import (
     NOTHING_SAMPLED,
-    TINY,
     log_normalisers,
     log_normalisers_by_logs,
     log_sizes,
@@ -207,7 +206,6 @@ def weigh_words(
 
 WARM_UP = 50
 """Default number of iterations of a warm-up."""
-AT_RANDOM = (None, None, None, None)
 
 
 def init_option(default: str = "dirichlet", before: str = "dirichlet", ways: tuple = WAYS):
@@ -266,12 +264,13 @@ def initialise(
 
     ``model`` is an object with alphas, word_prior and n_topics: an LDA, or the `Priors` of another model.
     """
-    if warm_start is None:
-        start, beta = AT_RANDOM, 0.0
-    else:
+    prior = model.word_prior
+    if warm_start is not None:
         n_dk, n_wk, n_k = warm_start.rows
-        n_wk, n_k, beta = with_prior(model.word_prior, n_wk, n_k)
+        n_wk, n_k, beta = with_prior(prior, n_wk, n_k)
         start = n_dk, n_wk, n_k, warm_start.topics
+    else:  # where the prior of a word differs from topic to topic, random ones are multiplied by it
+        start, beta = (None, prior if np.ndim(prior) else None, None, None), 0.0
     start_responsibilities(
         corpus.indptr,
         corpus.words,
@@ -291,41 +290,3 @@ def initialise(
         np.zeros(TOGETHER * len(mean_k)),
         np.zeros(TOGETHER, np.int64),
     )
-    if warm_start is None and np.ndim(model.word_prior):
-        live = slice(model.n_topics)
-        weights = model.word_prior[:, live]
-        _multiply(
-            corpus,
-            weights,
-            ~sampled,
-            gamma[:, live],
-            mean_dk[:, live],
-            mean_wk[:, live],
-            mean_k[live],
-        )
-
-
-def _multiply(corpus: Corpus, weights, averaged, gamma, mean_dk, mean_wk, mean_k) -> None:
-    """Multiply random responsibilities of words by weights (word, topic) where these differ, and normalise them, in place.
-
-    The expected counts follow; but without ``gamma`` those of documents do not, which the first update computes anew.
-    """
-    words = np.flatnonzero(np.ptp(weights, axis=1))
-    if not len(gamma):
-        old = mean_wk[words]
-        new = old * weights[words]
-        new *= old.sum(axis=1, keepdims=True) / np.maximum(new.sum(axis=1, keepdims=True), TINY)
-        mean_wk[words] = new
-        mean_k += (new - old).sum(axis=0)
-        return
-    rows = np.flatnonzero(np.isin(corpus.words[averaged], words))
-    documents, words, counts = (
-        column[averaged][rows] for column in (corpus.documents, corpus.words, corpus.counts)
-    )
-    new = gamma[rows] * weights[words]
-    new /= new.sum(axis=1, keepdims=True)
-    change = counts[:, None] * (new - gamma[rows])
-    gamma[rows] = new
-    np.add.at(mean_dk, documents, change)
-    np.add.at(mean_wk, words, change)
-    mean_k += change.sum(axis=0)

@@ -42,11 +42,18 @@ def whole_differences(contained_wk, added_wk, n_wk) -> None:
 
 
 def take_prior_out(beta, contained_wk, contained_k, n_wk, n_k) -> None:
-    """Write to n_wk and n_k the counts without the prior that `with_prior` has added to them, if it has, rounded if whole."""
-    if np.ndim(beta):
-        for contained, prior, counts in (
-            (contained_wk, beta, n_wk),
-            (contained_k, beta.sum(axis=0), n_k),
-        ):
-            contained -= prior
-            counts[...] = contained if counts.dtype.kind == "f" else np.rint(contained)
+    """Write to n_wk and n_k the counts without the prior that `with_prior` has added to them, if it has, and at least 0.
+
+    Whole counts are rounded.
+    """
+    if np.ndim(beta) == 0:
+        return
+    for contained, prior, counts in (
+        (contained_wk, beta, n_wk),
+        (contained_k, beta.sum(axis=0), n_k),
+    ):
+        contained -= prior
+        if counts.dtype.kind == "f":
+            np.maximum(contained, 0.0, out=counts)
+        else:
+            counts[...] = np.rint(contained)
