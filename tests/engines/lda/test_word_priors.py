@@ -325,3 +325,11 @@ def test_a_start_lies_where_the_seeds_are_and_its_counts_are_those_of_its_respon
         CORPUS, model, make_options(get_engine("cgs"), {}), StepContext(0, 0)
     )
     assert chain.n_wk[0, :2].tolist() == [3, 0]
+
+
+def test_names_of_seeds_are_labels_of_topics_and_learning_beta_beside_them_is_refused():
+    seeds = {"one": "a", 2: "b", "two": "d"}
+    run = wb.fit(CORPUS, "svb", 4, seed_words=seeds, n_iterations=2, progress=False)
+    assert wb.measures.topic_labels(run) == {0: "one", 1: "two", 2: "", 3: ""}
+    with pytest.raises(ModelError, match="learn_beta=maximised learns one number for all words"):
+        wb.fit(CORPUS, "svb", 4, seed_words=seeds, learn_beta="maximised", progress=False)
