@@ -16,6 +16,7 @@ from workbench.views import (
     consensus,
     convergence,
     correlations,
+    document_map,
     effects,
     flow,
     frontier,
@@ -32,6 +33,7 @@ from workbench.views import (
     sequence_gains,
     settings_results,
     topic_map,
+    topic_tree,
     topics,
 )
 from workbench.views.picture import Picture, RunsToDraw, View, file_names
@@ -153,6 +155,14 @@ VIEWS = [
     ),
     View("consensus", "Topics on which runs agree", COUNTED, consensus.draw_consensus),
     View("topic-map", "Map of the topics", COUNTED, topic_map.draw_maps),
+    View("topic-tree", "Tree of the topics", COUNTED, topic_tree.draw_trees, on_page=True),
+    View(
+        "document-map",
+        "Map of the documents",
+        ("phi theta n_dk document",),
+        document_map.draw_document_maps,
+        on_page=True,
+    ),
     View(
         "topic-correlations",
         "Correlations of topics",
