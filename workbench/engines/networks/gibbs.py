@@ -138,9 +138,7 @@ def initial_places(
         np.empty(corpus.n_tokens, np.int32),
     )
     if warm_start is None:
-        uniform_places(
-            key, corpus.tokens_before[corpus.indptr], owners, paths.real, paths.n_lanes, places
-        )
+        uniform_places(key, corpus.tokens_before[corpus.indptr], owners, paths.n_lanes, places)
         return places
     rows, priors = (
         paths.leaf_addresses,
@@ -168,7 +166,6 @@ def initial_places(
         owners,
         layout_of(model).lanes,
         numbers.factors,
-        paths.real,
         given_dr,
         given_wk,
         given_k,
