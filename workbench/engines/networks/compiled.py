@@ -36,6 +36,7 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import Array, Meeting, Options, State, StepContext, cached_by_corpus
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climb_once, clip
 from workbench.engines.networks.paths import Paths, paths_of
+from workbench.kernels.lda.gibbs import Allowed
 from workbench.kernels.lda.polya import whole_sites
 from workbench.kernels.networks.field import Field, Owners
 from workbench.kernels.networks.vb import Cells
@@ -306,6 +307,21 @@ def _allowed_paths(corpus: Corpus, network: Network) -> tuple[np.ndarray, ...]:
         slots = [paths.real[row[cells] > 0] for row in mask]
     blocks = [np.unique(each // LANES) * LANES for each in slots]
     return set_of, mask, *ragged(slots), *ragged(blocks)
+
+
+@cached_by_corpus
+def allowed_topics(corpus: Corpus, network: Network) -> Allowed:
+    """Return the topics that the labels of each document allow, in a network that is LDA; with alpha 1 for every topic."""
+    owners = owners_of(network, corpus)
+    n_topics = np.diff(owners.slot_ptr)
+    ptr = np.append(0, np.cumsum(-(-n_topics // LANES) * LANES))
+    topics = np.repeat(owners.slots[owners.slot_ptr[:-1]], np.diff(ptr)).astype(np.int32)
+    alpha = np.zeros(len(topics))
+    entries = np.arange(len(owners.slots)) + np.repeat(ptr[:-1] - owners.slot_ptr[:-1], n_topics)
+    topics[entries], alpha[entries] = owners.slots, 1.0
+    return Allowed(
+        owners.set_of, ptr, topics, alpha, n_topics, owners.block_ptr, owners.blocks
+    )
 
 
 def ragged(arrays: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
