@@ -40,7 +40,7 @@ from workbench.kernels.lda.gibbs import Allowed
 from workbench.kernels.lda.polya import whole_sites
 from workbench.kernels.networks.field import Field, Owners
 from workbench.kernels.networks.vb import Cells
-from workbench.kernels.simd.vectors import LANES, aligned_zeros
+from workbench.kernels.simd.vectors import LANES, aligned_zeros, padded
 from workbench.models.model import ModelError
 from workbench.models.networks.labels import allowed_values
 from workbench.models.networks.levels import learnt_priors, spread
@@ -313,14 +313,33 @@ def _allowed_paths(corpus: Corpus, network: Network) -> tuple[np.ndarray, ...]:
 def allowed_topics(corpus: Corpus, network: Network) -> Allowed:
     """Return the topics that the labels of each document allow, in a network that is LDA; with alpha 1 for every topic."""
     owners = owners_of(network, corpus)
-    n_topics = np.diff(owners.slot_ptr)
-    ptr = np.append(0, np.cumsum(-(-n_topics // LANES) * LANES))
-    topics = np.repeat(owners.slots[owners.slot_ptr[:-1]], np.diff(ptr)).astype(np.int32)
-    alpha = np.zeros(len(topics))
-    entries = np.arange(len(owners.slots)) + np.repeat(ptr[:-1] - owners.slot_ptr[:-1], n_topics)
-    topics[entries], alpha[entries] = owners.slots, 1.0
+    by_windows, entries, is_topic = [], [], []
+    for first, end in itertools.pairwise(owners.slot_ptr):
+        slots, starts = owners.slots[first:end], []
+        n_entries = padded(len(slots))
+        for slot in slots.tolist():
+            if not starts or slot >= starts[-1] + LANES:
+                starts.append(min(slot, paths_of(network).n_leaves - LANES))
+        # a block of windows is read in two thirds of the time of sixteen counts that lie apart
+        by_windows.append(2 * len(starts) * LANES <= 3 * n_entries)
+        if by_windows[-1]:
+            windows = np.array(starts)[:, None] + np.arange(LANES)
+            fresh = windows >= np.append(0, windows[:-1, -1] + 1)[:, None]
+            entries.append(windows.ravel())
+            is_topic.append((fresh & np.isin(windows, slots)).ravel())
+        else:
+            entries.append(np.append(slots, np.full(n_entries - len(slots), slots[0])))
+            is_topic.append(np.arange(n_entries) < len(slots))
+    ptr, topics = ragged(entries)
     return Allowed(
-        owners.set_of, ptr, topics, alpha, n_topics, owners.block_ptr, owners.blocks
+        owners.set_of,
+        ptr,
+        topics,
+        np.concatenate(is_topic).astype(float),
+        np.diff(owners.slot_ptr) == 1,
+        np.array(by_windows),
+        owners.block_ptr,
+        owners.blocks,
     )
 
 

@@ -27,6 +27,7 @@ import numpy as np
 from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.simd.functions import STAIR, fast_exp, lane_counts, stairs
 from workbench.kernels.simd.vectors import (
+    FEW,
     LANES,
     LINE,
     at_most_256_bits,
@@ -39,6 +40,7 @@ from workbench.kernels.simd.vectors import (
     spread,
     store,
     take,
+    take_few,
 )
 from workbench.kernels.uniforms import uniform
 
@@ -349,15 +351,21 @@ def draw_topics(
 
 
 class Allowed(NamedTuple):
-    """The topics that each document may have: those of its set, in blocks of sixteen, the last filled up with its first topic."""
+    """The topics that each document may have: those of its set, as blocks of sixteen entries, some of which only fill up.
+
+    The entries of a set are its topics one after another, or windows of sixteen topics that follow each other: counts that lie
+    side by side are read at once.
+    """
 
     set_of: np.ndarray  # (document,) int64
     ptr: np.ndarray  # (set + 1,) int64: the entries of each set
-    topics: np.ndarray  # (entry,) int32
-    alpha: np.ndarray  # (entry,) float64: prior of the topic; 0 where an entry only fills up a block
-    n_topics: np.ndarray  # (set,) int64: number of topics
+    topics: np.ndarray  # (entry,) int64
+    alpha: np.ndarray  # (entry,) float64: prior of the topic; 0 of an entry that only fills up
+    is_alone: np.ndarray  # (set,) bool: whether the set has a single topic
+    by_windows: np.ndarray  # (set,) bool: whether the entries are windows
     line_ptr: np.ndarray  # (set + 1,) int64
-    lines: np.ndarray  # (…,) int64: the first topic of each block of sixteen in which a set has topics
+    # (…,) int64: the topics of each set from which on lines of the cache are fetched
+    lines: np.ndarray
 
 
 @kernel
@@ -392,15 +400,16 @@ def draw_allowed(
     ends, place, n_moved = np.zeros(ENDS), np.zeros(lanes, np.int32), 0
     for d in range(first, last):
         s = allowed.set_of[d]
-        if allowed.n_topics[s] == 1:
+        if allowed.is_alone[s]:
             continue
         here = allowed.topics[allowed.ptr[s] : allowed.ptr[s + 1]]
         alpha = allowed.alpha[allowed.ptr[s] : allowed.ptr[s + 1]]
         lines = allowed.lines[allowed.line_ptr[s] : allowed.line_ptr[s + 1]]
-        cumulative, counts_d = all_cumulative[: len(here)], n_dk[d]
+        cumulative, counts_d, by_windows = all_cumulative[: len(here)], n_dk[d], allowed.by_windows[s]
+        is_few = len(here) == LANES and alpha[FEW] == 0.0
         for j in range(len(here)):
             k, share[j] = here[j], 0.0
-            if j < allowed.n_topics[s]:
+            if alpha[j] > 0.0:
                 a, place[k] = alpha[j] + counts_d[k], j
                 share[j], next_share[j] = a * inverse_k[k], (a + 1.0) * next_inverse_k[k]
         new, row_before, waits = np.uint32(0), np.int64(0), False
@@ -410,7 +419,7 @@ def draw_allowed(
                     fetch(n_wk, words[pair + AHEAD] * lanes + lines[j])
             if not sampled[pair]:
                 continue
-            row, counts_w = np.int64(words[pair]) * lanes, n_wk[words[pair]]
+            row = np.int64(words[pair]) * lanes
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 k = np.uint64(topics[np.uint64(token)])
                 old = np.uint64(place[k])
@@ -436,10 +445,20 @@ def draw_allowed(
                         next_share,
                     )
                 sums = spread(0.0)
-                for j in range(0, len(here), LANES):
-                    n = doubles(take(counts_w, load(here, j)))
-                    sums += load(share, j) * (beta + n)
-                    store(cumulative, j, sums)
+                if by_windows:
+                    for j in range(0, len(here), LANES):
+                        n = doubles(load(n_wk, row + here[j]))
+                        sums += load(share, j) * (beta + n)
+                        store(cumulative, j, sums)
+                elif is_few:
+                    n = doubles(take_few(n_wk, load(here, 0) + row))
+                    sums = load(share, 0) * (beta + n)
+                    store(cumulative, 0, sums)
+                else:
+                    for j in range(0, len(here), LANES):
+                        n = doubles(take(n_wk, load(here, j) + row))
+                        sums += load(share, j) * (beta + n)
+                        store(cumulative, j, sums)
                 new = np.uint64(draw_from(sums, cumulative, ends, uniform(key, token)))
                 row_before, waits = row, True
                 topics[np.uint64(token)] = here[new]
