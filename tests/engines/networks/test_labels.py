@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from engines.networks.states import paths_in, places_of_paths, rows_of_state
 from engines.networks.test_cvb0 import bound, responsibilities, twin_sweep
-from engines.networks.test_vb import free_energy
-from stepping import copied, states, steps, stepped
+from stepping import copied, states, stepped, steps
 from toys import corpus_of, every_pair
 
 import workbench as wb
@@ -51,8 +50,10 @@ NETWORKS = {
     ).for_data(with_labels(TOY, ("x",), ("y",), ())),
     "styles": styles().for_data(with_labels(TOY, ("x",), ("y",), ())),
 }
-TOYS = {name: (network, TOY if name == "labeled" else with_labels(TOY, ("x",), ("y",), ()))
-        for name, network in NETWORKS.items()}
+TOYS = {
+    name: (network, TOY if name == "labeled" else with_labels(TOY, ("x",), ("y",), ()))
+    for name, network in NETWORKS.items()
+}
 each_toy = pytest.mark.parametrize("name", TOYS)
 GIBBS, CVB0, VB = map(get_engine, ("network-gibbs", "network-cvb0", "network-vb"))
 
@@ -286,7 +287,10 @@ PLAIN = corpus_of([(0, 0, 2), (1, 1, 3)], 2, 2)
         (PLAIN, "needs the labels of documents, and 'corpus' has none; name their column"),
         (with_labels(PLAIN, "", ""), "needs the labels of documents, and 'corpus' has none"),
         (with_labels(PLAIN, "b;a", "a; b"), "every document of 'corpus' that has any has a, b"),
-        (with_labels(PLAIN, "a", "b;b"), r"document 1 of 'corpus' \('document 1'\) has a label twice"),
+        (
+            with_labels(PLAIN, "a", "b;b"),
+            r"document 1 of 'corpus' \('document 1'\) has a label twice",
+        ),
     ],
 )
 def test_a_corpus_whose_labels_restrict_nothing_is_refused(corpus, sentence):

@@ -374,7 +374,9 @@ def restricted(
 ) -> np.ndarray:
     """Return counts or shares by row of the last level, (…, R), moved to the rows that the labels of their documents allow.
 
-    Sums over rows stay. documents (…,) : the document of each entry. Without labels the array itself is returned.
+    Sums over rows stay; where none is allowed, all allowed ones have the same. Without labels the array itself is returned.
+
+    documents (…,) : the document of each entry
     """
     owners, paths = owners_of(network, corpus), paths_of(network)
     if not len(owners.mask):
@@ -383,12 +385,11 @@ def restricted(
     for s, (first, end) in enumerate(itertools.pairwise(owners.slot_ptr)):
         reached[s, paths.leaf[owners.slots[first:end]]] = 1.0
     reached, totals = reached[owners.set_of[documents]], rows.sum(axis=-1, keepdims=True)
-    moved = (rows + SMALLEST * totals) * reached
-    return moved * (totals / np.where(totals > 0, moved.sum(axis=-1, keepdims=True), 1.0))
+    moved = rows * reached
+    moved = np.where(moved.any(axis=-1, keepdims=True), moved, reached)
+    return moved * (totals / moved.sum(axis=-1, keepdims=True))
 
 
-SMALLEST = 1e-10
-"""Share of a document that each allowed row gets at the start, if a start has none in any of them."""
 LARGEST = 1e3
 """Largest learnt prior of a network: the prior of a row with few tokens would grow without end (spec D.7)."""
 STEPS = 20

@@ -218,7 +218,9 @@ def sweep(
             corpus, model, split, priors, state.places, all_counts, context, chain
         )
     else:
-        n_moved = sweep_paths(corpus, model, split, priors, state.places, all_counts, context, chain)
+        n_moved = sweep_paths(
+            corpus, model, split, priors, state.places, all_counts, context, chain
+        )
     if mean is not None:
         for counts, total, expected in zip(chain_counts, all_counts, mean, strict=True):
             counts[...] = np.rint(total - expected)

@@ -405,7 +405,11 @@ def draw_allowed(
         here = allowed.topics[allowed.ptr[s] : allowed.ptr[s + 1]]
         alpha = allowed.alpha[allowed.ptr[s] : allowed.ptr[s + 1]]
         lines = allowed.lines[allowed.line_ptr[s] : allowed.line_ptr[s + 1]]
-        cumulative, counts_d, by_windows = all_cumulative[: len(here)], n_dk[d], allowed.by_windows[s]
+        cumulative, counts_d, by_windows = (
+            all_cumulative[: len(here)],
+            n_dk[d],
+            allowed.by_windows[s],
+        )
         is_few = len(here) == LANES and alpha[FEW] == 0.0
         for j in range(len(here)):
             k, share[j] = here[j], 0.0

@@ -9,6 +9,7 @@ Ramage, Hall, Nallapati & Manning (2009), "Labeled LDA"; Ramage, Manning & Dumai
 
 import ast
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -25,10 +26,8 @@ def labels_in(entry: object) -> tuple[str, ...]:
     if entry is None:
         return ()
     if isinstance(entry, str) and entry.startswith("[") and entry.endswith("]"):
-        try:
+        with suppress(ValueError, SyntaxError):  # of a label in brackets
             entry = ast.literal_eval(entry)
-        except (ValueError, SyntaxError):  # a label in brackets
-            pass
     names = entry if isinstance(entry, list | tuple) else str(entry).split(SEPARATOR)
     return tuple(name for name in (str(name).strip() for name in names) if name)
 
