@@ -22,14 +22,14 @@ SEPARATOR = ";"
 
 
 def labels_in(entry: object) -> tuple[str, ...]:
-    """Return the labels in a document's entry: a list, a text that shows one, or labels separated by semicolons."""
+    """Return the labels in a document's entry, each once: a list, a text that shows one, or labels separated by semicolons."""
     if entry is None:
         return ()
     if isinstance(entry, str) and entry.startswith("[") and entry.endswith("]"):
         with suppress(ValueError, SyntaxError):  # of a label in brackets
             entry = ast.literal_eval(entry)
     names = entry if isinstance(entry, list | tuple) else str(entry).split(SEPARATOR)
-    return tuple(name for name in (str(name).strip() for name in names) if name)
+    return tuple(dict.fromkeys(filter(None, (str(name).strip() for name in names))))
 
 
 def labels_by_document(corpus) -> list[tuple[str, ...]]:
@@ -45,15 +45,9 @@ def label_names(prefix: str, corpus) -> tuple[str, ...]:
     Raises
     ------
     ModelError
-        If there are no labels, a document has one twice, or all documents with labels have the same.
+        If there are no labels, or all documents with labels have the same.
     """
-    labels = labels_by_document(corpus)
-    for d, names in enumerate(labels):
-        if len(set(names)) < len(names):
-            raise ModelError(
-                f"document {d} of {corpus.name!r} ({corpus.titles[d]!r}) has a label twice; name each once"
-            )
-    label_sets = {frozenset(names) for names in labels if names}
+    label_sets = {frozenset(names) for names in labels_by_document(corpus) if names}
     if not label_sets:
         raise ModelError(
             f"{prefix} needs the labels of documents, and {corpus.name!r} has none; name their column when you load it, "
