@@ -194,8 +194,8 @@ class DocumentSettings:
     model: str = setting(
         "lda",
         "",
-        "What engines of networks infer: topics of documents (lda) or of their authors, or topics under super-topics "
-        "(pachinko, and hpam1 and hpam2, whose root and super-topics have words too).",
+        "What engines of networks infer: topics of documents (lda), of their authors or of their labels, or topics under "
+        "super-topics (pachinko, and hpam1 and hpam2, whose root and super-topics have words too).",
         label="Network",
         choices=tuple(SHIPPED),
     )
