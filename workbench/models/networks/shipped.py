@@ -207,6 +207,11 @@ SHIPPED |= call_plugins("models", SHIPPED)
 """Name for ``model=`` and ``--model`` → function that returns the network as a dict; includes plug-ins."""
 
 
+def takes_n_topics(name: str) -> bool:
+    """Return whether ``n_topics`` is a setting of the network, which it is unless the corpus determines its topics."""
+    return name not in SHIPPED or "n_topics" in signature(SHIPPED[name]).parameters
+
+
 def description_of(description) -> tuple[str, Mapping]:
     """Return the description of a network from a dict or the path of a .toml or .json file.
 
@@ -234,7 +239,7 @@ def shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> dict:
     """Return the arguments of `Network` for a shipped network; remove the sizes that were used from ``sizes``."""
     make = SHIPPED[name]
     parameters = signature(make).parameters
-    if n_topics is not None and "n_topics" not in parameters:
+    if n_topics is not None and not takes_n_topics(name):
         raise ModelError(
             f"network '{name}' has a topic for each label of the corpus; leave n_topics out"
         )
