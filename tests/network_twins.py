@@ -52,9 +52,20 @@ def _extended(network, corpus, level, path, word):
         names = network.author.values
         values = [names.index(name) for name in corpus.authors[path.values[DOCUMENT]]]
     else:
-        values = range(network.size(level.draws))
+        values = allowed_values(network, corpus, level, path.values[DOCUMENT])
     return [
         Path(path.values | {level.draws: value}, (*path.cells, (row, value))) for value in values
+    ]
+
+
+def allowed_values(network, corpus, level, document) -> list[int]:
+    """The values that a document may draw: those of its labels and of none; all of them if it has no labels."""
+    labels = network.variable(level.draws).labels
+    own = corpus.labels[document] if labels else ()
+    return [
+        value
+        for value in range(network.size(level.draws))
+        if not own or labels[value] in ("", *own)
     ]
 
 
@@ -82,9 +93,13 @@ def n_values(network, level, n_words) -> int:
     return n_words if level.draws == WORD else network.size(level.draws)
 
 
-def prior_of(network, row, n_words) -> np.ndarray:
-    """(value,) the prior of a row of a Dirichlet level."""
+def prior_of(network, row, n_words, corpus=None) -> np.ndarray:
+    """(value,) the prior of a row of a Dirichlet level; with a corpus 0 for values outside the labels of the document."""
     level = network.level(row[0])
+    if corpus is not None and level.of_documents:
+        allowed = allowed_values(network, corpus, level, row[2][0])
+        prior = prior_of(network, row, n_words)
+        return np.where(np.isin(np.arange(len(prior)), allowed), prior, 0.0)
     given, n = np.asarray(level.prior, float), n_values(network, level, n_words)
     if given.ndim < 2:
         return np.broadcast_to(given, n)
@@ -120,7 +135,7 @@ def weight(network, corpus, counts, path) -> float:
     for cell in path.cells:
         given = known(network, corpus, cell)
         if given is None:
-            prior = prior_of(network, cell[0], corpus.n_words)
+            prior = prior_of(network, cell[0], corpus.n_words, corpus)
             given = (counts[cell] + prior[cell[1]]) / (counts[cell[0]] + prior.sum())
         product *= given
     return product
@@ -202,7 +217,7 @@ def _factors(network, corpus, path):
         if given is not None:
             constant *= given
             continue
-        prior = prior_of(network, cell[0], corpus.n_words)
+        prior = prior_of(network, cell[0], corpus.n_words, corpus)
         cells.append((hash(cell), hash(cell[0]), float(prior[cell[1]]), float(prior.sum())))
     return constant, cells
 
@@ -259,8 +274,9 @@ def log_joint_of(network, corpus, counts) -> float:
     found = 0.0
     for key in counts:
         if len(key) == 3 and network.level(key[0]).kind != "observed":
-            prior = prior_of(network, key, corpus.n_words)
-            n = np.array([counts[key, value] for value in range(len(prior))])
+            prior = prior_of(network, key, corpus.n_words, corpus)
+            n = np.array([counts[key, value] for value in range(len(prior))])[prior > 0]
+            prior = prior[prior > 0]
             found += (
                 gammaln(prior.sum())
                 - gammaln(prior.sum() + n.sum())

@@ -33,9 +33,12 @@ LEFT_OUT = (
     "topic-words-",
     "topic-map-",
     "topic-flow-",
+    "consensus-",
+    "document-map",
+    "topic-tree",
 )
-"""Not shown: curves against seconds, which differ from machine to machine, what looks like another figure, what is about labels
-of documents, which would take the gallery beyond its size, and all but one of those that there is one of for each engine."""
+"""Not shown: curves against seconds, which differ from machine to machine, what looks like another figure, what would take the
+gallery beyond its size, as what is about labels of documents, and all but one of those that there is one of for each engine."""
 SHOWN = ("topic-words-cgs", "topic-map-cgs", "topic-flow-svb-cgs-r1-to-cgs")
 PYTHON = {
     "ordering": "views.final_perplexities(runs)",

@@ -74,6 +74,24 @@ def test_a_tab_keeps_its_fields_while_another_one_is_open(url, new_page):
     assert page.get_by_role("textbox", name="Topics K").input_value() == "5, 7"
 
 
+def test_the_corpus_of_a_form_goes_along_to_the_other_one(url, new_page):
+    page = new_page(f"{url}?corpus=bars&holdout=0.3&min_documents=3&n_topics=7")
+    nav = page.get_by_role("navigation", name="pages")
+    nav.get_by_role("link", name="Topics").click()
+    page.wait_for_url("**/topics*")
+    page.get_by_text("No run yet").wait_for()
+    nav.get_by_role("link", name="Sweep").click()
+    page.get_by_text("This form has no min_documents; the defaults are used.").wait_for()
+    assert page.get_by_role("combobox", name="Corpus").filter(visible=True).input_value() == "bars"
+    assert "holdout=0.3" in page.url and "n_topics=7" not in page.url
+    fill(page, "Held-out share", "0.1")
+    page.wait_for_url(lambda address: "holdout" not in address)
+    nav.get_by_role("link", name="Compare").click()
+    page.get_by_role("button", name="Preview data").wait_for()
+    assert "corpus=bars" in page.url and "holdout" not in page.url
+    assert "min_documents=3" in page.url and "n_topics=7" in page.url
+
+
 def test_a_warm_sweep_goes_on_when_its_page_is_closed(url, new_page, store):
     page = new_page(url.replace("compare", "sweep"))
     for label, value in {"Topics K": "9, 10, 11", "Number of seeds": 1, "Iterations": 40}.items():

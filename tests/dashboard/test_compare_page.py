@@ -4,12 +4,17 @@ from functools import partial
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
+import panel as pn
 import pytest
 
 from workbench.dashboard.compare.page import ComparePage
+from workbench.dashboard.compare.settings import Settings
+from workbench.dashboard.compare.starting import StartResult
 from workbench.dashboard.compare.steering import APPLIES
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.run_monitor import Listing
+from workbench.dashboard.shared.shell import Text
+from workbench.runs.request import FILE
 from workbench.runs.store.layout import StoreError
 
 
@@ -306,6 +311,31 @@ def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(page):
         downloads.buttons[name].clicks += 1
         assert said in downloads.status.object and downloads.status.visible
         assert page.handover.file == {} and not downloads.buttons[name].disabled
+
+
+def test_who_has_no_run_sees_ways_to_begin_until_there_is_one(
+    page, holds, reading_of, ruled, monkeypatch
+):
+    begun = []
+
+    def start(store, request):
+        begun.append(request)
+        return StartResult([], [], "")
+
+    monkeypatch.setattr("workbench.dashboard.compare.page.start_runs", start)
+    page.tick()
+    example, own_file = page.welcome.select(pn.widgets.Button)
+    assert page.welcome.visible and page.table.empty == "No run yet."
+    own_file.clicks += 1
+    assert page.settings.fields["corpus"].value == FILE and "upload" in page.settings.form.seen
+    page.settings.fields["n_topics"].value = "77"
+    example.clicks += 1
+    assert begun == [Settings().request()]
+    holds(reading_of("one"))
+    assert not page.welcome.visible
+    ruled(others=True)
+    html = [text.object for text in ComparePage(page.store).welcome.select(Text)]
+    assert not any("workbench serve" in each for each in html)
 
 
 def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(page, monkeypatch):

@@ -13,6 +13,7 @@ import workbench as wb
 from workbench.corpus.document_table import DocumentTable
 from workbench.measures import (
     MeasureError,
+    document_map,
     documents_table,
     find_documents,
     representative_documents,
@@ -71,6 +72,21 @@ def test_representative_documents_have_index_and_theta():
             title == run["document"].values[int(place)]
             and float(theta) == run["theta"].values[int(place), 2]
         )
+
+
+def test_documents_of_two_topics_are_mapped_at_their_hellinger_distances():
+    """A plane keeps the distances of two topics; a document without a token has no place."""
+    run = with_counts([[4, 0], [0, 4], [2, 2], [0, 0]])
+    result = document_map(run)
+    at, roots = result[["x", "y"]].to_array().values.T, np.sqrt(run["theta"].values / 2)
+    assert np.isnan(at[3]).all() and result.attrs["shown"] == pytest.approx(1)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        assert np.hypot(*(at[a] - at[b])) == pytest.approx(np.hypot(*(roots[a] - roots[b])))
+
+
+def test_documents_with_the_same_topics_share_a_point():
+    result = document_map(with_counts([[3, 1]] * 3))
+    np.testing.assert_allclose(result[["x", "y"]].to_array(), 0, atol=1e-7)
 
 
 def test_the_topic_of_a_word_follows_theta_and_phi():

@@ -16,6 +16,7 @@ from workbench.measures import (
     topic_distances,
     topic_flow,
     topic_map,
+    topic_tree,
 )
 
 
@@ -148,6 +149,20 @@ def test_the_farthest_topic_is_on_the_positive_side_of_each_axis():
     for seed in range(5):
         at = points(topic_map(with_phi(np.random.default_rng(seed).dirichlet(np.full(30, 0.2), 7))))
         assert (at[np.abs(at).argmax(axis=0), [0, 1]] > 0).all()
+
+
+def test_topics_are_joined_in_the_order_of_their_mean_distances():
+    rows = [[0.7, 0.1, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.6, 0.2, 0.1, 0.1], [0.1, 0.1, 0.5, 0.3]]
+    run = with_phi(rows)
+    apart, tree = topic_distances(run, run).values, topic_tree(run)
+    leaves, merges = tree["topic"].values.tolist(), tree["height"].values
+    assert sorted(leaves) == [0, 1, 2, 3] and {*leaves[:2]} in ({0, 2}, {1, 3})
+    joined = [{leaves[int(tree[side][merge])] for side in ("one", "other")} for merge in range(2)]
+    assert joined == [{0, 2}, {1, 3}]
+    assert {int(tree["one"][2]), int(tree["other"][2])} == {4, 5}
+    groups = apart[np.ix_([0, 2], [1, 3])].mean()
+    np.testing.assert_allclose(merges, [apart[0, 2], apart[1, 3], groups], atol=1e-12)
+    assert topic_tree(with_topics(1)).sizes == {"topic": 1, "merge": 0}
 
 
 def test_topic_map_is_aligned_with_a_rotated_or_reflected_earlier_map():

@@ -170,6 +170,16 @@ def test_an_option_that_means_another_thing_to_another_engine_is_another_field()
     assert [options[engine]["learn_alpha"] for engine in engines] == ["sampled"] * 2 + [False] * 2
 
 
+def test_a_network_whose_topics_the_labels_determine_has_no_number_of_them():
+    data, texts = load_data("docstrings"), {"engines": "network-gibbs", "model": "labeled"}
+    assert "n_topics" not in request_of(texts).used_fields()
+    beside = request_of(texts | {"engines": "cgs,network-gibbs", "n_topics": 7})
+    plain, labelled = beside.cells(data, Path("runs"))
+    assert plain.spec.n_topics == 7
+    assert [*labelled.spec.model["variables"][0]["labels"]] == sorted({*data.labels})
+    assert_again(labelled, data)
+
+
 def test_a_network_has_the_number_of_its_super_topics_and_no_other():
     texts = {"engines": "cgs,network-gibbs", "model": "hpam2", "super": "3"}
     assert request_of(texts).sizes == {"super": 3}

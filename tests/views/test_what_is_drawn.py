@@ -486,6 +486,40 @@ def circles(panels, run, about):
     yield [text for *_, text in listed.texts], [*shares, *(own[k] for k in topics)]
 
 
+def branches(panels, run, about):
+    (panel,), own, phi = panels, names(run), run["phi"].values
+    apart = {pair: distance(*phi[list(pair)]) for pair in combinations(range(3), 2)}
+    near = min(apart, key=apart.get)
+    (far,) = set(range(3)) - set(near)
+    rest = mean([value for pair, value in apart.items() if pair != near])
+    first, last = sorted(panel.strokes, key=lambda path: path[1][0])
+    at_near = {panel.y[own[topic]] for topic in near}
+    yield [path[1][0] for path in (first, last)], [apart[near], rest]
+    yield {first[0][1], first[-1][1]}, at_near
+    yield {last[0][1], last[-1][1]}, {panel.y[own[far]], mean(at_near)}
+    yield sorted(y for _, y in panel.dots), sorted(panel.y.values())
+    yield about.picture.rows[-1][-1], rest
+
+
+def near_documents(panels, run, about):
+    (panel,), own, theta = panels, names(run, 5), run["theta"].values
+    roots = np.sqrt(theta / 2)
+    left, scale, _ = np.linalg.svd(roots - roots.mean(axis=0), full_matrices=False)
+    plane, n, hover = left[:, :2] * scale[:2], len(theta), about.picture.hover["Points"][0]
+    for a, b in combinations(range(n), 2):
+        apart = np.hypot(*np.subtract(panel.dots[a], panel.dots[b]))
+        yield float(apart), float(np.hypot(*(plane[a] - plane[b])))
+    largest = [order(row)[0] for row in run["n_dk"].values[-1]]
+    shown = 100 * sum(scale[:2] ** 2) / sum(scale**2)
+    yield panel.title, f"cvb0: {n} of {n} documents, {shown:.0f} % of the variance"
+    yield {text for *_, text in panel.texts}, set(map(str, largest))
+    titles = run["document"].values
+    yield (
+        hover,
+        [f"{titles[d]}\n{theta[d, k]:.0%} {own[k]}" for d, k in enumerate(largest)],
+    )
+
+
 def correlations(panels, run, about):
     (matrix, arcs), own, values = panels, names(run), topic_correlations(run)["correlation"].values
     pairs = {(i, j): values[i, j] for i in range(4) for j in range(4) if i != j}
@@ -915,6 +949,8 @@ CHECKED = {
     "topic-words": (small, words),
     "consensus": (agreeing, supports),
     "topic-map": (lambda: case([turned(grouped().runs[0])]), circles),
+    "topic-tree": (lambda: case([turned(grouped().runs[0])]), branches),
+    "document-map": (grouped, near_documents),
     "topic-correlations": (lambda: case([fit(simulated(20, 15, 30), "sb-ctm", 4)]), correlations),
     "prevalence-by-year": (yearly, prevalence),
     "topics-over-time": (lambda: grouped(period="month"), periods),

@@ -36,6 +36,7 @@ from workbench.measures.curves import (
     topic_counts,
 )
 from workbench.measures.documents import (
+    document_map,
     documents_table,
     find_documents,
     representative_documents,
@@ -69,6 +70,7 @@ from workbench.measures.matching import (
     topic_distances,
     topic_flow,
     topic_map,
+    topic_tree,
 )
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.names import suggested_names
@@ -122,6 +124,7 @@ __all__ = [
     "describe_moves",
     "differing",
     "diversity",
+    "document_map",
     "documents_table",
     "each_run",
     "effect_curve",
@@ -179,6 +182,7 @@ __all__ = [
     "topic_map",
     "topic_similarity",
     "topic_sizes",
+    "topic_tree",
     "topic_words",
     "topics_by_group",
     "topics_by_size",

@@ -28,7 +28,7 @@ from workbench.corpus.texts.words import (
 from workbench.data.blocks import as_slice, blocks, rows_at_once
 from workbench.errors import nearest_or_all, shown
 from workbench.measures.groups import known_columns, periods_of
-from workbench.measures.matching import check_training_corpus, responsibilities
+from workbench.measures.matching import check_training_corpus, responsibilities, with_sign
 from workbench.measures.selection import MeasureError, attributes
 from workbench.measures.topics import place_of, used_topics
 from workbench.runs.execution.bounded_matching import find_spans
@@ -94,6 +94,47 @@ def blocks_of(values: xr.DataArray) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield (slice, rows) of an array (row, column) block by block, so that a stored array never has to fit into memory."""
     for block in blocks(len(values), rows_at_once(values)):
         yield block, values[block].values
+
+
+def document_map(run: xr.Dataset) -> xr.Dataset:
+    """Return a two-dimensional map of the training documents in which distances approximate those between rows of theta.
+
+    The distance of two documents is the Hellinger distance of their theta, from 0 (the same) to 1 (no topic in common). The
+    plane is that of the two largest principal components of the square roots of theta, which is classical scaling of these
+    distances. On each axis the topic with the largest weight is on the positive side. Documents without a token have NaN.
+
+    Dim ``document``: ``x`` and ``y``. ``attrs["shown"]``: the share of the variance that the plane shows, 1 if there is none.
+
+    Hotelling (1933); Rao (1995) for the distance. It takes D K^2 multiplications: .5 s for 100,000 documents and 50 topics.
+    """
+    used = used_topics(run)
+    theta, has_tokens = used["theta"], np.empty(run.sizes["document"], bool)
+    for block, n_dk in blocks_of(used["n_dk"].isel(snapshot=-1)):
+        has_tokens[block] = n_dk.sum(axis=1) > 0
+    total, products = np.zeros(used.sizes["topic"]), 0.0
+    for block, shares in blocks_of(theta):
+        roots = np.sqrt(shares[has_tokens[block]] / 2)
+        total, products = total + roots.sum(axis=0), products + roots.T @ roots
+    mean = total / max(has_tokens.sum(), 1)
+    values, axes = np.linalg.eigh(products - np.outer(total, mean))
+    plane = np.zeros((len(mean), 2))
+    for column in range(min(2, len(values))):
+        plane[:, column] = with_sign(axes[:, -1 - column])
+    points = np.full((len(has_tokens), 2), np.nan)
+    for block, shares in blocks_of(theta):
+        points[block] = np.where(
+            has_tokens[block, None], (np.sqrt(shares / 2) - mean) @ plane, np.nan
+        )
+    variance = values[values > 0].sum()
+    names = zip("xy", points.T, ("first", "second"), strict=True)
+    return xr.Dataset(
+        {
+            name: ("document", at, attributes(f"{which} axis of the map"))
+            for name, at, which in names
+        },
+        {"document": run["document"].values},
+        {"shown": float(values[-2:].sum() / variance) if variance > 0 else 1.0},
+    )
 
 
 def token_topics(
@@ -378,7 +419,12 @@ def find_documents(
 
 def search_for(column: str, value: str) -> str:
     """Return the query that finds the documents whose column equals a value."""
-    return "=".join('"{}"'.format(text.replace('"', '""')) for text in (column, value))
+    return "=".join(map(phrase_for, (column, value)))
+
+
+def phrase_for(text: str) -> str:
+    """Return the term of a query that finds the documents with a text in their title, text or columns."""
+    return '"{}"'.format(text.replace('"', '""'))
 
 
 def _unquoted(text: str) -> str:

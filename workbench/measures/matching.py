@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.linalg import orthogonal_procrustes
 from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, squareform
 
 from workbench.corpus.corpus import AnyCorpus
 from workbench.data.blocks import blocks, rows_at_once
@@ -213,6 +214,38 @@ def descent(edges: list[Edge]) -> list[tuple[str, int, Edge | None]]:
     return rows
 
 
+def topic_tree(run: xr.Dataset) -> xr.Dataset:
+    """Return the tree of a run's topics by likeness: average-linkage clustering of `topic_distances`.
+
+    Dim ``topic``: the topic numbers in the order of the leaves, in which similar topics are neighbours. Dim ``merge``, in
+    ascending order of ``height``, the mean distance from 0 to 1 between the topics of both sides: ``one`` and ``other``, each
+    the position of a topic, or the number of topics plus that of an earlier merge. A run of one topic has no merge.
+
+    Sokal & Michener (1958); Bar-Joseph, Gifford & Jaakkola (2001) for the order.
+    """
+    distances = topic_distances(run, run)
+    n = len(distances)
+    links, leaves = np.empty((0, 4)), np.arange(n)
+    if n > 1:
+        pairs = squareform(distances.values, checks=False)
+        links = linkage(pairs, "average", optimal_ordering=True)
+        leaves = leaves_list(links)
+    places = np.concatenate([np.argsort(leaves), np.arange(n, 2 * n)])
+    joined = places[links[:, :2].astype(np.int64)]
+    return xr.Dataset(
+        {
+            "one": ("merge", joined[:, 0], attributes("position or merge that is joined")),
+            "other": (
+                "merge",
+                joined[:, 1],
+                attributes("position or merge that it is joined with"),
+            ),
+            "height": ("merge", links[:, 2], distances.attrs),
+        },
+        {"topic": distances["topic"].values[leaves]},
+    )
+
+
 ALIKE = 1e-9
 """Relative tolerance for equal coordinates when the sign of an axis is chosen."""
 
@@ -253,11 +286,15 @@ def _map_points(squared: np.ndarray) -> tuple[np.ndarray, float]:
     values = np.where(values > len(values) * ALIKE**2, values, 0.0)
     points = np.zeros((len(squared), 2))
     for column in range(min(2, len(values))):
-        axis = axes[:, -1 - column] * np.sqrt(values[-1 - column])
-        far = np.abs(axis) >= np.abs(axis).max() * (1 - ALIKE)
-        points[:, column] = axis if axis[np.argmax(far)] >= 0 else -axis
+        points[:, column] = with_sign(axes[:, -1 - column] * np.sqrt(values[-1 - column]))
     total = values.sum()
     return points, float(values[-2:].sum() / total) if total > 0 else 1.0
+
+
+def with_sign(axis: np.ndarray) -> np.ndarray:
+    """Return coordinates on an axis with the sign with which the first of the farthest from 0 is positive."""
+    far = np.abs(axis) >= np.abs(axis).max() * (1 - ALIKE)
+    return axis if axis[np.argmax(far)] >= 0 else -axis
 
 
 def _align(points: np.ndarray, topics: np.ndarray, like: xr.Dataset) -> np.ndarray:

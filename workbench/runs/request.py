@@ -28,7 +28,7 @@ from workbench.models.bayes_nets.bayes_net import PRIOR
 from workbench.models.bayes_nets.files import published
 from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.models.networks.network import Network
-from workbench.models.networks.shipped import SHIPPED
+from workbench.models.networks.shipped import SHIPPED, takes_n_topics
 from workbench.models.networks.spelling import spelled
 from workbench.numbers import parse_number
 from workbench.records import Records
@@ -194,8 +194,8 @@ class DocumentSettings:
     model: str = setting(
         "lda",
         "",
-        "What engines of networks infer: topics of documents (lda) or of their authors, or topics under super-topics "
-        "(pachinko, and hpam1 and hpam2, whose root and super-topics have words too).",
+        "What engines of networks infer: topics of documents (lda), of their authors or of their labels, or topics under "
+        "super-topics (pachinko, and hpam1 and hpam2, whose root and super-topics have words too).",
         label="Network",
         choices=tuple(SHIPPED),
     )
@@ -271,7 +271,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         """Return the fields that have an effect on these runs, by name, in the order of a form."""
         records, is_file = self.of_records, named_set(self.corpus) is None
         engines = [*map(get_engine, self.engines)]
-        taken_settings = {name for engine in engines for name in model_fields(engine)}
+        taken_settings = {name for engine in self.engines for name in self._model_fields(engine)}
         unused = {*PRIORS, *(("n_topics",) if engines else ())} - taken_settings
         if records and self.model:  # a published network has its own
             unused |= {*PRIORS, *OF_MADE}
@@ -312,8 +312,15 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
 
     def settings_of(self, engine: str) -> dict:
         """Return n_topics, alpha and beta of the request by name, without None and what the model of an engine lacks."""
-        settings = {name: getattr(self, name) for name in model_fields(get_engine(engine))}
+        settings = {name: getattr(self, name) for name in self._model_fields(engine)}
         return {name: value for name, value in settings.items() if value is not None}
+
+    def _model_fields(self, engine: str) -> tuple[str, ...]:
+        """Return the names among n_topics, alpha and beta that the model of an engine has, as requested, as settings."""
+        model = get_engine(engine).model
+        is_determined = model.is_network and not takes_n_topics(self.model or "lda")
+        names = model_fields(get_engine(engine))
+        return tuple(name for name in names if name != "n_topics" or not is_determined)
 
     def grid_of(self, engine: str) -> dict[str, list]:
         """Return each model setting and option of an engine for which several values are requested, as name → values."""

@@ -16,6 +16,7 @@ from workbench.views import (
     consensus,
     convergence,
     correlations,
+    document_map,
     effects,
     flow,
     frontier,
@@ -32,6 +33,7 @@ from workbench.views import (
     sequence_gains,
     settings_results,
     topic_map,
+    topic_tree,
     topics,
 )
 from workbench.views.picture import Picture, RunsToDraw, View, file_names
@@ -205,6 +207,14 @@ VIEWS = [
         "Words by year",
         ("phi_by_time",),
         over_time.draw_words_by_year,
+        on_page=True,
+    ),
+    View("topic-tree", "Tree of the topics", COUNTED, topic_tree.draw_trees, on_page=True),
+    View(
+        "document-map",
+        "Map of the documents",
+        ("phi theta n_dk document",),
+        document_map.draw_document_maps,
         on_page=True,
     ),
     View("coherence", "Coherence of the topics", COUNTED, topics.draw_coherence),

@@ -241,9 +241,15 @@ def _rows_text(network: Network, level: Level) -> str:
     """Return a level's size as text on two lines: "5 rows a document", "of 10"."""
     if level.table == AUTHORS:
         return "authors of\nthe document"
-    values = "words" if level.draws == WORD else f"{network.size(level.draws):,}"
-    if any(network.is_open(name) for rows in level.rows for name in rows.by):
-        return f"rows by {network.author.name}\nof {values}"
+    if level.draws == WORD:
+        values = "words"
+    elif network.is_open(level.draws):
+        values = "its labels"
+    else:
+        values = f"{network.size(level.draws):,}"
+    by = next((name for rows in level.rows for name in rows.by if network.is_open(name)), None)
+    if by is not None:
+        return f"rows by {by}\nof {values}"
     n_rows = network.n_rows(level)
     rows = f"{n_rows:,} {'row' if n_rows == 1 else 'rows'}"
     return f"{rows}{' a document' if level.of_documents else ''}\nof {values}"

@@ -35,7 +35,7 @@ def rows_of_state(network, corpus, state) -> dict:
         if level.kind == "dirichlet":
             rows = twins.rows_of(network, level, corpus.n_documents)
             for row, counts in zip(rows, level_rows(network, state, level), strict=True):
-                found[row] = counts + twins.prior_of(network, row, corpus.n_words)
+                found[row] = counts + twins.prior_of(network, row, corpus.n_words, corpus)
     return found
 
 

@@ -546,12 +546,15 @@ def test_rows_with_the_same_values_of_the_groups_share_a_prior_whatever_their_bl
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_simulated_corpus_has_the_frequencies_of_its_truth(name):
-    network = Network.of(
-        name, 3, {"super": 2} if "p" in name.split("-")[0][:2] else None, alpha=0.5, beta=0.5
-    )
+    n_topics = None if name == "labeled" else 3
+    sizes = {"super": 2} if name in ("pachinko", "hpam1", "hpam2") else None
+    network = Network.of(name, n_topics, sizes, alpha=0.5, beta=0.5)
+    labels = None if network.labelled is None else [("a",), ("b", "c"), (), ("c",)] * 15
+    if labels:
+        network = network.with_labels(("a", "b", "c"))
     if network.author:
         network = network.with_authors(("a", "b", "c", "d"))
-    corpus, truth = network.simulate(60, 12, 500, seed=0)
+    corpus, truth = network.simulate(60, 12, 500, seed=0, labels=labels)
     assert corpus.document_tokens.tolist() == [500] * 60 and network.for_data(corpus) == network
     for level in network.levels:
         if level.table == AUTHORS:
@@ -569,7 +572,8 @@ def test_a_simulated_corpus_has_the_frequencies_of_its_truth(name):
         np.array_equal(truth["n_dk"].sum(0), truth["n_kw"].sum(1))
         and len(truth["n_kw"]) == network.n_topics
     )
-    assert network.simulate(60, 12, 500, seed=0)[0].content_hash == corpus.content_hash
+    again, _ = network.simulate(60, 12, 500, seed=0, labels=labels)
+    assert again.content_hash == corpus.content_hash
 
 
 def test_a_simulated_network_of_authors_asks_who_wrote():

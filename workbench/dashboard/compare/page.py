@@ -29,6 +29,7 @@ from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import Starts, data_and_losses, start_runs
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
+from workbench.dashboard.compare.welcome import welcome_card
 from workbench.dashboard.shared.background import LatestTask, in_background
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.drawn import SightMark
@@ -77,6 +78,9 @@ class ComparePage:
         )
         self.table = RunTable(on_draw=self.draw, empty=READING, topics="topics?run=")
         self.results = Results(self.handover)
+        self.welcome = welcome_card(
+            self.store, self.settings.begin_example, self.settings.choose_file
+        )
         self.heading = text(RUNS, css_classes=["wb-mid"])
         self.steering = Steering(self.table, self._monitor.look_soon)
         self.notes = NotesCard(self._monitor.look_soon)
@@ -160,13 +164,14 @@ class ComparePage:
         self._write_link()  # the visitor may have changed ranges
 
     def _show_progress(self) -> None:
-        """While the store is first read, show how many runs were read; then, if it has no run, show what to do."""
+        """While the store is first read, show how many runs were read; then, if it has no run, show ways to begin."""
         progress = self._monitor.progress
         self.heading.object = RUNS + message(
             f"{progress[0]:,} of {progress[1]:,} runs read" if progress else ""
         )
         if self.table.empty == READING and self._monitor.has_looked():
-            self.table.empty = advice_on_runs(self.store)
+            self.table.empty = "No run yet."
+        self.welcome.visible = self._monitor.has_looked() and not self._readings
 
     def _take(self, listing: Listing) -> None:
         """Update everything but the comparison to a listing, unless the page already shows the listing."""
@@ -339,22 +344,10 @@ class ComparePage:
             *([self.notes.card] if change else []),
         )
         main = column(*cards, self.handover, kind="wb-main")
-        components = [self.settings.view(), main] if change else [main]
+        components = [self.welcome, self.settings.view(), main] if change else [main]
         return lay_out(self, "compare", "compare engines, live", *components, figures=figures)
 
 
 def page() -> pn.Column:
     """Return the page for one visitor, for the store that WORKBENCH_STORE names."""
     return page_or_sentence(lambda: ComparePage(default_store()).view())
-
-
-def advice_on_runs(store: Path) -> str:
-    """Return a sentence on what to do if the store has no run."""
-    if policy().read_only:
-        return "No run yet."
-    terminal = (
-        ""
-        if policy().others
-        else f", or type in a terminal:\nworkbench compare docstrings --store {store}"
-    )
-    return f"No run yet.\nChoose a corpus and engines and press Start{terminal or '.'}"

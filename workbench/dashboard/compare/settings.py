@@ -171,6 +171,15 @@ class Settings:
                 refused_names.append(name)
         return refused_names
 
+    def begin_example(self) -> None:
+        """Start the runs of the form as it is at first."""
+        self._set(self._defaults)
+        self._start()
+
+    def choose_file(self) -> None:
+        """Show the fields for a file of one's own."""
+        self.fields["corpus"].value = FILE
+
     def _use_file(self, file: str) -> None:
         """Set the form to a file that runs were read from, and to how the newest of them read it."""
         spec = self._files[file]

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 import panel as pn
 
 from workbench.dashboard.shared.policy import policy
-from workbench.runs.request import RunRequest, written
+from workbench.runs.request import RunRequest, request_fields, written
 from workbench.runs.spec import RunSpec
 
 LONGEST = 500
@@ -123,6 +123,14 @@ def follow_address(parameters: dict[str, QueryParameter]) -> str:
         if refused_names
         else ""
     )
+
+
+def left_out_of_link(parameters: dict[str, QueryParameter]) -> str:
+    """Return a sentence on the settings of runs in the page's address that the page's form lacks, or "" without any."""
+    address = pn.state.location.search or "" if pn.state.location is not None else ""
+    texts = dict(parse_qsl(address.lstrip("?")))
+    names = [name for name in texts if name in request_fields() and name not in parameters]
+    return f"This form has no {', '.join(names)}; the defaults are used." if names else ""
 
 
 def write_address(parameters: dict[str, QueryParameter]) -> None:

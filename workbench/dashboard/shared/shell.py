@@ -22,6 +22,7 @@ from panel.io.resources import BASE_TEMPLATE
 
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.ui_events import when_drawn
+from workbench.runs.request import DATA, PREPROCESSING, request_fields
 
 LOG = logging.getLogger(__name__)
 STYLE = Path(__file__).parent / "style"
@@ -64,13 +65,27 @@ LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS, PICTURE_
 NAMES = (SCRIPTS / "names.js").read_text(encoding="utf-8")
 STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"
 KEPT_CHOICES = """
-addEventListener('pagehide', () => sessionStorage.setItem(location.pathname, location.search))
+const isForm = (path) => /\\/(compare|sweep)$/.test(path)
+const keepForm = () => isForm(location.pathname) && sessionStorage.setItem('wb-form', location.search)
+addEventListener('pagehide', () => { sessionStorage.setItem(location.pathname, location.search); keepForm() })
 addEventListener('click', (event) => {
   const link = event.composedPath().find((part) => part.matches?.('nav[aria-label=pages] a'))
-  if (link && link.pathname !== location.pathname) link.search = sessionStorage.getItem(link.pathname) ?? ''
+  if (!link || link.pathname === location.pathname) return
+  keepForm()
+  const choices = new URLSearchParams(sessionStorage.getItem(link.pathname) ?? '')
+  const form = isForm(link.pathname) && sessionStorage.getItem('wb-form')
+  for (const name of typeof form === 'string' ? CARRIED : []) {
+    const value = new URLSearchParams(form).get(name)
+    if (value !== null) choices.set(name, value)
+    else if (IN_EACH.includes(name)) choices.delete(name)
+  }
+  link.search = choices
 })
 """
-"""Script that opens another page with the choices that the tab had there last; a link to the page itself drops them."""
+"""Script that opens another page with the choices that the tab had there last; a link to the page itself drops them.
+
+Between pages with a form for runs it carries the corpus and its settings: `carried_fields`, of which each form has IN_EACH.
+"""
 REPAINT = "for (const figure of figures) figure.change.emit();"
 ON_READY = (
     f"matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {{ {REPAINT} }});"
@@ -213,6 +228,22 @@ def button(name: str, **settings) -> pn.widgets.Button:
     return styled(pn.widgets.Button(label=name, **settings))
 
 
+def carried_fields() -> tuple[list[str], list[str]]:
+    """Return the names of the fields that links between pages carry: those of each form, and those that some forms lack.
+
+    They are the corpus, how it is read and split, and the priors.
+    """
+    names_of = {
+        section: [name for name, field in request_fields().items() if field.section == section]
+        for section in (DATA, PREPROCESSING)
+    }
+    return ["corpus", "path", "holdout", *names_of[DATA]], [
+        "alpha",
+        "beta",
+        *names_of[PREPROCESSING],
+    ]
+
+
 @lru_cache
 def _template():
     """Return the base page of Panel with our style sheet, theme and `names.js`, which take effect before it is drawn.
@@ -220,6 +251,10 @@ def _template():
     All its scripts have a nonce. Its only text by visitors is the title, which is escaped.
     """
     script = f'<script nonce="{NONCE}"'
+    in_each, others = carried_fields()
+    choices = KEPT_CHOICES.replace("CARRIED", str(in_each + others)).replace(
+        "IN_EACH", str(in_each)
+    )
     blocks = "".join(
         f"{{% block {name} %}}{{{{ super() | replace('<script', '{script}') }}}}{{% endblock %}}"
         for name in ("js_resources", "inner_body")
@@ -227,7 +262,7 @@ def _template():
     return BASE_TEMPLATE.environment.from_string(
         f"{{% extends 'base.html' %}}{blocks}{{% block postamble %}}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{read_style('page.css')}</style>{script}>{STORED_THEME}{KEPT_CHOICES}</script>"
+        f"<style>{read_style('page.css')}</style>{script}>{STORED_THEME}{choices}</script>"
         f"{script}>{NAMES} name_controls(Bokeh.Models)</script>{{% endblock %}}"
     )
 

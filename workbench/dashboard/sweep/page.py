@@ -23,6 +23,7 @@ from workbench.dashboard.shared.form import Form
 from workbench.dashboard.shared.link import (
     QueryParameter,
     follow_address,
+    left_out_of_link,
     widget_parameter,
     write_address,
 )
@@ -94,7 +95,8 @@ class SweepPage:
             for tab, fields in self._fields.items()
         }
         follow_address({"tab": tab_parameter})
-        self.status.say(follow_address(self.parameters), "bad")
+        sentences = follow_address(self.parameters), left_out_of_link(self.parameters)
+        self.status.say(" ".join(filter(None, sentences)), "bad")
         for fields in (data, numbers, *fields_of_tabs.values(), {"tab": self.choice}):
             for name, field in fields.items():
                 field.param.watch(partial(self._changed, name), "value")

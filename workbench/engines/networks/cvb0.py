@@ -48,6 +48,7 @@ from workbench.engines.networks.compiled import (
     initial_alphas,
     learn,
     owners_of,
+    restricted,
     retune,
     watched,
 )
@@ -129,12 +130,12 @@ def init(
         state.n_wk,
         state.n_k,
     )
+    row_shares = restricted(model, corpus, row_shares, corpus.documents)
     spread_over_paths(
         corpus.indptr,
         owners,
         pair_begins,
         layout_of(model).lanes,
-        paths.real,
         context.key(PATHS),
         row_shares,
         state.gamma,
@@ -172,7 +173,6 @@ def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, f
         owners_of(model, corpus),
         begins_of(corpus, model),
         layout_of(model).lanes,
-        paths.real,
         paths.fixed,
         addends_of(compile_network(model, state.alphas, corpus.n_words)),
         state.gamma,
@@ -206,10 +206,10 @@ def visit(
 ) -> Generator:
     """Update the responsibilities of every document-word pair once, in canonical order; then the priors if due."""
     paths, owners, pair_begins = paths_of(model), owners_of(model, corpus), begins_of(corpus, model)
-    lanes, real, change = layout_of(model).lanes, paths.real, 0.0
+    lanes, change = layout_of(model).lanes, 0.0
     added = addends_of(compile_network(model, state.alphas, corpus.n_words))
     most_owners = max(int(np.max(np.diff(owners.indptr))), 1)
-    new = np.empty((most_owners, len(real)))
+    new = np.empty((most_owners, len(paths.real)))
     for first, last in slice_bounds(corpus.indptr, paths.n_lanes * most_owners):
         context.interrupt()
         largest = update_paths(
@@ -221,7 +221,6 @@ def visit(
             owners,
             pair_begins,
             lanes,
-            real,
             added,
             state.gamma,
             Counts(*state[:4]),

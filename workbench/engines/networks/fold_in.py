@@ -3,7 +3,8 @@
 Counts of documents are fitted as in training until they rest, and what a document then says of each row of the last level is
 the sum over its paths of posterior means. Documents that name authors of the run are by these; any other is by an author of
 its own, of whom nothing is known but the document: its rows by author are fitted like those of a document, from the prior.
-So documents handed over without their authors are all refitted.
+So documents handed over without their authors are all refitted. Labels of unseen documents are what a run is asked for, so
+every document may have the values of all labels.
 
 The numbers of cells that are multiplied along a path follow from counts: means to predict with (spec D.6), and exp of expected
 logarithms. Estimated and known rows are as they are.
@@ -24,6 +25,7 @@ from workbench.engines.networks.compiled import (
     compile_network,
     hidden_levels,
     initial_alphas,
+    label_sizes,
     owners_of,
 )
 from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE
@@ -102,6 +104,9 @@ def row_shares(
     mean_ends(
         0, len(n_own), owners, compiled.field, compiled.own, n_own, np.zeros(paths.n_own), x, ends
     )
+    if len(owners.mask):
+        n, total, allowed = label_sizes(compiled, owners, n_own)
+        ends *= ((total + n) / (allowed + n))[:, None]
     return ends
 
 
@@ -265,6 +270,8 @@ def authorless_network(network: Network) -> Network:
 def _fold(network: Network, parameters, documents: Corpus, context: StepContext) -> np.ndarray:
     """Return theta of unseen documents by variational inference; their authors, if any, are known to the network."""
     n_kw = parameters.counts[network.levels[-1].name]
+    if network.labelled is not None and documents.labels is not None:
+        documents = replace(documents, labels=None)
     compiled = compile_network(network, parameters.alphas, n_kw.shape[1])
     paths, owners = compiled.paths, owners_of(network, documents)
     n_rest, n_wk = (

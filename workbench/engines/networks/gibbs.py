@@ -32,7 +32,9 @@ from workbench.engines.engine import (
 from workbench.engines.lda.split import Split, all_sampled
 from workbench.engines.networks import fold_in
 from workbench.engines.networks.compiled import (
+    FlatPriors,
     Learning,
+    allowed_topics,
     compile_network,
     count_arrays,
     counts_of,
@@ -46,6 +48,7 @@ from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.path_slots import layout_of, numbers_of, scratch_of, shares
 from workbench.engines.networks.paths import Paths, paths_of
 from workbench.engines.networks.vb import COUNTS, documents_joint, log_joint
+from workbench.kernels.lda.gibbs import draw_allowed
 from workbench.kernels.networks.gibbs import draw_paths
 from workbench.kernels.networks.path_slots import (
     Counts,
@@ -138,9 +141,7 @@ def initial_places(
         np.empty(corpus.n_tokens, np.int32),
     )
     if warm_start is None:
-        uniform_places(
-            key, corpus.tokens_before[corpus.indptr], owners, paths.real, paths.n_lanes, places
-        )
+        uniform_places(key, corpus.tokens_before[corpus.indptr], owners, paths.n_lanes, places)
         return places
     rows, priors = (
         paths.leaf_addresses,
@@ -168,7 +169,6 @@ def initial_places(
         owners,
         layout_of(model).lanes,
         numbers.factors,
-        paths.real,
         given_dr,
         given_wk,
         given_k,
@@ -205,7 +205,7 @@ def sweep(
     chain: int = 0,
 ) -> int:
     """Make one Gibbs sweep over the sampled tokens, given expected counts ``mean``, if any; return how many changed path."""
-    paths, owners, layout = paths_of(model), owners_of(model, corpus), layout_of(model)
+    owners, layout = owners_of(model, corpus), layout_of(model)
     chain_counts = Counts(*state[1:5])
     all_counts = (
         chain_counts
@@ -213,7 +213,33 @@ def sweep(
         else Counts(*(m + n for m, n in zip(mean, chain_counts, strict=True)))
     )
     priors = compile_network(model, state.alphas, corpus.n_words).priors
-    numbers = numbers_of(paths, priors, all_counts.n_rest, all_counts.n_wk, all_counts.n_k)
+    if layout.is_lda and len(owners.mask):
+        n_moved = sweep_topics(
+            corpus, model, split, priors, state.places, all_counts, context, chain
+        )
+    else:
+        n_moved = sweep_paths(
+            corpus, model, split, priors, state.places, all_counts, context, chain
+        )
+    if mean is not None:
+        for counts, total, expected in zip(chain_counts, all_counts, mean, strict=True):
+            counts[...] = np.rint(total - expected)
+    return n_moved
+
+
+def sweep_paths(
+    corpus: Corpus,
+    model: Network,
+    split: Split,
+    priors: FlatPriors,
+    places: np.ndarray,
+    counts: Counts,
+    context: StepContext,
+    chain: int,
+) -> int:
+    """Make the sweep of any network; return how many tokens changed path."""
+    paths, owners, layout = paths_of(model), owners_of(model, corpus), layout_of(model)
+    numbers = numbers_of(paths, priors, counts.n_rest, counts.n_wk, counts.n_k)
     most_owners, n_moved = max(int(np.max(np.diff(owners.indptr))), 1), 0
     scratch, keys = (
         scratch_of(paths, layout.bands, most_owners),
@@ -235,15 +261,47 @@ def sweep(
             layout.lanes,
             layout.bands,
             numbers,
-            all_counts.n_own,
-            state.places,
+            counts.n_own,
+            places,
             scratch,
             *keys,
         )
-    all_counts.n_rest[...] = numbers.tally[paths.rest_at :]
-    if mean is not None:
-        for counts, total, expected in zip(chain_counts, all_counts, mean, strict=True):
-            counts[...] = np.rint(total - expected)
+    counts.n_rest[...] = numbers.tally[paths.rest_at :]
+    return n_moved
+
+
+def sweep_topics(
+    corpus: Corpus,
+    model: Network,
+    split: Split,
+    priors: FlatPriors,
+    places: np.ndarray,
+    counts: Counts,
+    context: StepContext,
+    chain: int,
+) -> int:
+    """Make the sweep of LDA whose documents have the topics of their labels; return how many tokens changed topic."""
+    topics, n_moved = allowed_topics(corpus, model), 0
+    allowed = topics._replace(alpha=topics.alpha * priors.own[topics.topics])
+    for first, last in slice_bounds(corpus.indptr, int(np.max(np.diff(topics.ptr)))):
+        context.interrupt()
+        n_moved += draw_allowed(
+            first,
+            last,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
+            corpus.tokens_before,
+            split.sampled,
+            allowed,
+            places,
+            counts.n_own,
+            counts.n_wk,
+            counts.n_k,
+            priors.beta[0],
+            priors.beta_total[0],
+            context.key(GIBBS, chain),
+        )
     return n_moved
 
 

@@ -25,6 +25,7 @@ class Layout(NamedTuple):
     shape: Shape
     lanes: PathSlots
     bands: Bands
+    is_lda: bool  # whether a path is a topic: one Dirichlet row for each document, one prior of all words
 
 
 @lru_cache(maxsize=16)
@@ -69,7 +70,9 @@ def layout_of(network: Network) -> Layout:
         paths.n_authors > 1,
         is_single_band,
     )
-    return Layout(Shape(*((0,) * int(size) for size in sizes)), lanes, _bands(paths, first))
+    is_lda = is_single_band and not runs[0].scalars and runs[0].vectors == [(0, 0)]
+    shape = Shape(*((0,) * int(size) for size in sizes))
+    return Layout(shape, lanes, _bands(paths, first), is_lda)
 
 
 def _bands(paths: Paths, first: np.ndarray) -> Bands:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import gammaln, xlogy
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import (
@@ -50,8 +50,10 @@ from workbench.engines.networks.compiled import (
     count_arrays,
     counts_of,
     initial_alphas,
+    label_sizes,
     learn,
     owners_of,
+    restricted,
     retune,
     watched,
 )
@@ -184,6 +186,7 @@ def initial_mean(
         state.n_wk,
         state.n_k,
     )
+    state.n_dr[...] = restricted(model, corpus, state.n_dr, np.arange(corpus.n_documents))
     x, expected = np.zeros(paths.n_flat), np.zeros(paths.n_flat)
     x[paths.one_at] = 1.0
     random_cells(context.key(PATHS), compiled.own.real, state.n_own)
@@ -367,8 +370,16 @@ def watch(
 
 def documents_joint(compiled: CompiledNetwork, corpus: Corpus, state: State) -> dict:
     """Return the arguments ``own`` and ``of_authors`` of `log_joint`, which are sums over documents."""
+    owners = owners_of(compiled.paths.network, corpus)
     rises = signed_rises(state.n_own, compiled.priors.own, compiled.own_sign)
-    n_owners = np.diff(owners_of(compiled.paths.network, corpus).indptr)
+    if len(
+        owners.mask
+    ):  # of the prior of all values, `signed_rises` takes the sum over those outside the labels too
+        n, total, allowed = label_sizes(compiled, owners, state.n_own)
+        rises += np.sum(
+            gammaln(total + n) - gammaln(total) - gammaln(allowed + n) + gammaln(allowed)
+        )
+    n_owners = np.diff(owners.indptr)
     return {"own": rises, "of_authors": np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens}
 
 

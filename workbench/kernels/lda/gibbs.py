@@ -20,11 +20,14 @@ two of its entries. The value of an entry with one more token, `raised`, is comp
 after the next one has been removed, so that no token waits for a division.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.simd.functions import STAIR, fast_exp, lane_counts, stairs
 from workbench.kernels.simd.vectors import (
+    FEW,
     LANES,
     LINE,
     at_most_256_bits,
@@ -36,6 +39,8 @@ from workbench.kernels.simd.vectors import (
     put,
     spread,
     store,
+    take,
+    take_few,
 )
 from workbench.kernels.uniforms import uniform
 
@@ -343,6 +348,166 @@ def draw_topics(
                 second_order,
             )
     return n_moved
+
+
+class Allowed(NamedTuple):
+    """The topics that each document may have: those of its set, as blocks of sixteen entries, some of which only fill up.
+
+    The entries of a set are its topics one after another, or windows of sixteen topics that follow each other: counts that lie
+    side by side are read at once.
+    """
+
+    set_of: np.ndarray  # (document,) int64
+    ptr: np.ndarray  # (set + 1,) int64: the entries of each set
+    topics: np.ndarray  # (entry,) int64
+    alpha: np.ndarray  # (entry,) float64: prior of the topic; 0 of an entry that only fills up
+    is_alone: np.ndarray  # (set,) bool: whether the set has a single topic
+    by_windows: np.ndarray  # (set,) bool: whether the entries are windows
+    line_ptr: np.ndarray  # (set + 1,) int64
+    # (…,) int64: the topics of each set from which on lines of the cache are fetched
+    lines: np.ndarray
+
+
+@kernel
+def draw_allowed(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    sampled: np.ndarray,
+    allowed,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    beta,
+    words_beta: float,
+    key: np.uint64,
+):
+    """Draw topics as `draw_topics` does, of each document among those that it may have.
+
+    n_dk (document, …), n_wk (word, topic) and n_k (topic,), integers or float64, are changed in place. All topics of a
+    document with one allowed topic stay. The arrays of a document have an entry for each of its topics.
+    """
+    at_most_256_bits()
+    lanes = len(n_k)
+    inverse_k = inverse_sizes(n_k, None, words_beta, np.int64(0))
+    next_inverse_k = inverse_sizes(n_k, None, words_beta, np.int64(1))
+    most = np.max(np.diff(allowed.ptr))
+    share, next_share, all_cumulative = np.empty(most), np.empty(most), np.empty(most)
+    ends, place, n_moved = np.zeros(ENDS), np.zeros(lanes, np.int32), 0
+    for d in range(first, last):
+        s = allowed.set_of[d]
+        if allowed.is_alone[s]:
+            continue
+        here = allowed.topics[allowed.ptr[s] : allowed.ptr[s + 1]]
+        alpha = allowed.alpha[allowed.ptr[s] : allowed.ptr[s + 1]]
+        lines = allowed.lines[allowed.line_ptr[s] : allowed.line_ptr[s + 1]]
+        cumulative, counts_d, by_windows = (
+            all_cumulative[: len(here)],
+            n_dk[d],
+            allowed.by_windows[s],
+        )
+        is_few = len(here) == LANES and alpha[FEW] == 0.0
+        for j in range(len(here)):
+            k, share[j] = here[j], 0.0
+            if alpha[j] > 0.0:
+                a, place[k] = alpha[j] + counts_d[k], j
+                share[j], next_share[j] = a * inverse_k[k], (a + 1.0) * next_inverse_k[k]
+        new, row_before, waits = np.uint32(0), np.int64(0), False
+        for pair in range(indptr[d], indptr[d + 1]):
+            if pair + AHEAD < len(words):
+                for j in range(len(lines)):
+                    fetch(n_wk, words[pair + AHEAD] * lanes + lines[j])
+            if not sampled[pair]:
+                continue
+            row = np.int64(words[pair]) * lanes
+            for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
+                k = np.uint64(topics[np.uint64(token)])
+                old = np.uint64(place[k])
+                counts_d[k] -= 1
+                n_k[k] -= 1
+                bump(n_wk, row + k, np.int32(-1))
+                next_share[old], next_inverse_k[k] = share[old], inverse_k[k]
+                inverse_k[k] = 1.0 / (words_beta + n_k[k])
+                put(share, old, (alpha[old] + counts_d[k]) * inverse_k[k])
+                if waits:
+                    add_allowed(
+                        new,
+                        np.uint64(here[new]),
+                        row_before,
+                        n_wk,
+                        counts_d,
+                        n_k,
+                        alpha,
+                        words_beta,
+                        inverse_k,
+                        next_inverse_k,
+                        share,
+                        next_share,
+                    )
+                sums = spread(0.0)
+                if by_windows:
+                    for j in range(0, len(here), LANES):
+                        n = doubles(load(n_wk, row + here[j]))
+                        sums += load(share, j) * (beta + n)
+                        store(cumulative, j, sums)
+                elif is_few:
+                    n = doubles(take_few(n_wk, load(here, 0) + row))
+                    sums = load(share, 0) * (beta + n)
+                    store(cumulative, 0, sums)
+                else:
+                    for j in range(0, len(here), LANES):
+                        n = doubles(take(n_wk, load(here, j) + row))
+                        sums += load(share, j) * (beta + n)
+                        store(cumulative, j, sums)
+                new = np.uint64(draw_from(sums, cumulative, ends, uniform(key, token)))
+                row_before, waits = row, True
+                topics[np.uint64(token)] = here[new]
+                n_moved += new != old
+        if waits:
+            add_allowed(
+                new,
+                np.uint64(here[new]),
+                row_before,
+                n_wk,
+                counts_d,
+                n_k,
+                alpha,
+                words_beta,
+                inverse_k,
+                next_inverse_k,
+                share,
+                next_share,
+            )
+    return n_moved
+
+
+@inlined
+def add_allowed(
+    j,
+    k,
+    row,
+    n_wk: np.ndarray,
+    counts_d,
+    n_k: np.ndarray,
+    alpha,
+    words_beta: float,
+    inverse_k,
+    next_inverse_k,
+    share,
+    next_share,
+) -> None:
+    """Add a token in topic k, entry j of its document, to the counts, as `add_token` does."""
+    counts_d[k] += 1
+    n_k[k] += 1
+    bump(n_wk, row + k, np.int32(1))
+    put(share, j, next_share[j])
+    inverse_k[k] = next_inverse_k[k]
+    next_inverse_k[k] = 1.0 / (words_beta + n_k[k] + 1)
+    next_share[j] = (alpha[j] + counts_d[k] + 1) * next_inverse_k[k]
 
 
 @lean

@@ -69,7 +69,6 @@ def update_paths(
     owners,
     pair_begins,
     slots,
-    real,
     added,
     gamma,
     totals,
@@ -77,12 +76,12 @@ def update_paths(
 ):
     """Update the responsibilities q of the pairs of documents first..last, in turn; return the largest change of a q.
 
-    pair_begins (pair + 1,) int64: where the slots of each pair begin in `gamma`; real (path,): the slots that are paths, not
-    padding; new (author of a document, path) is scratch.
+    pair_begins (pair + 1,) int64: where the slots of each pair begin in `gamma`; new (author of a document, path) is scratch.
     """
     n_slots, largest = len(slots.leaf), 0.0
     for d in range(first, last):
-        authors = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
+        authors, s = owners.ids[owners.indptr[d] : owners.indptr[d + 1]], owners.set_of[d]
+        real = owners.slots[owners.slot_ptr[s] : owners.slot_ptr[s + 1]]
         for pair in range(indptr[d], indptr[d + 1]):
             w, n, total = words[pair], counts[pair], 0.0
             for o in range(len(authors)):
@@ -133,7 +132,6 @@ def add_paths(
     owners,
     pair_begins,
     slots,
-    real,
     fixed,
     added,
     gamma,
@@ -147,6 +145,8 @@ def add_paths(
     """
     n_slots, result = len(slots.leaf), 0.0
     for d in range(len(indptr) - 1):
+        s = owners.set_of[d]
+        real = owners.slots[owners.slot_ptr[s] : owners.slot_ptr[s + 1]]
         for pair in range(indptr[d], indptr[d + 1]):
             n = counts[pair]
             for address in fixed:
@@ -169,7 +169,7 @@ def add_paths(
 
 @kernel
 def spread_over_paths(
-    indptr: np.ndarray, owners, pair_begins, slots, real, key: np.uint64, row_shares, gamma
+    indptr: np.ndarray, owners, pair_begins, slots, key: np.uint64, row_shares, gamma
 ) -> None:
     """Compute initial responsibilities: a pair's share of a last-level row is divided at random among its paths.
 
@@ -178,6 +178,8 @@ def spread_over_paths(
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
         first, n_here = owners.indptr[d], owners.indptr[d + 1] - owners.indptr[d]
+        s = owners.set_of[d]
+        real = owners.slots[owners.slot_ptr[s] : owners.slot_ptr[s + 1]]
         parts, mass = np.zeros((n_here, n_slots)), np.zeros(row_shares.shape[1])
         for o in range(n_here):
             for slot in real:

@@ -62,10 +62,32 @@ class Field(NamedTuple):
 
 
 class Owners(NamedTuple):
-    """The possible authors of each document's tokens, in sparse form; author 0 in networks without authors."""
+    """The possible authors and paths of each document's tokens; author 0 in networks without authors.
 
+    Documents whose labels allow the same paths are of one set; without labels all are of set 0.
+    """
+
+    # (document + 1,) int64 and (…,) int64: the authors of document d are ids[indptr[d]:indptr[d + 1]]
     indptr: np.ndarray
     ids: np.ndarray
+    set_of: np.ndarray  # (document,) int64: the set of allowed paths of each document
+    # (set, D) float64: 0.0 for the cells of a document outside its labels, else 1.0; without rows if there are no labels
+    mask: np.ndarray
+    # (set + 1,) and (…,) int64: the path slots that a set allows
+    slot_ptr: np.ndarray
+    slots: np.ndarray
+    # (set + 1,) and (…,) int64: the first slot of each block of sixteen with an allowed one
+    block_ptr: np.ndarray
+    blocks: np.ndarray
+
+
+@inlined
+def mask_own(d, owners, numbers) -> None:
+    """Set the numbers of those cells of document d to 0 that its labels do not allow."""
+    if len(owners.mask):
+        width = owners.mask.shape[1]
+        for k in range(0, width, LANES):
+            store(numbers, k, load(numbers, k) * load(owners.mask, owners.set_of[d] * width + k))
 
 
 @inlined
@@ -230,6 +252,7 @@ def mean_ends(
     width = ends.shape[1]
     for d in range(first, last):
         mean_cells(cells, n_own, d, inverse, x)
+        mask_own(d, owners, x)
         gather_ends(d, owners, field, x, ends, d * width, width)
         n_owners = owners.indptr[d + 1] - owners.indptr[d]
         for k in range(0, width, LANES):

@@ -22,6 +22,7 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.gibbs import AHEAD, draw_from
+from workbench.kernels.networks.field import mask_own
 from workbench.kernels.simd.vectors import (
     LANES,
     at_most_256_bits,
@@ -213,6 +214,7 @@ def draw_paths(
             number = numbers.prior[i] + n_own[d, i]
             numbers.factors[i] = 1.0 / number if numbers.is_row[i] else number
             numbers.next_factors[i] = 1.0 / (number + 1.0) if numbers.is_row[i] else 0.0
+        mask_own(d, owners, numbers.factors)
         for o in range(n_here):
             for run in range(n_runs):
                 weigh_run(run, authors[o], o * n_slots, shape, slots, numbers.factors, rest)

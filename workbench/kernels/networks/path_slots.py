@@ -145,12 +145,14 @@ def count_paths(
 
 
 @kernel
-def uniform_places(key: np.uint64, tokens: np.ndarray, owners, real, n_slots: int, places) -> None:
+def uniform_places(key: np.uint64, tokens: np.ndarray, owners, n_slots: int, places) -> None:
     """Draw an initial path and author (the place) of every token, uniformly over all paths of its document's authors.
 
-    tokens (document + 1,): the number of tokens before each document; real (path,): the slots that are paths, not padding
+    tokens (document + 1,): the number of tokens before each document
     """
     for d in range(len(tokens) - 1):
+        s = owners.set_of[d]
+        real = owners.slots[owners.slot_ptr[s] : owners.slot_ptr[s + 1]]
         n_here = (owners.indptr[d + 1] - owners.indptr[d]) * len(real)
         for token in range(tokens[d], tokens[d + 1]):
             number = np.int64(uniform(key, token) * n_here)
@@ -166,7 +168,6 @@ def places_of_counts(
     owners,
     slots,
     factors,
-    real,
     given_dr,
     given_wk: np.ndarray,
     given_k: np.ndarray,
@@ -185,6 +186,8 @@ def places_of_counts(
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
         authors = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
+        s = owners.set_of[d]
+        real = owners.slots[owners.slot_ptr[s] : owners.slot_ptr[s + 1]]
         prior, mass = np.ones(len(authors) * len(real)), np.zeros(len(beta))
         for i in range(len(prior)):
             slot, author = real[i % len(real)], authors[i // len(real)]

@@ -19,7 +19,14 @@ from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.document_vb import most_pairs, visit, visit_narrow
 from workbench.kernels.lda.log_joint import rises_of
 from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_digamma, times_power
-from workbench.kernels.networks.field import NEVER, gather_ends, gather_logs, share_logs, share_out
+from workbench.kernels.networks.field import (
+    NEVER,
+    gather_ends,
+    gather_logs,
+    mask_own,
+    share_logs,
+    share_out,
+)
 from workbench.kernels.simd.functions import (
     count,
     digamma,
@@ -153,6 +160,7 @@ def fit_each(
         store(rows, n, spread(0))
         for _ in range(most_passes):
             weigh_cells(cells, n_own, sampled_own, d, sizes, x)
+            mask_own(d, owners, x)
             gather_ends(d, owners, field, x, row_weights, ends, n_padded)
             if n_padded == LANES:
                 n_tiny = visit_narrow(n, rows, tokens, ends, row_weights, word_weights, ratios, new)
@@ -164,6 +172,10 @@ def fit_each(
                 store(log_domain_counts, k, spread(0.0))
             if n_tiny > 0:
                 log_cells(cells, n_own, sampled_own, d, sizes, logs)
+                if len(owners.mask):
+                    for address in range(width):
+                        if owners.mask[owners.set_of[d], address] == 0.0:
+                            logs[address] = NEVER
                 gather_logs(d, owners, field, logs, row_logs, d, gamma)
                 for i in range(n):
                     if ratios[i] == 0.0:
@@ -339,6 +351,7 @@ def share_start(
         for k in range(0, width, LANES):
             store(x, k, load(n_own, d * width + k))
             store(expected, k, spread(0.0))
+        mask_own(d, owners, x)
         gather_ends(d, owners, field, x, ends, 0, n_padded)
         for r in range(n_padded):
             shares[r] = n_dr[d, r] / ends[r] if ends[r] > 0.0 else 0.0

@@ -16,6 +16,7 @@ from workbench.models.networks.levels import (
     KINDS,
     LEARNING,
     WORD,
+    Rows,
     holds,
     regions_of,
 )
@@ -124,6 +125,15 @@ def _in_names(network) -> Iterator[str]:
                 f'{prefix} must have a size from 1 to {MOST_TOPICS}, or "{AUTHORS}"; got {size!r}',
             ),
             (
+                part.is_labelled
+                and not (
+                    _is_whole(part.per_label, 1, MOST_TOPICS)
+                    and _is_whole(part.background, 0, MOST_TOPICS)
+                ),
+                f"{prefix} must have a whole number per_label from 1 on and a background from 0 on; got {part.per_label!r} "
+                f"and {part.background!r}",
+            ),
+            (
                 n_named and n_named != size,
                 f"{prefix} has {size} values; got {n_named} names for them",
             ),
@@ -132,6 +142,13 @@ def _in_names(network) -> Iterator[str]:
                 f": two values of variable '{part.name}' have one name; rename one",
             ),
         )
+    labelled = [variable.name for variable in network.variables if variable.is_labelled]
+    yield from _errors(
+        (
+            len(labelled) > 1,
+            f": the labels of documents restrict {' and '.join(labelled)}; keep one of them",
+        )
+    )
     yield from (
         f": a level cannot be called '{level.name}', since n_{level.name} or alpha_{level.name} means something else; rename it"
         for level in network.levels
@@ -244,6 +261,21 @@ def _in_level(network, level) -> Iterator[str]:
             for name in level.groups
             if name not in by
         )
+    is_labelled = level.draws != WORD and network.variable(level.draws).is_labelled
+    yield from _errors(
+        (
+            is_labelled and level.rows != (Rows((DOCUMENT,)),),
+            f"{prefix} draws '{level.draws}' by the labels of documents; let its rows be by document alone, for every path",
+        ),
+        (
+            is_labelled and (level.kind != "dirichlet" or level.learn != "none"),
+            f"{prefix} draws '{level.draws}' by the labels of documents; make it dirichlet, with a prior that is not learnt",
+        ),
+        (
+            is_labelled and np.ndim(level.prior) > 0,
+            f"{prefix} draws '{level.draws}', whose number the corpus determines, so its prior must be one number",
+        ),
+    )
     for owner, name in (("a document", DOCUMENT), ("an author", author)):
         is_by = [name in rows.by for rows in level.rows]
         yield from _errors(

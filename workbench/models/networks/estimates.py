@@ -13,6 +13,7 @@ import scipy.sparse as sparse
 
 from workbench.corpus import Corpus
 from workbench.models.model import Priors
+from workbench.models.networks.labels import allowed_values
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
@@ -46,7 +47,13 @@ def posterior_means(network, last: Mapping, corpus: Corpus) -> dict[str, np.ndar
     """Return ``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
     end = network.levels[-1]
     phi = row_means(np.asarray(last["n_kw"]), level_priors(last, network)[end.name], end.kind)
-    return {"theta": shares(network, _rows_above_words(network, last), corpus), "phi": phi}
+    factors = _rows_above_words(network, last)
+    if network.labelled is not None:
+        level = next(level for level in network.levels if level.draws == network.labelled.name)
+        allowed, set_of = allowed_values(network.labelled, corpus)
+        rows = factors[level.name] * allowed[set_of][:, None]
+        factors[level.name] = rows / rows.sum(axis=-1, keepdims=True)
+    return {"theta": shares(network, factors, corpus), "phi": phi}
 
 
 def equivalent_priors(network, last: Mapping) -> Priors:

@@ -17,10 +17,10 @@ from workbench.models.files import check_table
 from workbench.models.model import ModelError
 from workbench.models.variables import Variable as StoredVariable
 
-DOCUMENT, WORD, AUTHORS = "document", "word", "authors"
-"""Reserved names in networks: the document of a token, the word, which is drawn last, and the size of an author variable."""
+DOCUMENT, WORD, AUTHORS, LABELS = "document", "word", "authors", "labels"
+"""Reserved names in networks: the document of a token, the word, which is drawn last, and sizes that the corpus determines."""
 KINDS = ("dirichlet", "point", "observed")
-NAMES, LISTS_OF_NAMES = ("name", "draws", "kind", "learn"), ("values", "by", "groups")
+NAMES, LISTS_OF_NAMES = ("name", "draws", "kind", "learn"), ("values", "by", "groups", "labels")
 LISTS = (*LISTS_OF_NAMES, "rows", "when")
 """Names of fields by type: a name, a list of names, any list."""
 LEARNING = ("none", "scalar", "vector")
@@ -33,15 +33,29 @@ class Variable:
     Parameters
     ----------
     name : str
-    size : int or "authors"
+    size : int, "authors" or "labels"
         The values are 0 … size - 1. "authors": the values are the authors of the corpus; a token has one of its document's.
+        "labels": each value belongs to a label of the corpus or to none, and a document draws only values of its own labels
+        and of none; see `workbench.models.networks.labels`.
     values : (size,) str, optional
         Names of the values in tables and figures.
+    per_label, background : int, default 1 and 0
+        Of a variable of size "labels": how many values belong to each label, and how many to none; these come first.
+    labels : (size,) str, optional
+        The label that each value belongs to, "" for none; the corpus determines it.
     """
 
     name: str
     size: int | str
     values: tuple[str, ...] = ()
+    per_label: int = 1
+    background: int = 0
+    labels: tuple[str, ...] = ()
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether the labels of a document restrict the values."""
+        return self.size == LABELS or bool(self.labels)
 
     def numbers(self, named: Iterable) -> list[list[int]]:
         """Convert tuples of value names to lists of value numbers; names that the variable lacks are left out."""
@@ -262,7 +276,9 @@ def sizes_of(network) -> dict[str, int]:
         if len(level.rows) > 1
     }
     return {
-        variable.name: variable.size for variable in network.variables if variable.size != AUTHORS
+        variable.name: variable.size
+        for variable in network.variables
+        if not network.is_open(variable.name)
     } | row_counts
 
 

@@ -25,9 +25,11 @@ from workbench.models.files import check_table
 from workbench.models.model import ModelError, TopicModel, bag_coords, tiny_bag
 from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
+from workbench.models.networks.labels import label_names, with_label_names
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
+    LABELS,
     WORD,
     Level,
     Rows,
@@ -41,7 +43,7 @@ from workbench.models.networks.shipped import SHIPPED, description_of, shipped
 from workbench.models.networks.simulation import simulate
 from workbench.models.variables import VARIABLES
 
-__all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"]
+__all__ = ["AUTHORS", "DOCUMENT", "LABELS", "WORD", "Level", "Network", "Rows", "Variable"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,9 @@ class Network(TopicModel):
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f'a network has a name, as "lda"; got {self.name!r}')
         fix(self, "levels", tuple(level_of(entry, self.variables) for entry in self.levels))
+        if self.labelled is not None and self.labelled.size == LABELS:
+            self.with_labels(("a label", "another"))  # which is checked
+            return
         check(self)
         if any(self.is_open(name) for rows in self.levels[-1].rows for name in rows.by):
             return
@@ -166,13 +171,18 @@ class Network(TopicModel):
             (self.variable(level.draws) for level in self.levels if level.table == AUTHORS), None
         )
 
+    @property
+    def labelled(self) -> Variable | None:
+        """The variable whose values belong to labels of documents; None if there is none."""
+        return next((variable for variable in self.variables if variable.is_labelled), None)
+
     def is_author(self, name: str) -> bool:
         """Return whether the values of a variable are the authors of the corpus."""
         return self.author is not None and self.author.name == name
 
     def is_open(self, name: str) -> bool:
-        """Return whether a variable's size is still unknown, being the number of authors in a corpus."""
-        return name != DOCUMENT and self.size(name) == AUTHORS
+        """Return whether a variable's size is still unknown, as the authors or labels of a corpus determine it."""
+        return name != DOCUMENT and self.size(name) in (AUTHORS, LABELS)
 
     def span(self, rows: Rows, name: str) -> tuple[int, int]:
         """Return the first and last value that a variable can have on paths to a block of rows."""
@@ -242,13 +252,24 @@ class Network(TopicModel):
         return names[value] if names else f"{name} {value}"
 
     def for_data(self, corpus: Corpus) -> Network:
-        """Return the network with the names of the corpus's authors filled in, if a level draws authors.
+        """Return the network with the names of the corpus's authors and labels filled in, if it has such variables.
 
         Raises
         ------
         ModelError
-            If there are no authors, a document with tokens has none or one twice, or an author is not in the network.
+            If there are no authors, a document with tokens has none or one twice, or an author is not in the network; for
+            labels see `workbench.models.networks.labels.label_names`.
         """
+        if self.labelled is not None:
+            names = label_names(f"network '{self.name}'", corpus)
+            if self.labelled.labels and set(self.labelled.labels) - {""} != set(names):
+                raise ModelError(
+                    f"network '{self.name}' has other labels than {corpus.name!r}; leave them out, and it takes those"
+                )
+            return self.with_labels(names)._for_authors(corpus)
+        return self._for_authors(corpus)
+
+    def _for_authors(self, corpus: Corpus) -> Network:
         check_corpus(self, corpus)
         if self.author is None:
             return self
@@ -264,6 +285,10 @@ class Network(TopicModel):
         return self._with_variables(
             {self.author.name: replace(self.author, size=len(names), values=tuple(names))}
         )
+
+    def with_labels(self, names) -> Network:
+        """Return the network whose labelled variable has values for these labels."""
+        return self._with_variables({self.labelled.name: with_label_names(self.labelled, names)})
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Network:
         """Return the network with other sizes of some variables; limits at a last value move with the size.
@@ -286,6 +311,10 @@ class Network(TopicModel):
             if self.is_author(name):
                 raise ModelError(
                     f"network '{self.name}': the corpus determines the number of '{name}'; leave the size out"
+                )
+            if self.variable(name).is_labelled:
+                raise ModelError(
+                    f"network '{self.name}': the labels of the corpus determine the number of '{name}'; leave it out"
                 )
             if self.variable(name).values and size != self.size(name):
                 raise ModelError(
@@ -310,7 +339,7 @@ class Network(TopicModel):
             name, first, last = limit
             return (
                 limit
-                if name not in new_variables or last < self.size(name) - 1
+                if name not in new_variables or self.is_open(name) or last < self.size(name) - 1
                 else (name, first, new_variables[name].size - 1)
             )
 
@@ -362,6 +391,8 @@ class Network(TopicModel):
             for variable in self.variables
             if variable.name != "topic"
         }
+        if self.labelled is not None and self.labelled.name == "topic":
+            names["topic_label"] = (self.labelled.values, "label of documents", "topic")
         if len(self.levels[-1].rows) > 1:
             names["node"] = (nodes(self), "what the row over words is of", "topic")
         return bag_coords(corpus) | names
@@ -386,6 +417,7 @@ class Network(TopicModel):
             **(
                 {"authors": (self.author.values[:2], self.author.values[:1])} if self.author else {}
             ),
+            labels=None if self.labelled is None else (self.labelled.labels[-1:], ()),
         )
 
     def describe(self) -> list[tuple[str, str]]:
@@ -411,7 +443,12 @@ class Network(TopicModel):
                 "point": "estimated",
                 "observed": "known",
             }[level.kind]
-            lines.append((level.name, f"{rows} → {level.draws}, {about}"))
+            of = (
+                " of its labels"
+                if level.draws != WORD and self.variable(level.draws).is_labelled
+                else ""
+            )
+            lines.append((level.name, f"{rows} → {level.draws}{of}, {about}"))
         return lines
 
     def _format_rows(self, rows: Rows) -> str:
@@ -430,4 +467,6 @@ class Network(TopicModel):
         for variable in plain["variables"]:
             if self.is_author(variable["name"]):
                 variable["values"] = []
+            if not self.variable(variable["name"]).is_labelled:
+                del variable["per_label"], variable["background"], variable["labels"]
         return plain

@@ -18,12 +18,13 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from inspect import signature
 from pathlib import Path
 
 from workbench.models.files import read_settings
 from workbench.models.lda import check_topics
 from workbench.models.model import ModelError
-from workbench.models.networks.levels import AUTHORS, Level, Rows, Variable
+from workbench.models.networks.levels import AUTHORS, LABELS, Level, Rows, Variable
 from workbench.plugins import call_plugins
 
 
@@ -59,6 +60,31 @@ def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
             Level("phi", "word", (Rows(("topic",)),), prior=beta),
         ),
     )
+
+
+def labeled(alpha: float = 0.1, beta: float = 0.1) -> dict:
+    """Return labeled LDA: a topic for each label of the corpus; a document mixes the topics of its own labels.
+
+    theta_d ~ Dirichlet(alpha) over the labels of d, or over all if it has none; z ~ theta_d, w ~ phi_z. The labels come from
+    the corpus.
+
+    Ramage, Hall, Nallapati & Manning (2009).
+    """
+    return dict(generic_lda(2, alpha, beta), name="labeled", variables=(Variable("topic", LABELS),))
+
+
+def partially_labeled(
+    n_topics: int = 5, n_background: int = 5, alpha: float = 0.1, beta: float = 0.1
+) -> dict:
+    """Return partially labeled LDA: ``n_topics`` topics for each label, and background topics that every document mixes.
+
+    The paper draws a label psi_d ~ Dirichlet(n_topics alpha), then one of its topics theta_dl ~ Dirichlet(alpha). Together they
+    are one draw from a Dirichlet(alpha) over all topics that the labels of the document allow, as here.
+
+    Ramage, Manning & Dumais (2011), sec. 3.
+    """
+    topic = Variable("topic", LABELS, per_label=n_topics, background=n_background)
+    return dict(generic_lda(2, alpha, beta), name="partially-labeled", variables=(topic,))
 
 
 def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> dict:
@@ -171,12 +197,19 @@ def hierarchical_pachinko_2(
 SHIPPED = {
     "lda": generic_lda,
     "author-topic": author_topic,
+    "labeled": labeled,
+    "partially-labeled": partially_labeled,
     "pachinko": pachinko,
     "hpam1": hierarchical_pachinko_1,
     "hpam2": hierarchical_pachinko_2,
 }
 SHIPPED |= call_plugins("models", SHIPPED)
 """Name for ``model=`` and ``--model`` → function that returns the network as a dict; includes plug-ins."""
+
+
+def takes_n_topics(name: str) -> bool:
+    """Return whether ``n_topics`` is a setting of the network, which it is unless the corpus determines its topics."""
+    return name not in SHIPPED or "n_topics" in signature(SHIPPED[name]).parameters
 
 
 def description_of(description) -> tuple[str, Mapping]:
@@ -205,9 +238,16 @@ def description_of(description) -> tuple[str, Mapping]:
 def shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> dict:
     """Return the arguments of `Network` for a shipped network; remove the sizes that were used from ``sizes``."""
     make = SHIPPED[name]
+    parameters = signature(make).parameters
+    if n_topics is not None and not takes_n_topics(name):
+        raise ModelError(
+            f"network '{name}' has a topic for each label of the corpus; leave n_topics out"
+        )
     names = {declared.name for declared in make()["variables"]}
     arguments = {} if n_topics is None else {"n_topics": n_topics}
+    if "background" in sizes and "n_background" in parameters:
+        arguments["n_background"] = sizes.pop("background")
     for variable, parameter in (("topic", "n_topics"), ("sub", "n_topics"), ("super", "n_super")):
-        if variable in sizes and variable in names:
+        if variable in sizes and variable in names and parameter in parameters:
             arguments[parameter] = sizes.pop(variable)
     return make(**arguments)

@@ -4,6 +4,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.models.model import ModelError
+from workbench.models.networks.labels import allowed_values
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD
 
 MOST_AUTHORS = 3
@@ -11,7 +12,13 @@ MOST_AUTHORS = 3
 
 
 def simulate(
-    network, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0, authors=None
+    network,
+    n_documents: int,
+    n_words: int,
+    tokens_per_document: int,
+    seed: int = 0,
+    authors=None,
+    labels=None,
 ) -> tuple[Corpus, dict]:
     """Draw a corpus from a network; return it and the true parameters.
 
@@ -22,6 +29,8 @@ def simulate(
     n_documents, n_words, tokens_per_document, seed : int
     authors : (document,) names of its authors, optional
         For a network with authors; by default each document has one to three random ones.
+    labels : (document,) names of its labels, optional
+        For a network with labels; an empty tuple allows all values.
 
     Returns
     -------
@@ -34,10 +43,11 @@ def simulate(
     Raises
     ------
     ModelError
-        If the network needs authors that are not known.
+        If the network needs authors or labels that are not known.
     """
     random = np.random.default_rng(seed)
     network, authors = _with_authors(network, n_documents, authors, random)
+    network, mask = _with_labels(network, n_documents, labels)
     document = np.repeat(np.arange(n_documents), tokens_per_document)
     values, truth = {DOCUMENT: document}, {}
     for level in network.levels:
@@ -47,6 +57,8 @@ def simulate(
         row = row_of(network, level, values)
         visits = np.flatnonzero(row >= 0)
         parameters = _parameters(network, level, n_documents, n_words, random)
+        if network.labelled is not None and level.draws == network.labelled.name:
+            parameters = parameters * mask / (parameters * mask).sum(axis=1, keepdims=True)
         draws = np.full(len(document), -1)
         draws[visits] = _draw_values(parameters, row[visits], random)
         values[level.draws] = draws
@@ -64,7 +76,7 @@ def simulate(
     truth["n_dk"] = np.bincount(
         document * n_leaves + leaf, minlength=n_documents * n_leaves
     ).reshape(n_documents, -1)
-    about = {} if authors is None else {"authors": authors}
+    about = {"authors": authors, "labels": labels}
     words = values[WORD]
     corpus = Corpus.from_pairs(
         document,
@@ -132,6 +144,25 @@ def _with_authors(network, n_documents, authors, random):
         authors=authors,
     )
     return network.for_data(carrier), authors
+
+
+def _with_labels(network, n_documents, labels):
+    """Return the network with the names of labels, and which values (document, value) they allow; None without labels."""
+    if network.labelled is None:
+        return network, None
+    if labels is None or len(labels) != n_documents:
+        raise ModelError(
+            f"network '{network.name}' needs labels to draw documents by; give labels, a tuple of names for each document"
+        )
+    carrier = Corpus.from_pairs(
+        np.arange(n_documents),
+        np.zeros(n_documents, int),
+        np.ones(n_documents, int),
+        labels=labels,
+    )
+    network = network.for_data(carrier)
+    allowed, set_of = allowed_values(network.labelled, carrier)
+    return network, allowed[set_of]
 
 
 def _draw_authors(network, authors, document, random) -> np.ndarray:

@@ -19,10 +19,12 @@ def spelled(network: Network) -> dict | None:
     if not variables.keys() & {"topic", "sub"}:
         return None
     stops = 1 if network.name == "hpam2" else 0
-    settings = {
-        "model": network.name,
-        "n_topics": (variables.get("topic") or variables["sub"]).size - stops,
-    }
+    topic = variables.get("topic") or variables["sub"]
+    settings = {"model": network.name}
+    if not topic.is_labelled:
+        settings["n_topics"] = topic.size - stops
+    elif network.name == "partially-labeled":
+        settings |= {"n_topics": topic.per_label, "sizes": {"background": topic.background}}
     if "super" in variables:
         settings["sizes"] = {"super": variables["super"].size - stops}
     first = next(level for level in network.levels[:-1] if level.kind != "observed")
@@ -37,7 +39,7 @@ def spelled(network: Network) -> dict | None:
 
 
 def _are_equal(one: Network, other: Network) -> bool:
-    """Return whether two networks are equal except for authors and for point instead of Dirichlet levels."""
+    """Return whether two networks are equal except for authors, labels, and point instead of Dirichlet levels."""
 
     def plain(network):
         levels = [
@@ -45,7 +47,9 @@ def _are_equal(one: Network, other: Network) -> bool:
             for level in network.levels
         ]
         return [
-            variable.name if network.is_author(variable.name) else variable
+            (variable.name, variable.per_label, variable.background)
+            if network.is_author(variable.name) or variable.is_labelled
+            else variable
             for variable in network.variables
         ], levels
 

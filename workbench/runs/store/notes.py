@@ -137,12 +137,19 @@ def labels_of_topics(notes: Notes, run: xr.Dataset) -> dict[int, str]:
 
 
 def with_labels(run: xr.Dataset, path: Path) -> xr.Dataset:
-    """Return the Dataset with ``topic_label`` (topic) added, "" for unlabelled topics; unchanged if none is labelled."""
+    """Return the Dataset with ``topic_label`` (topic) added; unchanged if no topic is labelled.
+
+    Unlabelled topics have the name that their model gives them, if any, else "".
+    """
     notes = read_notes(path)
     if not notes.labels or "phi" not in run:
         return run
     texts = labels_of_topics(notes, run)
-    labels = np.array([texts.get(int(topic), "") for topic in run["topic"].values], dtype=object)
+    topics = run["topic"].values.tolist()
+    names = run["topic_label"].values if "topic_label" in run else [""] * len(topics)
+    labels = np.array(
+        [texts.get(topic, name) for topic, name in zip(topics, names, strict=True)], dtype=object
+    )
     return run.assign(topic_label=("topic", labels, {"long_name": "what people call the topic"}))
 
 
