@@ -437,11 +437,12 @@ def expected_log_joint_of_counts(
 ) -> float:
     """Return the words' and topics' part of `expected_log_joint`, from mean, variance, p(n_wk = 0) (word, topic padded).
 
-    beta : one number, or a table (word, topic), padded
+    beta : one number, or a table (word, topic), padded; where it is 0 the counts are 0, and the term is 0
     """
     if np.ndim(beta):
-        priors = tuple(map(aligned_copy, (beta, np.log(beta), gammaln(beta + 1.0))))
         result, sums = 0.0, beta.sum(axis=0)
+        beta = np.where(beta > 0.0, beta, 1.0)
+        priors = tuple(map(aligned_copy, (beta, np.log(beta), gammaln(beta + 1.0))))
         for k in range(n_topics):
             moments = mean_wk[:, k].sum(), var_wk[:, k].sum(), zero_wk[:, k].prod()
             result += bound_of_topics(*(np.array([moment]) for moment in moments), sums[k])

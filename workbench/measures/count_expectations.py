@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtr, polygamma, psi
 
 from workbench.measures.selection import MeasureError, attributes
-from workbench.models.lda import LARGEST_PRIOR, SMALLEST_PRIOR
+from workbench.models.word_priors import LARGEST_PRIOR, SMALLEST_PRIOR
 
 MOST_DRAWS = 2000
 

@@ -103,9 +103,10 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
     alpha, k = model.alphas, model.n_topics
     prior = model.for_data(corpus).word_prior
     n_wk, n_k, beta = with_prior(prior, np.zeros((corpus.n_words, k)), np.zeros(k))
-    logs = log_joints(
-        document_of_token, tokens[1], np.zeros((len(documents), k)), n_wk, n_k, alpha, beta, k
-    )
+    with np.errstate(divide="ignore"):  # log 0 where a topic cannot have a word
+        logs = log_joints(
+            document_of_token, tokens[1], np.zeros((len(documents), k)), n_wk, n_k, alpha, beta, k
+        )
     largest = logs.max()
     weights = np.exp(logs - largest)
     token_topic, co_assignment, table = posterior_means(
@@ -116,7 +117,7 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
         len(words),
         corpus.n_words,
         alpha,
-        model.beta,
+        1.0 if np.ndim(prior) else prior,
     )
     rows, columns = (
         _positions(present, size)
@@ -156,7 +157,12 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
                 {"long_name": "word of the token"},
             ),
         },
-        {"corpus": corpus.name, "alpha": alpha, "beta": model.beta, "n_states": len(logs)},
+        {
+            "corpus": corpus.name,
+            "alpha": alpha,
+            "beta": model.beta if isinstance(model.beta, float) else str(model.beta),
+            "n_states": len(logs),
+        },
     )
 
 
@@ -205,10 +211,10 @@ def _check(corpus, model) -> None:
 
 
 def refuse_seeds(model: LDA) -> None:
-    """Raise MeasureError for a model with seed words."""
-    if model.seed_words:
+    """Raise MeasureError for a model with seed words, or another prior for each word."""
+    if model.has_table:
         raise MeasureError(
-            "this needs one prior for all words, and the model has seed words; leave them out"
+            "this needs one prior for all words; leave out seed words, and give beta as one number"
         )
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import scipy
 
 from workbench.errors import Named
-from workbench.models.lda import LARGEST_PRIOR, check_topics
+from workbench.models.lda import check_topics
 from workbench.models.model import Priors, TopicModel
 from workbench.models.options import OptionError, option
 from workbench.models.variables import VARIABLES, Variable
+from workbench.models.word_priors import LARGEST_PRIOR
 
 TINY = 1e-8
 """Smallest allowed concentration, shape or rate."""

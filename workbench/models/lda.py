@@ -20,16 +20,16 @@ from workbench.models.seed_words import (
     seeds_text,
 )
 from workbench.models.variables import VARIABLES, Variable
+from workbench.models.word_priors import WordPrior, checked_prior, word_prior_of
 
 MOST_TOPICS = 65_535
-SMALLEST_PRIOR, LARGEST_PRIOR = 1e-8, 1e12
 
 
 @dataclass(frozen=True)
 class LDA(TopicModel):
     """Latent Dirichlet allocation: documents mix topics, topics mix words.
 
-    Each topic is a distribution over words, phi_k ~ Dirichlet(beta, …, beta); each document is a
+    Each topic is a distribution over words, phi_k ~ Dirichlet(beta_1, …, beta_W); each document is a
     distribution over topics, theta_d ~ Dirichlet(alpha_1, …, alpha_K); each token draws a topic
     z ~ theta_d and then a word w ~ phi_z.
 
@@ -38,8 +38,8 @@ class LDA(TopicModel):
     n_topics : int
     alpha : float or one per topic, default 0.1
         Dirichlet prior per topic (not its total).
-    beta : float, default 0.1
-        Dirichlet prior per word type (not its total).
+    beta : float, (word,) or (topic, word), default 0.1
+        Dirichlet prior per word type (not its total). A table may have zeros: a topic cannot have such a word.
     seed_words : str or dict, default none
         Words that topics are expected to have, as ``"energy: oil barrel; sport: ball game"`` or a dict from topics to words.
         A name stands for the first topic that is free; a number is that of a topic.
@@ -59,7 +59,7 @@ class LDA(TopicModel):
 
     n_topics: int = 10
     alpha: float | tuple[float, ...] = 0.1
-    beta: float = 0.1
+    beta: float | WordPrior = 0.1
     seed_words: str = seed_words_option()
     seed_weight: float = seed_weight_option()
     # (number of words, (topic, word) of each seed word), once the corpus is known
@@ -77,13 +77,13 @@ class LDA(TopicModel):
             )
         fix(self, "n_topics", check_topics(self.n_topics))
         if np.ndim(self.alpha) == 0:
-            fix(self, "alpha", _prior("alpha", self.alpha))
+            fix(self, "alpha", checked_prior("alpha", self.alpha))
         else:
-            fix(self, "alpha", tuple(_prior("alpha", value) for value in self.alpha))
+            fix(self, "alpha", tuple(checked_prior("alpha", value) for value in self.alpha))
             if len(self.alpha) != self.n_topics:
                 requirement = f" must be one number or one per topic ({self.n_topics}); got {len(self.alpha)} numbers"
                 raise ModelError(Named("alpha"), requirement, value=self.alpha)
-        fix(self, "beta", _prior("beta", self.beta))
+        fix(self, "beta", word_prior_of(self.beta, self.n_topics))
 
     @property
     def alphas(self) -> np.ndarray:
@@ -91,35 +91,108 @@ class LDA(TopicModel):
         return np.full(self.n_topics, self.alpha, float)
 
     def for_data(self, data: Corpus) -> Self:
-        """Return the model with the numbers of its seed words; raise ModelError for a word that the corpus lacks."""
+        """Return the model with the numbers of its seed words.
+
+        Raises
+        ------
+        ModelError
+            For a seed word that the corpus lacks or that beta forbids, or a beta for another number of words.
+        """
+        n_words = self._words_of_beta
+        if n_words not in (None, data.n_words):
+            raise ModelError(
+                f"beta must have a number for each of the {data.n_words:,} words of the corpus; got numbers for {n_words:,}"
+            )
         return self._with_words(data.vocabulary)
+
+    @property
+    def has_table(self) -> bool:
+        """Whether some words have another prior than others."""
+        return bool(self.seed_words) or isinstance(self.beta, WordPrior)
+
+    @property
+    def _words_of_beta(self) -> int | None:
+        """The number of words that beta has numbers for; None if it is one for all."""
+        return self.beta.shape[-1] if isinstance(self.beta, WordPrior) else None
 
     def _with_words(self, vocabulary: Sequence[str]) -> Self:
         if not self.seed_words:
             return self
         cells = cells_of_seeds(self.seed_words, self.n_topics, vocabulary)
+        if isinstance(self.beta, WordPrior):
+            given = np.broadcast_to(self.beta.values, (self.n_topics, len(vocabulary)))
+            for k, w in cells:
+                if given[k, w] == 0.0:
+                    raise ModelError(
+                        Named("seed_words"),
+                        f" has '{vocabulary[w]}' for topic {k}, where beta is 0; leave one of them out",
+                    )
         return replace(self, seeded=(len(vocabulary), cells))
 
     def with_coords(self, coords: Mapping) -> Self:
-        """Return the model with seed words looked up, and with the priors of edited topics, coordinates of a Dataset."""
-        model = self._with_words(coords["word"].values.tolist()) if self.seed_words else self
-        if "prior" not in coords:
-            return model
-        alphas, numbers = tuple(coords["prior"].values.tolist()), coords["topic"].values.tolist()
-        if model.seeded is not None:
-            n_words, cells = model.seeded
-            kept = ((numbers.index(k), w) for k, w in cells if k in numbers)
-            model = replace(model, seeded=(n_words, tuple(kept)))
-        return replace(model, n_topics=len(alphas), alpha=alphas)
+        """Return the model with what the coordinates of a Dataset have: numbers of beta, words, and priors of edited topics."""
+        changes: dict = {}
+        if "word_prior" in coords:
+            changes["beta"] = WordPrior.of(np.ascontiguousarray(coords["word_prior"].values))
+        if "prior" in coords:
+            alphas = tuple(coords["prior"].values.tolist())
+            changes |= {"n_topics": len(alphas), "alpha": alphas}
+        if self.seed_words:
+            words = coords["word"].values.tolist()
+            cells = cells_of_seeds(self.seed_words, self.n_topics, words)
+            if "prior" in coords:
+                numbers = coords["topic"].values.tolist()
+                cells = tuple((numbers.index(k), w) for k, w in cells if k in numbers)
+            changes["seeded"] = len(words), cells
+        return replace(self, **changes)
 
     def coords(self, data: Corpus) -> dict[str, tuple]:
         """Return the coordinates of a run's Dataset, with the names that seed words give to topics as their labels."""
         names = names_of_topics(self.seed_words, self.n_topics)
         labels = {"topic_label": (names, "label of the topic", "topic")} if any(names) else {}
+        if isinstance(self.beta, WordPrior):
+            dims = ("topic", "word")[-len(self.beta.shape) :]
+            labels["word_prior"] = self.beta.values, "prior of the word in the topic, beta", *dims
         return super().coords(data) | labels
 
+    def live_value(self, name: str) -> float:
+        """Return the value of a setting that can be turned during a run, the mean of several; NaN for a beta that cannot."""
+        given = name == "beta" and isinstance(self.beta, WordPrior)
+        return math.nan if given else super().live_value(name)
+
+    def turned(self, **settings: float) -> Self:
+        """Return the model with other values of alpha or beta; raise ModelError for a beta of several numbers."""
+        if "beta" in settings and isinstance(self.beta, WordPrior):
+            raise ModelError(
+                f"beta of this run is {self.beta} and is not turned; fit another run with one number"
+            )
+        return super().turned(**settings)
+
+    def check_start(self, n_kw: np.ndarray, topics: np.ndarray | None) -> None:
+        """Raise ModelError if counts n_kw (topic, word) of another run, or topics of its tokens, suit no zeros in beta."""
+        if not isinstance(self.beta, WordPrior) or (zeros := self.beta.values == 0.0).sum() == 0:
+            return
+        if n_kw[zeros].any() or (topics is not None and (topics < 0).any()):
+            raise ModelError(
+                "the run to start from has tokens in topics where beta is 0 for their words, or in topics beyond ",
+                Named("n_topics"),
+                "; leave start out, or take a beta above 0 there",
+            )
+
     def check_options(self, options: object) -> None:
-        """Raise ModelError if beta is to be learnt beside seed words."""
+        """Raise ModelError if beta is to be learnt although words have priors of their own, or zeros are in a mode."""
+        if isinstance(self.beta, WordPrior):
+            if getattr(options, "learn_beta", "fixed") != "fixed":
+                raise ModelError(
+                    Named("learn_beta", options.learn_beta),
+                    f" learns one number for all words, and beta is {self.beta}; leave one of them out",
+                )
+            if getattr(options, "topics", "full") == "point" and not self.beta.values.all():
+                raise ModelError(
+                    Named("topics", "point"),
+                    " adds 1 to beta, so that a word with beta 0 would be possible; take ",
+                    Named("topics", "full"),
+                )
         if self.seed_words and getattr(options, "learn_beta", "fixed") != "fixed":
             raise ModelError(
                 Named("learn_beta", options.learn_beta),
@@ -138,10 +211,12 @@ class LDA(TopicModel):
     def priors(self, last: Mapping) -> Priors:
         """Return the Dirichlet priors at a snapshot: learnt values if recorded, else the given ones.
 
-        With seed words ``beta`` is a table (topic, word).
+        Where words have priors of their own ``beta`` is a table (topic, word).
         """
         alphas = np.asarray(last["alpha"]) if "alpha" in last else self.alphas
         beta = float(last["beta"]) if "beta" in last else self.beta
+        if isinstance(beta, WordPrior):
+            beta = np.broadcast_to(beta.values, (self.n_topics, beta.shape[-1]))
         if not self.seed_words:
             return Priors(alphas, beta)
         if self.seeded is None:
@@ -149,7 +224,8 @@ class LDA(TopicModel):
                 Named("seed_words"), " need the words of a corpus: call for_data(corpus) first"
             )
         n_words, cells = self.seeded
-        table = np.full((self.n_topics, n_words), beta)
+        table = np.empty((self.n_topics, n_words))
+        table[:] = beta
         for cell in cells:
             table[cell] += self.seed_weight
         return Priors(alphas, table)
@@ -165,7 +241,7 @@ class LDA(TopicModel):
 
     def tiny(self, most: int = 9) -> Corpus:
         """Return two documents for compiling kernels, over as many words as the corpus that `for_data` was given, or two."""
-        return tiny_bag(most, n_words=self.seeded[0] if self.seeded else None)
+        return tiny_bag(most, n_words=self.seeded[0] if self.seeded else self._words_of_beta)
 
     def simulate(
         self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0
@@ -202,19 +278,3 @@ def check_topics(n_topics: object) -> int:
             Named("n_topics", text="topics"), f"a whole number from 1 to {MOST_TOPICS}", n_topics
         )
     return int(n_topics)
-
-
-def _prior(name: str, value) -> float:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, numbers.Real)
-        or not SMALLEST_PRIOR <= value < math.inf
-    ):
-        raise ModelError.must_be(
-            name, f"a number greater than 0 (at least {SMALLEST_PRIOR:g})", value
-        )
-    if value > LARGEST_PRIOR:
-        raise ModelError.must_be(
-            name, f"at most {LARGEST_PRIOR:g}, or counts beside it are lost in rounding", value
-        )
-    return float(value)

@@ -199,6 +199,9 @@ class Model:
     def check_options(self, options: object) -> None:
         """Raise ModelError for options of an engine that contradict the model."""
 
+    def check_start(self, n_kw: np.ndarray, topics: np.ndarray | None) -> None:
+        """Raise ModelError if the model cannot begin with counts n_kw (topic, word), or topics (token,), of another run."""
+
     def tiny(self, most: int = 9):
         """Return a data set of two rows for compiling kernels; a ``most`` of 2 or more is its largest count."""
         return tiny_bag(most)

@@ -346,7 +346,12 @@ class MemorySink:
             }
         )
         return label_counts(
-            labelled, counts, np.array(list(self._snapshots)), self._train, self._recorded
+            labelled,
+            counts,
+            np.array(list(self._snapshots)),
+            self._train,
+            self._recorded,
+            self._spec,
         )
 
     def _widen(self, variable: Variable, counts: np.ndarray) -> np.ndarray:

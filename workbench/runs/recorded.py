@@ -331,12 +331,13 @@ def label_counts(
     iterations: np.ndarray,
     data: Data | None,
     leaves: Recorded,
+    spec: RunSpec,
 ) -> xr.Dataset:
     """Return a run's Dataset with counts (snapshot, …) and the model's estimates from the last snapshot added.
 
     iterations (snapshot,) : the iteration of each snapshot; data : the training data, for labels
     """
-    _, model, _ = RunSpec.from_json(dataset.attrs["spec"]).parts(data)
+    _, model, _ = spec.parts(data)
     dataset = dataset.merge(counts)
     dataset = dataset.assign_coords(
         snapshot_iteration=("snapshot", iterations, {"long_name": "iteration of the snapshot"})

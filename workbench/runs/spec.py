@@ -15,9 +15,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cached_property
-from operator import itemgetter
+from operator import attrgetter, itemgetter
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import INT32_MAX, AnyCorpus
@@ -45,6 +47,7 @@ from workbench.engines.options import MOST_NAMED, named_options, options_of, spl
 from workbench.errors import Got, InputError, Named, nearest, shown
 from workbench.models.model import Model
 from workbench.models.options import OptionError
+from workbench.models.word_priors import WordPrior
 from workbench.runs.interventions import Intervention, interventions_of, planned, turned
 from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, names
 from workbench.runs.stopping import WATCHED, StopRule
@@ -239,12 +242,15 @@ class RunSpec(RunSettings):
         ]
         values = asdict(replace(self, warm_start=None, interventions=()))
         del values["warm_start"], values["interventions"]
+        if isinstance(prior := self.model.get("beta"), WordPrior):
+            values["model"]["beta"] = prior.about
         return values | ({"interventions": interventions} if interventions else {})
 
     @classmethod
-    def from_json(cls, text: str) -> RunSpec:
+    def from_json(cls, text: str, priors: Path | None = None) -> RunSpec:
         """Return the spec in a JSON text from `to_json`; fields that this version does not know are ignored.
 
+        priors : the folder with the numbers of a prior of words
         Raises SpecError if `to_json` cannot have written the text.
         """
         try:
@@ -267,6 +273,8 @@ class RunSpec(RunSettings):
         spec = cls(**without_default | stored_fields)
         _check_types(spec)
         spec = replace(spec, interventions=interventions_of(spec.interventions))
+        if isinstance(about := spec.model.get("beta"), dict):
+            spec.model["beta"] = WordPrior.described(about, priors)
         if spec.module or not is_known(spec.engine):
             OF_RUNS[spec.engine] = spec.module or ""
         engine = get_engine(spec.engine)
@@ -389,7 +397,7 @@ def make_spec(
     engine: str,
     n_topics: int | None = None,
     alpha: float | Sequence[float] | None = None,
-    beta: float | None = None,
+    beta: ArrayLike | None = None,
     *,
     test: Corpus | None = None,
     options: dict | None = None,
@@ -448,6 +456,8 @@ def make_spec(
         )
     model = engine_chosen.suits(model.for_data(train))
     model.check_options(of_engine)
+    if start is not None:
+        model.check_start(start[0].n_kw, start[0].topics)
     engine_chosen.check_options(of_engine, train)
     _refuse_uncountable(engine_chosen, of_engine, train)
     warm_start, origin = start or (None, None)
@@ -559,7 +569,7 @@ def make_model(
     engine: Engine,
     n_topics: int | None = None,
     alpha: float | Sequence[float] | None = None,
-    beta: float | None = None,
+    beta: ArrayLike | None = None,
     model: Model | str | None = None,
     sizes: dict | None = None,
 ):
@@ -685,4 +695,4 @@ def _restored(values: dict) -> dict:
 
 
 def _json(values: dict) -> str:
-    return json.dumps(values, sort_keys=True, allow_nan=False)
+    return json.dumps(values, sort_keys=True, allow_nan=False, default=attrgetter("about"))

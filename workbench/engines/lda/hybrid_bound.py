@@ -138,7 +138,14 @@ def ais(
     called after every sweep of every one. Parts are swept one after the other, and every token is drawn as in memory.
 
     Neal (2001); Welling, Teh & Kappen (2008), eq. 20.
+
+    Raises
+    ------
+    OptionError
+        Where a topic cannot have some word, which the urn does not know.
     """
+    if np.ndim(state.beta) and not state.beta.all():
+        raise OptionError("method ais needs a beta above 0 for all words; use bracket or exact")
     powers = np.linspace(0.0, 1.0, n_temperatures + 1)
     log_weights = np.full(n_runs, entropy + _log_joint_of_means(parts, state))
     for first in range(0, n_runs, context.n_threads):

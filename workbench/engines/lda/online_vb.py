@@ -46,6 +46,7 @@ from workbench.engines.lda.svb import counts, predict, sufficient_statistics
 from workbench.errors import Got, Named
 from workbench.kernels.lda.log_joint import log_documents, log_topics
 from workbench.kernels.lda.word_prior import with_prior
+from workbench.kernels.simd.functions import NEARLY_NONE
 from workbench.kernels.simd.vectors import (
     aligned_copy,
     aligned_empty,
@@ -297,7 +298,8 @@ def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """Return the bound at the current q(phi) and the last q of each document; NaN before the first iteration."""
     live, n_topics = slice(model.n_topics), model.n_topics
     n_wk, n_k, beta = with_prior(state.beta, state.mean_wk, state.mean_k)
-    log_phi = digamma(beta + n_wk[:, live]) - digamma(corpus.n_words * beta + n_k[live])
+    concentrations = np.maximum(beta + n_wk[:, live], NEARLY_NONE)
+    log_phi = digamma(concentrations) - digamma(corpus.n_words * beta + n_k[live])
     topics = log_topics(state.mean_wk, state.mean_k, state.beta, n_topics)
     topics += ((state.fitted_wk - state.mean_wk)[:, live] * log_phi).sum()
     bound = log_documents(state.mean_dk, pad_topics(state.alpha), n_topics) + topics + state.entropy

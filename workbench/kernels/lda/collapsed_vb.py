@@ -21,6 +21,8 @@ from workbench.kernels.simd.vectors import aligned_zeros, doubles, fetch, lane, 
 
 TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""
+SMALLEST_PRODUCT, SMALLEST_SQUARE = 1e-154, 1e-300
+"""Replace divisors that are 0 where a topic cannot have a word; what is divided is 0 there."""
 BLOCK = 8
 """Topics in a vector: with sixteen, the vectors of one formula do not fit into the registers of AVX2."""
 AHEAD = 3
@@ -74,7 +76,7 @@ def log_weights(
                 h = g * (1.0 - g)
                 total -= 0.5 * (
                     less_one_copy(var_dk[d, k], h) / (a * a)
-                    + less_one_copy(var_wk[w, k], h) / (b * b)
+                    + less_one_copy(var_wk[w, k], h) / max(b * b, SMALLEST_SQUARE)
                 )
                 total += 0.5 * less_one_copy(var_k[k], h) / (c * c)
         log_gamma[k] = total / max(n_chains, 1)
@@ -136,7 +138,7 @@ def weigh(
         return live * (ab / c)
     h = g * (1.0 - g)
     ac, bc = a * c, b * c
-    inverse, ab2 = 1.0 / (ab * c), ab * ab
+    inverse, ab2 = 1.0 / max(ab * c, SMALLEST_PRODUCT), ab * ab
     correction_dk = max(load_eight(var_dk, index_d) - h, zeros) * (bc * bc)
     correction_wk = max(load_eight(var_wk, index_w) - h, zeros) * (ac * ac)
     correction_k = max(load_eight(var_k, k) - h, zeros) * ab2

@@ -79,6 +79,19 @@ def weigh_at_random(way, key: np.uint64, pair, n_topics: int, gamma, first: int)
 
 
 @inlined
+def weigh_by_prior(prior, way, n_topics: int, gamma, first: int) -> None:
+    """Multiply one pair's random responsibilities by the prior of its word; where that is 0, a hard topic becomes the next."""
+    for k in range(n_topics if way != HARD else 0):
+        gamma[first + k] *= prior[k]
+    for k in range(n_topics if way == HARD else 0):
+        if gamma[first + k] > 0.0 and prior[k] == 0.0:
+            gamma[first + k], other = 0.0, k
+            while prior[other] == 0.0:
+                other = (other + 1) % n_topics
+            gamma[first + other] = 1.0
+
+
+@inlined
 def weigh_by_counts(
     d,
     w,
@@ -190,8 +203,7 @@ def start_responsibilities(
                         weigh_at_random(way, key, pair, n_topics, gamma, n * lanes)
                     elif given_k is None:
                         weigh_at_random(way, key, pair, n_topics, gamma, n * lanes)
-                        for k in range(n_topics):
-                            gamma[n * lanes + k] *= given_wk[words[pair], k]
+                        weigh_by_prior(given_wk[words[pair]], way, n_topics, gamma, n * lanes)
                     else:
                         weigh_by_counts(
                             d,

@@ -16,7 +16,7 @@ import numpy as np
 from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.lda.gibbs import count_token
 from workbench.kernels.lda.standard_vb import TINY, log_domain_gamma
-from workbench.kernels.simd.functions import log_gamma_trigamma, total
+from workbench.kernels.simd.functions import NEARLY_NONE, log_gamma_trigamma, total
 from workbench.kernels.simd.functions import totals as totals_of
 from workbench.kernels.simd.vectors import LANES, doubles, lane, load, spread, store
 from workbench.kernels.uniforms import uniform
@@ -24,11 +24,12 @@ from workbench.kernels.uniforms import uniform
 
 @lean
 def trigammas(first: int, last: int, prior, counts: np.ndarray, result) -> None:
-    """Compute psi'(prior_k + n_rk) of count rows first..last; prior must be positive in the padding too."""
+    """Compute psi'(prior_k + n_rk) of count rows first..last, a large number where both are 0; padding must be positive."""
     for row in range(first, last):
         for k in range(0, counts.shape[1], LANES):
             index = row * counts.shape[1] + k
-            store(result, index, log_gamma_trigamma(load(prior, k) + load(counts, index))[1])
+            total = max(load(prior, k) + load(counts, index), NEARLY_NONE)
+            store(result, index, log_gamma_trigamma(total)[1])
 
 
 @inlined

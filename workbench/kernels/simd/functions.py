@@ -311,9 +311,17 @@ def logs(x):
     return choose(x < SMALLEST, spread(-math.inf), choose(x <= LARGEST, fast_log(x), x))
 
 
+NEARLY_NONE = 1e-60
+"""Stands for an argument 0 of psi; its reciprocals, squared too, are within the range of doubles."""
+
+
 @inlined
 def shifted(x):
-    """Return a and b with psi(x) = log a - b: a is exp(psi(x + 6)), and b is 1/x + 1/(x+1) + … + 1/(x+5)."""
+    """Return a and b with psi(x) = log a - b: a is exp(psi(x + 6)), and b is 1/x + 1/(x+1) + … + 1/(x+5).
+
+    An x of 0, as of a word that a topic cannot have, counts as `NEARLY_NONE`, whose exp(psi(x)) is 0.
+    """
+    x = max(x, NEARLY_NONE)
     y = x + SHIFT
     t = x * (x + 5.0)
     product = t * ((t + 4.0) * (t + 6.0))

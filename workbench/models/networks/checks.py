@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from workbench.models.lda import LARGEST_PRIOR, MOST_TOPICS, SMALLEST_PRIOR
+from workbench.models.lda import MOST_TOPICS
 from workbench.models.model import ModelError
 from workbench.models.networks.levels import (
     AUTHORS,
@@ -21,6 +21,7 @@ from workbench.models.networks.levels import (
     regions_of,
 )
 from workbench.models.variables import VARIABLES
+from workbench.models.word_priors import LARGEST_PRIOR, SMALLEST_PRIOR
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 TAKEN = {dim for variable in VARIABLES.values() for dim in variable.dims} - {"topic"} | {

@@ -14,11 +14,12 @@ from workbench.corpus import Corpus
 from workbench.errors import Named
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
-from workbench.models.lda import LDA
+from workbench.models.lda import check_topics
 from workbench.models.model import Estimate, ModelError, Priors, TopicModel
 from workbench.models.options import option
 from workbench.models.stick_breaking.orders import Ordered, order_option, permutation
 from workbench.models.variables import VARIABLES, Variable
+from workbench.models.word_priors import checked_prior
 
 WEIGHT = 0.1
 """kappa_0: weight of the prior of mu, in documents."""
@@ -66,9 +67,8 @@ class GaussianTopics(TopicModel):
     beta: float = 0.1
 
     def __post_init__(self):
-        checked = LDA(self.n_topics, beta=self.beta)
-        object.__setattr__(self, "n_topics", checked.n_topics)
-        object.__setattr__(self, "beta", checked.beta)
+        object.__setattr__(self, "n_topics", check_topics(self.n_topics))
+        object.__setattr__(self, "beta", checked_prior("beta", self.beta))
 
     @staticmethod
     def theta_of(psi: np.ndarray) -> np.ndarray:

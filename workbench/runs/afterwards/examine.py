@@ -9,6 +9,7 @@ import numpy as np
 from workbench.corpus.corpus import AnyCorpus
 from workbench.data.saving import read_arrays
 from workbench.errors import DataError, InputError
+from workbench.models.word_priors import FOLDER, WordPrior
 from workbench.runs.recorded import Position
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import (
@@ -66,6 +67,8 @@ def examine(path: Path) -> Examined:
         readable.append("texts")
     if spec.start:
         attempt(get_warm_start, path.parent, spec.start["counts"])
+    if isinstance(prior := spec.model.get("beta"), WordPrior):
+        attempt(getattr, prior, "values")
     if (stored := attempt(Stored, path)) is not None:
         attempt(provenance, path, stored.versions)
         if (committed := attempt(stored.committed)) is not None:
@@ -83,7 +86,7 @@ def examine(path: Path) -> Examined:
 def _spec(path: Path, attributes: dict) -> RunSpec:
     """Return the settings that a run was created with."""
     try:
-        return RunSpec.from_json(attributes["spec"])
+        return RunSpec.from_json(attributes["spec"], path.parent / FOLDER)
     except KeyError as error:
         raise DamagedError.of(path, f"its attributes have no {error}") from error
 

@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from numpy.typing import ArrayLike
+
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import Documents
 from workbench.corpus.shards.shard_writer import SHARD_PAIRS
@@ -88,7 +90,7 @@ def fit(
     engine: EngineName | str | tuple[str, dict] = DEFAULT_ENGINE,
     n_topics: int | None = None,
     alpha: float | Sequence[float] | None = None,
-    beta: float | None = None,
+    beta: ArrayLike | None = None,
     *,
     seed: int = 0,
     store: str | Path | None = None,
@@ -112,7 +114,8 @@ def fit(
         Name of an engine of `workbench.engines`, or a pair of name and options, as ``wb.engines.svb_cgs(r=1)``.
     n_topics, alpha, beta
         Settings of the model: 10 topics by default; alpha is the prior of each topic (one number, or one per topic), beta that
-        of each word type, 0.1 each by default. HDP engines raise an error for alpha and beta; their options set the totals.
+        of each word type (one number; in LDA also one per word, or a table (topic, word)), 0.1 each by default. HDP engines
+        raise an error for alpha and beta; their options set the totals.
     n_iterations : int
         Number of iterations; each is one call of the engine's step over the corpus.
     seed : int

@@ -85,7 +85,8 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
     """
     spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
-    memory, arrays = engine_memory(engine, model, options, train), array_bytes(spec, train)
+    memory = with_table(engine_memory(engine, model, options, train), model, train)
+    arrays = array_bytes(spec, train)
     corpora, sizes = train.memory_bytes + (test.memory_bytes if spec.test else 0), model.dims(train)
     dense = sizes.get("topic", 0) * (sizes.get("document", 0) + sizes.get("word", 0)) * DOUBLE
     snapshots = 0 if stored else sum(arrays) * -(-spec.n_iterations // spec.snapshot_every)
@@ -116,6 +117,15 @@ def engine_memory(engine: Engine, model: Model, options: Options, data: Data) ->
     return Memory(state, indices, max(memory.step for memory in memories), look)
 
 
+def with_table(memory: Memory, model: Model, data: Data) -> Memory:
+    """Return the memory with that of a prior (topic, word): as given, in the state, and added to counts in a step."""
+    if not getattr(model, "has_table", False):
+        return memory
+    n_bytes = data.n_words * padded(model.n_topics) * DOUBLE
+    state, indices, step, look = memory
+    return Memory(state + 2 * n_bytes, indices, step + n_bytes, look + n_bytes)
+
+
 def _arrays_by_word(engine: Engine) -> int:
     """Return how many extra arrays (word, topic) the diagnostics over a corpus in shards need besides the state's."""
     return BY_WORD if "collapsed_bound" in engine.watches else 0
@@ -126,7 +136,7 @@ def predict_out_of_core(planned: Planned) -> Prediction:
     spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
     largest = max(train.parts(), key=lambda part: part.n_pairs)
-    memory = engine.memory(largest, model, options)
+    memory = with_table(engine.memory(largest, model, options), model, train)
     word_bytes = train.n_words * padded(model.n_topics) * DOUBLE
     sums = word_bytes * max(2 + train.n_parts.bit_length(), _arrays_by_word(engine))
     corpora = largest.memory_bytes + (test.memory_bytes if spec.test else 0)

@@ -63,10 +63,10 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
         raise SpecError(
             f"topics of a run of {spec.engine} cannot be edited: it cannot begin from counts"
         )
-    if spec.options.get("seed_words"):
+    if getattr(spec.parts()[1], "has_table", False):
         raise SpecError(
-            "topics of a run with seed words cannot be edited: the words belong to topics by number; fit a run with other "
-            "seed_words",
+            "topics of a run with seed words, or with a beta for each word, cannot be edited: these belong to topics and words "
+            "by number; fit a run with others",
         )
     train, test = corpora_of(path.parent, spec)
     start, origin = warm_start_now(path, train)

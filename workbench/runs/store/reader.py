@@ -117,6 +117,7 @@ class RunReader:
             iterations[slots],
             train,
             self.recorded,
+            self.spec,
         )
         try:
             return with_labels(labelled, self.path)

@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 
 from workbench.data.saving import replacing
 from workbench.errors import InputError
+from workbench.models.word_priors import FOLDER
 from workbench.runs.interventions import interventions_of
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
@@ -190,7 +191,7 @@ def read_ending(path: Path, attributes: dict | None = None) -> Ending:
     attributes : the attributes from `about_run`; by default they are read
     """
     spec, changes = (
-        RunSpec.from_json((attributes or about_run(path))["spec"]),
+        RunSpec.from_json((attributes or about_run(path))["spec"], path.parent / FOLDER),
         read_json(path / "end.json"),
     )
     rule = (

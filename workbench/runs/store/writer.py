@@ -21,6 +21,7 @@ from workbench.corpus import Corpus
 from workbench.data.blocks import rows_per_block
 from workbench.data.saving import partial_of
 from workbench.errors import InputError
+from workbench.models.word_priors import FOLDER, WordPrior
 from workbench.runs.recorded import Position, Row, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import (
@@ -124,6 +125,8 @@ def _make_run(path: Path, spec: RunSpec, train: Corpus, test: Corpus | None, bud
             train.table.save(path.parent / CORPORA)
         if spec.warm_start is not None:
             put_warm_start(path.parent, spec.start["counts"], spec.warm_start)
+        if isinstance(prior := spec.model.get("beta"), WordPrior):
+            prior.save(path.parent / FOLDER)
         _make_arrays(partial, spec, train, budget)
         for name, values in {
             "control.json": {"wanted": RUNNING},
@@ -145,7 +148,7 @@ def _make_run(path: Path, spec: RunSpec, train: Corpus, test: Corpus | None, bud
 
 def _remove_leftovers(store: Path) -> None:
     """Delete incomplete folders and files left by processes that were killed while creating or deleting a run."""
-    for folder in (store, store / CORPORA, store / WARM_STARTS):
+    for folder in (store, store / CORPORA, store / WARM_STARTS, store / FOLDER):
         for leftover in folder.glob(".*.partial"):
             with contextlib.suppress(OSError):
                 if time.time() - leftover.stat().st_mtime > LEFT_AFTER:
