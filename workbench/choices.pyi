@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from workbench.corpus import Corpus
 from workbench.models.model import Model
@@ -84,7 +85,7 @@ RecordName = Literal[
 ]
 
 class Options(TypedDict, total=False):
-    seed_words: Literal[""] | float | str
+    seed_words: Literal[""] | Mapping | str
     seed_weight: float
     init: Literal["dirichlet", "noise", "hard", "smooth"] | Literal["dirichlet", "noise", "hard"]
     warm_up: int
@@ -214,7 +215,7 @@ class FitSettings(Options, total=False):
 class StartSettings(Options, total=False):
     n_topics: int | None
     alpha: float | Sequence[float] | None
-    beta: float | None
+    beta: ArrayLike | None
     seed: int
     progress: bool
     start: Run | str | Path | xr.Dataset | None

@@ -72,8 +72,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     doc_topic_prior : float or array of shape (n_components,), default=None
         alpha, the Dirichlet prior of each topic in a document; None: 0.1 (scikit-learn: 1 / n_components). The HDP and
         correlated topics have other priors, and raise an error.
-    topic_word_prior : float, default=None
-        beta, the Dirichlet prior of each word in a topic; None: 0.1. The HDP raises an error.
+    topic_word_prior : float or array, default=None
+        beta, the Dirichlet prior of each word in a topic, in LDA also (word,) or (topic, word); None: 0.1. The HDP raises an
+        error.
     max_iter : int, default=100
         Iterations over the documents. Samplers have fast iterations, and need more than scikit-learn.
     tol : float, default=None

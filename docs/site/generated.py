@@ -48,6 +48,7 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from workbench.corpus import Corpus
 from workbench.models.model import Model
@@ -314,12 +315,15 @@ def settings_of(function) -> dict[str, str]:
 def optional(function) -> dict[str, str]:
     """The types of the parameters of a function that have a default."""
     return {
-        name: re.sub(
-            r"(collections\.abc|pathlib)\.|'", "", inspect.formatannotation(one.annotation)
-        )
+        name: written(one.annotation)
         for name, one in inspect.signature(function).parameters.items()
         if one.default is not one.empty
     }
+
+
+def written(annotation) -> str:
+    """The text of a type, without modules that the file imports from."""
+    return re.sub(r"(collections\.abc|pathlib)\.|'", "", inspect.formatannotation(annotation))
 
 
 def typed(head: str, types: dict[str, str]) -> list[str]:
@@ -342,8 +346,16 @@ def type_of(about) -> list[str]:
     if True in about["choices"]:
         return ["bool"]
     if about["choices"]:
-        return [literal(about["choices"]), *["str", "float"] * bool(about["otherwise"])]
+        return [literal(about["choices"]), *of_others(about["otherwise"])]
     return ["int" if about["whole"] else "float", *['Literal["inf"]'] * about["infinite"]]
+
+
+def of_others(function) -> list[str]:
+    """The types of what an option may be besides its choices: of the function's parameter, or text and numbers."""
+    if not inspect.isfunction(function):
+        return ["str", "float"] * bool(function)
+    first = next(iter(inspect.signature(function).parameters.values()))
+    return ["str", "float"] if first.annotation is first.empty else [written(first.annotation)]
 
 
 def options_table(options) -> list[str]:

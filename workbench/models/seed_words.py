@@ -39,7 +39,7 @@ def seed_weight_option():
     )
 
 
-def seeds_text(seeds: Mapping[str | int, str | Iterable[str]] | str) -> str:
+def seeds_text(seeds: Mapping | str) -> str:
     """Return seed words as text such as "energy: oil barrel; sport: ball game", which `parse_seeds` parses.
 
     seeds : a text of this form, or topic → words. A name or word with blanks or one of ``: ; ,`` has double quotes.

@@ -11,6 +11,7 @@ from workbench.corpus.splits import format_rows
 from workbench.engines import get_engine
 from workbench.engines.options import options_of
 from workbench.models.networks.spelling import spelled
+from workbench.models.word_priors import WordPrior
 from workbench.runs.loading import named_set
 from workbench.runs.reading import command_words, environment, is_again, origin_of, read_words
 from workbench.runs.settings import SETTINGS, RunSettings
@@ -119,6 +120,11 @@ def missing_in_commands(specs: list[RunSpec], stores: Stores | None = None) -> l
         notes.append(
             f"{DOCUMENTS} stands for the {stream['n_documents']:,} documents with which {spec.name} was continued{passes}; "
             f"they are not stored, but their counts have the hash {stream['content'][:8]}."
+        )
+    given = [spec.model.get("beta") for spec in specs]
+    for prior in {prior: None for prior in given if isinstance(prior, WordPrior)}:
+        notes.append(
+            f"No flag takes a beta that is {prior}: fit such a run in Python, with the numbers of its word_prior."
         )
     for warm_start in {
         spec.start["counts"]: spec.start for spec in specs if spec.start and not _stream(spec)
@@ -260,7 +266,7 @@ def _model_words(spec: RunSpec, model: dict) -> list[str]:
     for name, size in model.get("sizes", {}).items():
         words += ["--size", f"{name}={size}"]
     for name in ("alpha", "beta"):
-        if name in model:
+        if name in model and not isinstance(model[name], WordPrior):
             words += [f"--{name}", _value(model[name])]
     return words
 

@@ -30,6 +30,7 @@ from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import SHIPPED, takes_n_topics
 from workbench.models.networks.spelling import spelled
+from workbench.models.word_priors import WordPrior
 from workbench.numbers import parse_number
 from workbench.records import Records
 from workbench.runs.execution.compare import NETWORK, check_kinds, prepared
@@ -476,7 +477,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         settings = {
             name: value
             for name, value in model.items()
-            if name in names(ModelSettings) and not isinstance(value, list)
+            if name in names(ModelSettings) and not isinstance(value, list | WordPrior)
         }
         settings |= {name: getattr(spec, name) for name in names(RunSettings)}
         settings |= {name: split[name] for name in names(SplitSettings) if name in split}
@@ -626,6 +627,7 @@ def missing_in_request(spec: RunSpec) -> list[str]:
         "its data, which have no name and no file": origin_of(spec) is None,
         "its network": (network.is_network and spelled(network) is None) or is_own,
         "its prior of each topic": any(isinstance(spec.model.get(name), list) for name in PRIORS),
+        "its prior of each word": isinstance(spec.model.get("beta"), WordPrior),
         "its held-out tokens, which were given": spec.test is not None and not spec.split,
         "settings that were turned": bool(spec.interventions),
         "its edits": "edits" in (spec.start or {}),
