@@ -11,6 +11,7 @@ import xarray as xr
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.measures.selection import spec_of
+from workbench.models.word_priors import WordPrior
 from workbench.runs.spec import RunSpec
 
 KINDS = {1: "split", 2: "merge"}
@@ -22,7 +23,7 @@ class Hyperparameter(NamedTuple):
     # alpha and beta of LDA; alpha_total, beta_total, top_concentration of the HDP
     name: str
     method: str  # "fixed", "maximised", "sampled" or "posterior"
-    # at the last iteration: one number, or (topic,) of an alpha for each topic
+    # at the last iteration: one number, (topic,) of an alpha for each topic, or (word,) or (topic, word) of a beta
     values: np.ndarray
 
 
@@ -34,6 +35,8 @@ def hyperparameters(run: xr.Dataset) -> list[Hyperparameter]:
         values = (
             run[name].values[-1] if name in run and run.sizes["iteration"] else getattr(model, name)
         )
+        if isinstance(values, WordPrior):  # not known before the first snapshot
+            values = run.get("word_prior", math.nan)
         values = np.atleast_1d(np.asarray(values, float))
         method = (
             ("sampled" if "log_joint" in run else "posterior") if method == "learnt" else method

@@ -30,7 +30,7 @@ def options_but_start(spec: RunSpec) -> dict:
 def same_but_start(spec: RunSpec) -> str:
     """Return the data, engine, model and options but the start, as text; runs with equal texts seek the same optimum."""
     settings = [spec.train, spec.test, spec.engine, spec.model, options_but_start(spec)]
-    return json.dumps(settings, sort_keys=True)
+    return json.dumps(settings, sort_keys=True, default=str)
 
 
 def restarts_in_words(run: xr.Dataset) -> str:
