@@ -103,10 +103,9 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
     alpha, k = model.alphas, model.n_topics
     prior = model.for_data(corpus).word_prior
     n_wk, n_k, beta = with_prior(prior, np.zeros((corpus.n_words, k)), np.zeros(k))
-    with np.errstate(divide="ignore"):  # log 0 where a topic cannot have a word
-        logs = log_joints(
-            document_of_token, tokens[1], np.zeros((len(documents), k)), n_wk, n_k, alpha, beta, k
-        )
+    logs = log_joints(
+        document_of_token, tokens[1], np.zeros((len(documents), k)), n_wk, n_k, alpha, beta, k
+    )
     largest = logs.max()
     weights = np.exp(logs - largest)
     token_topic, co_assignment, table = posterior_means(

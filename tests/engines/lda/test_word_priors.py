@@ -1,5 +1,7 @@
 """Priors that differ from word to word in each topic: against enumeration, and engines of one model against each other."""
 
+import json
+
 import numpy as np
 import pytest
 from geweke import assert_same_expectations, z_of
@@ -18,7 +20,12 @@ from workbench.kernels.lda.enumeration import assignments
 from workbench.kernels.lda.word_prior import padded_prior
 from workbench.measures.exact import every_pair, exact
 from workbench.models import LDA, ModelError
+from workbench.models.options import OptionError
 from workbench.models.seed_words import parse_seeds, seeds_text
+from workbench.runs.afterwards.examine import examine
+from workbench.runs.execution.memory_check import Planned, predict_memory
+from workbench.runs.recorded import priors_of
+from workbench.runs.spec import SpecError, make_spec
 from workbench.sklearn import TopicModel
 
 ROUNDING = 1e-9  # two orders of summation of some logs of gamma functions
@@ -333,3 +340,226 @@ def test_names_of_seeds_are_labels_of_topics_and_learning_beta_beside_them_is_re
     assert wb.measures.topic_labels(run) == {0: "one", 1: "two", 2: "", 3: ""}
     with pytest.raises(ModelError, match="learn_beta=maximised learns one number for all words"):
         wb.fit(CORPUS, "svb", 4, seed_words=seeds, learn_beta="maximised", progress=False)
+
+
+TABLE = np.array([[0.5, 0.0, 0.3, 0.0], [0.4, 0.7, 0.0, 0.2]])
+FORBIDS = LDA(2, 0.7, TABLE)
+VECTOR = (0.1, 0.2, 0.3, 0.4)
+
+
+@pytest.mark.parametrize("beta", [[0.3] * 4, np.full((2, 4), 0.3)])
+def test_a_beta_of_equal_numbers_is_the_number(beta):
+    runs = [
+        wb.fit(CORPUS, "svb", 2, beta=value, n_iterations=3, progress=False)
+        for value in (0.3, beta)
+    ]
+    assert runs[0].attrs["spec"] == runs[1].attrs["spec"]
+    assert np.array_equal(*(run["phi"].values for run in runs))
+
+
+def test_a_table_of_the_seeds_has_the_bits_of_the_seeds():
+    found = []
+    for model in (MODEL, LDA(2, 0.7, MODEL.priors({}).beta)):
+        engine = get_engine("svb-cgs")
+        options = make_options(engine, {})
+        state = stepped(engine, CORPUS, model, options, 60)
+        found.append(engine.counts(CORPUS, model, options, state)["n_kw"])
+    assert np.array_equal(*found)
+
+
+def test_the_exact_posterior_with_zeros_is_the_limit_of_small_priors():
+    limit = LDA(2, 0.7, np.where(TABLE > 0.0, TABLE, 1e-8)).for_data(CORPUS)
+    evidence, token_topic, predictive = by_enumeration(limit)
+    found = exact(CORPUS, FORBIDS)
+    near = 1e-6  # of a hundred times the smallest prior
+    assert float(found["log_evidence"]) == pytest.approx(evidence, abs=near)
+    assert found["token_topic"].values == pytest.approx(token_topic, abs=near)
+    assert found["predictive"].values == pytest.approx(predictive, abs=near)
+    assert not found["token_topic"].values[np.equal(WORDS, 1), 0].any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scan", ["documents", "words"])
+def test_the_sampler_draws_from_a_posterior_with_zeros(scan):
+    engine, options = get_engine("cgs"), make_options(get_engine("cgs"), {"scan": scan})
+    posterior, free = exact(CORPUS, FORBIDS)["token_topic"].values[:, 0], np.equal(WORDS, 0)
+    drawn = np.array(
+        [state.topics == 0 for state in states(engine, CORPUS, FORBIDS, options, 20_000, seed=1)]
+    )
+    assert z_of(drawn[:, free].astype(float), posterior[free]).max() < 4.5
+    assert np.array_equal(drawn[:, ~free].mean(axis=0), posterior[~free])
+
+
+WAYS = [
+    *((name, {}) for name in OF_LDA),
+    ("svb", {"init": "dirichlet"}),
+    ("svb", {"schedule": "sequential", "init": "hard"}),
+    ("vb", {"init": "hard"}),
+    ("vb", {"n_inner": 3, "init": "noise"}),
+    ("cvb", {"init": "hard"}),
+    ("cvb", {"init": "dirichlet", "precision": "single"}),
+    ("cvb0", {"init": "hard"}),
+    ("cgs", {"scan": "words"}),
+    ("cgs", {"scored": "sampled", "learn_alpha": "sampled"}),
+    ("cgs", {"partition": 2}),
+    ("svb-cgs", {"n_chains": 3}),
+    ("svb-cgs", {"phases": "interleaved", "schedule": "sequential"}),
+    ("cvb-cgs", {"n_chains": 2, "init": "hard"}),
+    ("cvb-cgs", {"cg_second_order": True}),
+    ("cvb-cgs", {"phases": "interleaved"}),
+    ("cvb0-cgs", {"r": 2}),
+    ("adaptive-cgs", {"r": 2, "learn_alpha": "maximised"}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), WAYS)
+def test_no_token_is_in_a_topic_that_cannot_have_its_word(name, options):
+    corpus = simulated(20)
+    random = np.random.default_rng(3)
+    table = random.uniform(0.05, 1, (3, corpus.n_words)) * random.integers(
+        0, 2, (3, corpus.n_words)
+    )
+    table[random.integers(0, 3, corpus.n_words), np.arange(corpus.n_words)] = 0.5
+    engine, model = get_engine(name), LDA(3, 0.2, table).for_data(corpus)
+    options, one_each = make_options(engine, options), every_pair(corpus)
+    start = engine.init(corpus, model, options, StepContext(0, 0))
+    for state in [start, *states(engine, corpus, model, options, 70)][::7]:
+        n_kw = np.array(engine.counts(corpus, model, options, state)["n_kw"], float)
+        assert not n_kw[table == 0.0].any()
+        predicted = engine.predict(corpus, model, options, state, one_each).reshape(20, -1)
+        assert predicted.sum(axis=1) == pytest.approx(1.0)
+    single = 1e-6 if getattr(options, "precision", "") == "single" else ROUNDING
+    assert n_kw.sum() == pytest.approx(corpus.n_tokens, rel=single)
+    numbers = engine.watch(corpus, model, options, state)
+    assert all(np.isfinite(value).all() for value in numbers.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        *((name, "bound") for name in ("svb", "vb", "online-vb", "cvb", "cvb0")),
+        ("cvb", "collapsed_bound"),
+    ],
+)
+def test_a_bound_with_zeros_is_below_the_evidence(name, number):
+    engine, evidence = get_engine(name), float(exact(CORPUS, FORBIDS)["log_evidence"])
+    options = make_options(engine, {})
+    for state in states(engine, CORPUS, FORBIDS, options, 80):
+        assert evidence - 3.5 < engine.watch(CORPUS, FORBIDS, options, state)[number] < evidence
+
+
+def test_the_bound_of_a_hybrid_with_zeros_is_below_the_evidence_and_ais_is_refused():
+    engine = get_engine("svb-cgs")
+    options = make_options(engine, {"r": 1})
+    state = stepped(engine, CORPUS, FORBIDS, options, 60)
+    arguments = hybrid_bound.whole(CORPUS, *for_bound(CORPUS, options, state))
+    bound = hybrid_bound.exact(*arguments)
+    assert bound < float(exact(CORPUS, FORBIDS)["log_evidence"])
+    bracket = hybrid_bound.bracket(*arguments, StepContext(0, 0))
+    assert bracket.low - 0.2 < bound < bracket.high + 0.2  # of 100 sweeps
+    with pytest.raises(OptionError, match="ais needs a beta above 0 for all words; use bracket"):
+        hybrid_bound.ais(*arguments, StepContext(0, 0))
+
+
+@pytest.mark.parametrize(("beta", "dims"), [(TABLE, ("topic", "word")), (VECTOR, ("word",))])
+def test_a_run_keeps_its_beta_in_the_store_and_a_small_spec(beta, dims, tmp_path):
+    about = {"beta": beta, "n_iterations": 4, "progress": False}
+    run = wb.fit(CORPUS, "cgs", 2, **about, store=tmp_path)
+    run = wb.fit(CORPUS, "cgs", 2, **about | {"n_iterations": 9}, store=tmp_path)
+    stored, in_memory = (
+        wb.open_run(run.attrs["name"], tmp_path),
+        wb.fit(CORPUS, "cgs", 2, **about | {"n_iterations": 9}),
+    )
+    for one in (run, in_memory):
+        assert one["phi"].values.tobytes() == stored["phi"].values.tobytes()
+        assert one.attrs["spec_hash"] == stored.attrs["spec_hash"]
+        theta = wb.infer(one, CORPUS, progress=False)["theta"].values
+        assert np.array_equal(theta, wb.infer(stored, CORPUS, progress=False)["theta"].values)
+    means = run["n_kw"].values[-1] + np.asarray(beta)
+    assert run["phi"].values == pytest.approx(means / means.sum(axis=1, keepdims=True))
+    assert stored["word_prior"].dims == dims
+    assert np.array_equal(stored["word_prior"].values, beta)
+    prior = json.loads(run.attrs["spec"])["model"]["beta"]
+    assert (
+        prior["shape"] == list(np.shape(beta))
+        and (tmp_path / ".priors" / f"{prior['hash']}.npy").is_file()
+    )
+    other = wb.fit(CORPUS, "cgs", 2, beta=np.multiply(beta, 2.0), n_iterations=1, progress=False)
+    assert other.attrs["spec_hash"] != run.attrs["spec_hash"]
+    priors = {prior.name: prior.values for prior in wb.measures.hyperparameters(stored)}
+    assert np.array_equal(priors["beta"], beta)
+
+
+def test_a_run_whose_beta_is_lost_says_so(tmp_path):
+    run = wb.fit(CORPUS, "cgs", 2, beta=VECTOR, n_iterations=4, store=tmp_path, progress=False)
+    (file,) = (tmp_path / ".priors").iterdir()
+    file.write_bytes(b"")
+    with pytest.raises(ModelError, match=r"the prior of words cannot be read from .*fit the run"):
+        wb.open_run(run.attrs["name"], tmp_path)
+    assert any("prior of words" in text for text in examine(tmp_path / run.attrs["name"]).damage)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"beta": TABLE[:1] + 1.0}, "beta must have a row for each of the 2 topics; got 1 rows"),
+        ({"beta": TABLE[:, :3] + 1}, "beta must have a number for each of the 4 words of the corp"),
+        ({"beta": TABLE - 0.1}, "beta must have numbers from 1e-08 to 1e.12, or 0 .*; got -0.1"),
+        ({"beta": TABLE * np.nan}, "beta must have numbers from .*; got nan"),
+        ({"beta": [0.0, 1, 1, 1]}, "beta is 0 in all topics for word 0 "),
+        ({"beta": [[0.0] * 4, [1.0] * 4]}, "beta is 0 for all words in topic 0; give it a word"),
+        ({"beta": [[1.0], [1.0, 2.0]]}, "beta must be a number, one per word, or a table"),
+        ({"beta": TABLE, "learn_beta": "maximised"}, "learn_beta=maximised learns one number for"),
+        ({"beta": TABLE, "seed_words": "0: b"}, "seed_words has 'b' for topic 0, where beta is 0"),
+        ({"beta": TABLE, "interventions": [(2, {"beta": 0.3})]}, "beta of this run is a table "),
+        ({"beta": TABLE, "engine": "vb", "topics": "point"}, "topics=point adds 1 to beta, so"),
+        ({"beta": TABLE, "engine": "sb-ctm"}, "beta must be a number greater than 0"),
+    ],
+)
+def test_a_beta_that_does_not_suit_is_refused(settings, message):
+    with pytest.raises(ModelError, match=message):
+        wb.fit(CORPUS, n_topics=2, n_iterations=2, progress=False, **settings)
+
+
+def test_a_run_starts_from_another_where_no_token_is_forbidden():
+    first = wb.fit(CORPUS, "cgs", 2, beta=TABLE, n_iterations=5, progress=False)
+    for engine in ("svb", "cgs"):
+        second = wb.fit(CORPUS, engine, 2, beta=TABLE, start=first, n_iterations=5, progress=False)
+        assert not second["n_kw"].values[-1][TABLE == 0.0].any()
+    other = wb.fit(CORPUS, "svb", 2, n_iterations=2, progress=False)
+    with pytest.raises(ModelError, match="the run to start from has tokens in topics where beta"):
+        wb.fit(CORPUS, "cgs", 2, beta=TABLE, start=other, progress=False)
+
+
+def test_edited_topics_keep_the_prior_of_the_topic_whose_number_they_have(tmp_path):
+    """phi of merged topics is the mean of theirs; their further tokens have the prior of the first."""
+    settings = {"n_iterations": 3, "store": tmp_path, "progress": False}
+    seeded = wb.fit(CORPUS, "cgs", 3, beta=0.5, seed_words="0: a; 1: b; 2: d", **settings)
+    table = np.arange(1.0, 13.0).reshape(3, 4)
+    given = wb.fit(CORPUS, "cgs", 3, beta=table, **settings)
+    for run, wanted in (
+        (seeded, [[0.5, 100.5, 0.5, 0.5], [100.5, 0.5, 0.5, 0.5]]),
+        (given, table[[1, 0]]),
+    ):
+        stored = wb.Run(tmp_path / run.attrs["name"])
+        stored.edit("merge 0 2", "order 1 0")
+        edited = stored.edited()
+        first = edited["topic"].values.tolist()
+        assert sorted(first) == [0, 1]
+        wanted = np.array(wanted)[[[1, 0].index(k) for k in first]]
+        assert np.array_equal(priors_of(edited).beta, wanted)
+        assert wb.infer(edited, CORPUS, progress=False)["theta"].shape == (3, 2)
+        with pytest.raises(SpecError, match="or with a beta for each word, cannot be edited"):
+            stored.branch("merge 0 2")
+
+
+@pytest.mark.parametrize("more", [{"beta": range(1, 21)}, {"options": {"seed_words": "0: w0"}}])
+def test_the_forecast_of_memory_counts_the_table(more):
+    corpus = simulated(30)
+    plain, tabular = (
+        predict_memory(Planned(make_spec(corpus, "cgs", 4000, **each), corpus, None))
+        for each in ({}, more)
+    )
+    n_bytes = corpus.n_words * 4000 * 8
+    assert tabular.resident >= 2 * n_bytes and tabular.temporary >= 2 * n_bytes  # phi, and a table
+    assert tabular.total >= plain.total + 2 * n_bytes

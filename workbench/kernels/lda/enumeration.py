@@ -41,7 +41,8 @@ def log_joints(
         n_wk = mean_wk[w, k] + is_same[:, words[:i] == w].sum(axis=1)
         n_k = mean_k[k] + is_same.sum(axis=1)
         document_factor = (alpha[k] + n_dk) / (sizes[d] + np.sum(documents[:i] == d))
-        logs += np.log(document_factor * ((beta + n_wk) / (len(mean_wk) * beta + n_k)))
+        with np.errstate(divide="ignore"):  # log 0 where a topic cannot have the word
+            logs += np.log(document_factor * ((beta + n_wk) / (len(mean_wk) * beta + n_k)))
     return logs
 
 
