@@ -392,3 +392,14 @@ def test_a_stored_run_in_parts_is_read_as_any_other(in_shards, tmp_path):
     ds = run.dataset()
     assert float(last(ds["n_dk"]).sum()) == in_shards[0].n_tokens
     np.testing.assert_allclose(ds["theta"].sum("topic"), 1.0)
+
+
+@pytest.mark.parametrize(("engine", "options"), [("cgs", {"scan": "documents"}), ("svb", {})])
+def test_a_table_of_priors_with_zeros_holds_in_all_parts(pair, in_shards, engine, options):
+    n_words = pair[0].n_words
+    table = np.random.default_rng(1).uniform(0.05, 1.0, (4, n_words))
+    table[np.arange(n_words) % 4, np.arange(n_words)] = 0.0
+    whole, parts = (fitted(*corpora, engine, options, beta=table) for corpora in (pair, in_shards))
+    for run in (whole, parts):
+        assert not last(run["n_kw"])[table == 0.0].any()
+    np.testing.assert_allclose(last(parts["phi"]), last(whole["phi"]), rtol=ROUNDING)
