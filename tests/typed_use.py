@@ -13,6 +13,8 @@ def use(path: Path, texts: list[str]) -> None:
     ds = wb.fit(train, engine="svb-cgs", n_topics=10, n_iterations=100, test=test, options={"r": 1})
     print(ds["test_perplexity"].values[-1], wb.perplexity(ds), wb.topics(ds, 8))
     wb.fit(train, "svb-cgs", r="inf", min_documents=2)
+    seeds = {"sport": ["ball", "game"]}
+    wb.fit(train, "cgs", beta=[[0.1] * corpus.n_words] * 10, seed_words=seeds)
     table = wb.compare(corpus, ["svb", wb.engines.svb_cgs(r=1)], n_topics=10, n_iterations=100)
     print(table.sizes, wb.measures.summary(table))
     run = wb.start(train, "cgs", test=test)

@@ -4,6 +4,7 @@
 
     <store>/.corpora/<hash>.npz        corpora and test sets, by content; those in shards are folders <hash>/ of hard links
     <store>/.starts/<hash>.npz         counts from which runs started, by content
+    <store>/.priors/<hash>.npy         a beta of several numbers, by content
     <store>/.queues/<id>, .slots/      locks of queues, and of the workers of a machine
     <store>/<run>/data.zarr/               a Zarr v3 group with the spec in its attributes
                     numbers (iteration, column)    iteration, scalars by name, then topic by topic n_k (and alpha)
