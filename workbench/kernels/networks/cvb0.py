@@ -28,7 +28,8 @@ class Addends(NamedTuple):
     is_row: np.ndarray  # (address,) bool
     known: np.ndarray  # (address,) bool: whether it is a probability of a given table
     beta: np.ndarray  # (R,) float64
-    beta_total: np.ndarray  # (R,) float64
+    beta_total: np.ndarray  # (language * R,) float64
+    size_at: np.ndarray  # (word,) int64 where the sums of the word's language begin in n_k
     own_at: int  # addresses below this belong to documents
     rest_at: int  # addresses from here on belong to the corpus
 
@@ -37,9 +38,10 @@ class Addends(NamedTuple):
 def weigh_path(d, w, slot, author, slots, added, totals, by_logs):
     """Return the weight of one path for one pair given the current counts, or its logarithm if `by_logs`."""
     leaf = slots.leaf[slot]
+    size = leaf + added.size_at[w]
     numerator, denominator = (
         added.beta[leaf] + totals.n_wk[w, leaf],
-        added.beta_total[leaf] + totals.n_k[leaf],
+        added.beta_total[size] + totals.n_k[size],
     )
     log_weight = math.log(numerator / denominator) if by_logs else 0.0
     for f in range(slots.factors.shape[1]):
@@ -87,7 +89,8 @@ def update_paths(
             for o in range(len(authors)):
                 for slot in real:
                     q = np.float64(gamma[pair_begins[pair] + o * n_slots + slot])
-                    add_path(d, w, slot, authors[o], -q, slots, added.rest_at, totals)
+                    at = added.size_at, added.rest_at
+                    add_path(d, w, slot, authors[o], -q, slots, *at, totals)
             for o in range(len(authors)):
                 for i in range(len(real)):
                     new[o, i] = weigh_path(d, w, real[i], authors[o], slots, added, totals, False)
@@ -118,6 +121,7 @@ def update_paths(
                         authors[o],
                         n * q - (n - 1) * old,
                         slots,
+                        added.size_at,
                         added.rest_at,
                         totals,
                     )
@@ -155,7 +159,8 @@ def add_paths(
                 for slot in real:
                     q = np.float64(gamma[pair_begins[pair] + o * n_slots + slot])
                     author = owners.ids[owners.indptr[d] + o]
-                    add_path(d, words[pair], slot, author, n * q, slots, added.rest_at, totals)
+                    at = added.size_at, added.rest_at
+                    add_path(d, words[pair], slot, author, n * q, slots, *at, totals)
                     n_dr[d, slots.leaf[slot]] += n * q
                     if q == 0.0:
                         continue

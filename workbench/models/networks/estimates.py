@@ -5,7 +5,7 @@ there of the product of posterior means of what they visit; phi_kw is the row it
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import scipy.sparse as sparse
 from workbench.corpus import Corpus
 from workbench.models.model import Priors
 from workbench.models.networks.labels import allowed_values
+from workbench.models.networks.leaves import leaves_of
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
@@ -46,7 +47,9 @@ def nodes(network) -> list[str]:
 def posterior_means(network, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
     """Return ``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
     end = network.levels[-1]
-    phi = row_means(np.asarray(last["n_kw"]), level_priors(last, network)[end.name], end.kind)
+    phi = word_means(
+        network, np.asarray(last["n_kw"]), level_priors(last, network)[end.name], corpus.vocabulary
+    )
     factors = _rows_above_words(network, last)
     if network.labelled is not None:
         level = next(level for level in network.levels if level.draws == network.labelled.name)
@@ -54,6 +57,20 @@ def posterior_means(network, last: Mapping, corpus: Corpus) -> dict[str, np.ndar
         rows = factors[level.name] * allowed[set_of][:, None]
         factors[level.name] = rows / rows.sum(axis=-1, keepdims=True)
     return {"theta": shares(network, factors, corpus), "phi": phi}
+
+
+def word_means(network, n_kw: np.ndarray, prior, vocabulary: Sequence[str]) -> np.ndarray:
+    """Return p(w | row of the last level) (row, word), posterior means; with several leaves p(w | row, leaf of w).
+
+    Given the leaf, the probabilities of its words sum to one, so the sum of a row is the number of leaves.
+    """
+    phi, kind = np.empty(n_kw.shape), network.levels[-1].kind
+    if not network.leaves:
+        return row_means(n_kw, prior, kind)
+    _, numbers = leaves_of(network.leaves, vocabulary)
+    for i in np.unique(numbers):
+        phi[:, numbers == i] = row_means(n_kw[:, numbers == i], prior, kind)
+    return phi
 
 
 def equivalent_priors(network, last: Mapping) -> Priors:

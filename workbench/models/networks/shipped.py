@@ -17,6 +17,7 @@
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
@@ -24,7 +25,7 @@ from pathlib import Path
 from workbench.models.files import read_settings
 from workbench.models.lda import check_topics
 from workbench.models.model import ModelError
-from workbench.models.networks.levels import AUTHORS, LABELS, Level, Rows, Variable
+from workbench.models.networks.levels import AUTHORS, LABELS, PREFIXES, Level, Rows, Variable
 from workbench.plugins import call_plugins
 
 
@@ -85,6 +86,19 @@ def partially_labeled(
     """
     topic = Variable("topic", LABELS, per_label=n_topics, background=n_background)
     return dict(generic_lda(2, alpha, beta), name="partially-labeled", variables=(topic,))
+
+
+def polylingual(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
+    """Return polylingual LDA: documents in several languages mix topics, which have a distribution over words per language.
+
+    z ~ theta_d, w ~ phi_zl with the language l of the token; phi_zl ~ Dirichlet(beta) over the words of l. The languages are
+    the prefixes of the corpus's words, as in "de:haus"; tags, as "tag:oil", can be one.
+
+    Mimno, Wallach, Naradowsky, Smith & McCallum (2009).
+    """
+    network = generic_lda(n_topics, alpha, beta)
+    theta, phi = network["levels"]
+    return dict(network, name="polylingual", levels=(theta, replace(phi, leaves=PREFIXES)))
 
 
 def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> dict:
@@ -199,6 +213,7 @@ SHIPPED = {
     "author-topic": author_topic,
     "labeled": labeled,
     "partially-labeled": partially_labeled,
+    "polylingual": polylingual,
     "pachinko": pachinko,
     "hpam1": hierarchical_pachinko_1,
     "hpam2": hierarchical_pachinko_2,
