@@ -8,6 +8,7 @@ import pandas as pd
 
 from workbench.measures import MeasureError, mixture_table, spec_of
 from workbench.measures.selection import grouped
+from workbench.models.networks.levels import PREFIXES
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
 from workbench.views.elements import INK, bare_panel, element, height_of, text_labels
 from workbench.views.picture import Picture, RunsToDraw, View, file_names, has
@@ -21,6 +22,8 @@ HALF_WIDTH, HALF_HEIGHT, BELOW = 0.85, 0.45, 0.4
 AROUND = np.linspace(0, 2 * np.pi, 49)
 ALONG = np.linspace(0, 1, 21)
 HEAD_LENGTH, HEAD_WIDTH = 0.2, 0.08
+LEAVES_APART = 0.7
+"""Distance of the heads of the arrows from the last level, one for each leaf of words."""
 INCHES = 0.42
 """Inches of a unit on paper."""
 COLUMNS = ("level", "row", "value", "topic", "node", "tokens")
@@ -209,11 +212,15 @@ def _arrows(network: Network, positions: dict[str, tuple[float, float]]) -> list
                     chooses,
                 )
             )
-    last = positions[network.levels[-1].name]
+    (x, y), words = positions[network.levels[-1].name], (WORD, *network.leaves)
+    if network.leaves == PREFIXES:
+        words = ("a:word", "b:word", "…")
+    heights = y + LEAVES_APART * (len(words) - 1 - 2 * np.arange(len(words))) / 2
     return [
         *arrows,
-        _arrow(
-            (last[0] + HALF_WIDTH, last[1]), (last[0] + STEP - HALF_WIDTH, last[1]), 0.0, WORD, True
+        *(
+            _arrow((x + HALF_WIDTH, y), (x + STEP - HALF_WIDTH, height), 0.0, word, True)
+            for word, height in zip(words, heights.tolist(), strict=True)
         ),
     ]
 

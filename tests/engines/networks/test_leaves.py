@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from engines.networks.states import paths_in, places_of_paths, rows_of_state
 from engines.networks.test_cvb0 import bound, responsibilities, twin_sweep
+from geweke import assert_same_expectations
 from stepping import copied, states, stepped, steps
 from toys import every_pair
 
@@ -16,6 +17,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.fold_in import Learnt
+from workbench.engines.networks.gibbs import all_sampled, initial_chain, rows_of_tokens
 from workbench.engines.options import make_options
 from workbench.models.networks.leaves import leaves_of
 from workbench.models.networks.levels import PREFIXES
@@ -240,3 +242,82 @@ def test_unseen_documents_have_the_shares_that_their_words_have_within_their_lea
     short = replace(kept, vocabulary=corpus.vocabulary[:30])
     wanted = GIBBS.fold_in(alone, options, short, StepContext(3, 0))
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+# ---------------------------------------------------------------------- Geweke's test
+
+LEAF_OF = np.array([0, 1, 0, 1, 1, 0, 1])
+"""The leaf of each word of the corpora that are drawn; words of two leaves lie between each other."""
+TOKENS = [(d, leaf) for d in range(4) for leaf in (0, 0, 0, 1, 1, 1)]
+"""The document and the leaf of each token."""
+LABELS = (("x",), ("y", "z"), ("x", "z"), ())
+
+
+def redrawn(random, network, topics):
+    """Return a corpus whose words are drawn given the topics of its tokens, and the topics in the order of its tokens."""
+    leaf_of = LEAF_OF if network.leaves else np.zeros_like(LEAF_OF)
+    words = np.empty(len(TOKENS), int)
+    for leaf in range(max(leaf_of) + 1):
+        own = np.flatnonzero(leaf_of == leaf)
+        phi = random.dirichlet(np.full(len(own), 0.5), network.n_topics)
+        for i, (_, of) in enumerate(TOKENS):
+            if of == leaf or not network.leaves:
+                words[i] = random.choice(own, p=phi[topics[i]])
+    documents = np.array(TOKENS)[:, 0]
+    corpus = wb.Corpus.from_pairs(
+        documents,
+        words,
+        np.ones(len(words), int),
+        vocabulary=[f"{'ab'[leaf]}:{w}" for w, leaf in enumerate(LEAF_OF)],
+        labels=LABELS,
+    )
+    return corpus, topics[np.lexsort((words, documents))]
+
+
+def statistics(network, corpus, topics):
+    """Statistics that do not tell topics of other names apart, nor documents: sums of squares of counts, by leaf."""
+    documents = np.repeat(corpus.documents, corpus.counts)
+    words = np.repeat(corpus.words, corpus.counts)
+    n_dk, n_kw = np.zeros((4, network.n_topics)), np.zeros((network.n_topics, corpus.n_words))
+    np.add.at(n_dk, (documents, topics), 1)
+    np.add.at(n_kw, (topics, words), 1)
+    sizes = [n_kw[:, leaf == LEAF_OF].sum(axis=1) for leaf in (0, 1)]
+    pairs = [(n_kw[:, leaf == LEAF_OF] ** 2).sum() for leaf in (0, 1)]
+    return [
+        (n_dk**2).sum(),
+        *pairs,
+        *(size @ size for size in sizes),
+        sizes[0] @ sizes[1],
+        (n_dk[1] * n_dk[2]).sum(),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["polylingual", "labeled"])
+def test_words_and_paths_drawn_in_turns_have_the_law_of_the_prior(name):
+    random, options = np.random.default_rng(5), make_options(GIBBS, {})
+    network = Network.of(name, None if name == "labeled" else 3, alpha=0.6, beta=0.5)
+    if name == "labeled":
+        network = network.with_labels(("x", "y", "z"))
+
+    def from_the_prior():
+        theta = []
+        for names in LABELS:
+            prior = [0.6 * (not names or name == "polylingual" or v in names) for v in "xyz"]
+            theta.append(random.dirichlet(np.maximum(prior, 1e-300)))
+        topics = np.array([random.choice(3, p=theta[d]) for d, _ in TOKENS])
+        return redrawn(random, network, topics)
+
+    independent = np.array([statistics(network, *from_the_prior()) for _ in range(4000)])
+    corpus, topics, chain = *from_the_prior(), []
+    for step in range(12_000):
+        state = initial_chain(corpus, network, all_sampled(corpus), topics.astype(np.int32))
+        state = GIBBS.step(corpus, network, options, state, StepContext(11, step + 1))[0]
+        topics = rows_of_tokens(network, state)
+        by_document = np.argsort(np.repeat(corpus.documents, corpus.counts), kind="stable")
+        leaves = LEAF_OF[np.repeat(corpus.words, corpus.counts)]
+        if network.leaves:  # the tokens of a document in the order of TOKENS
+            by_document = np.lexsort((leaves, np.repeat(corpus.documents, corpus.counts)))
+        corpus, topics = redrawn(random, network, topics[by_document])
+        chain.append(statistics(network, corpus, topics))
+    assert_same_expectations(np.array(chain), independent)

@@ -53,7 +53,7 @@ from workbench.engines.networks.compiled import (
     retune,
     watched,
 )
-from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of, predict
+from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of, predict, unseen
 from workbench.engines.networks.gibbs import check
 from workbench.engines.networks.path_slots import layout_of
 from workbench.engines.networks.paths import paths_of
@@ -303,6 +303,7 @@ def engine(name: str = "network-cvb0") -> Engine:
         predict=predict,
         fold_in=by_variational_bayes,
         learnt=learnt_of,
+        unseen=unseen,
         memory=memory,
         idle=lambda options: "pairs are updated one after another",
         suits=check,

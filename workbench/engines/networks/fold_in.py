@@ -18,7 +18,12 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import Options, State, StepContext
-from workbench.engines.lda.fold_in import LearntTopics, each_document
+from workbench.engines.lda.fold_in import (
+    LearntTopics,
+    each_document,
+    mixture_probability,
+    word_probabilities,
+)
 from workbench.engines.networks.compiled import (
     CompiledNetwork,
     alphas_of,
@@ -38,8 +43,9 @@ from workbench.kernels.networks.vb import fit_documents, sum_rows, weigh_rest, w
 from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.kernels.threads import each_slice
 from workbench.kernels.uniforms import FOLD_IN
-from workbench.models.model import ModelError
+from workbench.models.model import ModelError, Priors
 from workbench.models.networks.estimates import FLOOR, row_means
+from workbench.models.networks.leaves import words_of_leaves
 from workbench.models.networks.levels import WORD, level_priors, narrowed
 from workbench.models.networks.network import AUTHORS, DOCUMENT, Network
 
@@ -266,6 +272,21 @@ def by_variational_bayes(
             part = documents.of_documents(numbers)
             theta[numbers] = _fold(of or authorless_network(network), parameters, part, context)
     return theta
+
+
+def unseen(parameters: Learnt, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
+    """Return p(w | d) (pair,) of unseen documents; of a network with several leaves p(w | d, leaf of w)."""
+    network, last = parameters.network, parameters.network.levels[-1]
+    beta = FLOOR
+    if last.kind == "dirichlet":
+        beta = float(alphas_of(network, parameters.alphas)[last.name].flat[0])
+    n_kw = np.asarray(parameters.counts[last.name], np.float64)
+    phi = np.empty(n_kw.T.shape)
+    for words in words_of_leaves(network.leaves, pairs.vocabulary):
+        phi[words] = word_probabilities(
+            Priors(np.empty(0), beta), np.ascontiguousarray(n_kw[:, words])
+        )
+    return mixture_probability(theta, phi, pairs)
 
 
 def authorless_network(network: Network) -> Network:

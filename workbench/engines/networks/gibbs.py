@@ -417,6 +417,7 @@ def engine(name: str = "network-gibbs") -> Engine:
         predict=fold_in.predict,
         fold_in=by_variational_bayes,
         learnt=learnt_of,
+        unseen=fold_in.unseen,
         memory=memory,
         idle=lambda options: "tokens are drawn one after another",
         suits=check,

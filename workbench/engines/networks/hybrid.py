@@ -59,6 +59,7 @@ from workbench.engines.networks.fold_in import (
     by_variational_bayes,
     learnt_of,
     predictive,
+    unseen,
 )
 from workbench.engines.networks.paths import paths_of
 from workbench.kernels.networks.path_slots import Counts
@@ -377,6 +378,7 @@ def engine(name: str = "network-hybrid") -> Engine:
         predict=predict,
         fold_in=by_variational_bayes,
         learnt=learnt_of,
+        unseen=unseen,
         memory=memory,
         idle=lambda options: (
             "one chain draws its tokens one after another"

@@ -66,6 +66,7 @@ from workbench.engines.networks.fold_in import (
     corpus_numbers,
     learnt_of,
     predict,
+    unseen,
     word_numbers,
 )
 from workbench.engines.networks.paths import Paths, paths_of
@@ -467,6 +468,7 @@ def engine(name: str = "network-vb") -> Engine:
         predict=predict,
         fold_in=by_variational_bayes,
         learnt=learnt_of,
+        unseen=unseen,
         memory=memory,
         suits=with_points if estimated else check,
     )

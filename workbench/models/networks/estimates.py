@@ -14,7 +14,7 @@ import scipy.sparse as sparse
 from workbench.corpus import Corpus
 from workbench.models.model import Priors
 from workbench.models.networks.labels import allowed_values
-from workbench.models.networks.leaves import leaves_of
+from workbench.models.networks.leaves import words_of_leaves
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
@@ -60,16 +60,16 @@ def posterior_means(network, last: Mapping, corpus: Corpus) -> dict[str, np.ndar
 
 
 def word_means(network, n_kw: np.ndarray, prior, vocabulary: Sequence[str]) -> np.ndarray:
-    """Return p(w | row of the last level) (row, word), posterior means; with several leaves p(w | row, leaf of w).
+    """Return p(w | row of the last level) (row, word), posterior means.
 
-    Given the leaf, the probabilities of its words sum to one, so the sum of a row is the number of leaves.
+    With several leaves it is p(w | row, leaf of w) times the share of the leaf in all tokens, so that each row sums to one.
     """
-    phi, kind = np.empty(n_kw.shape), network.levels[-1].kind
+    kind, phi = network.levels[-1].kind, np.zeros(n_kw.shape)
     if not network.leaves:
         return row_means(n_kw, prior, kind)
-    _, numbers = leaves_of(network.leaves, vocabulary)
-    for i in np.unique(numbers):
-        phi[:, numbers == i] = row_means(n_kw[:, numbers == i], prior, kind)
+    for words in words_of_leaves(network.leaves, vocabulary):
+        share = n_kw[:, words].sum() / max(n_kw.sum(), 1e-300)
+        phi[:, words] = share * row_means(n_kw[:, words], prior, kind)
     return phi
 
 

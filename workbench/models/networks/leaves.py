@@ -39,6 +39,12 @@ def leaves_of(leaves: Sequence[str] | str, vocabulary: Sequence[str]) -> tuple[t
     return names, np.array([number.get(name, MOST_LEAVES) for name in found], np.uint8)
 
 
+def words_of_leaves(leaves: Sequence[str] | str, vocabulary: Sequence[str]) -> list[np.ndarray]:
+    """Return the word ids of each leaf that has words."""
+    _, numbers = leaves_of(leaves, vocabulary)
+    return [np.flatnonzero(numbers == i) for i in np.unique(numbers)]
+
+
 def check_leaves(prefix: str, leaves: Sequence[str] | str, corpus) -> None:
     """Raise ModelError unless the words of a corpus are of at least two leaves, and every prefix has a word.
 
