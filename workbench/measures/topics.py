@@ -179,6 +179,8 @@ def word_tokens(run: xr.Dataset) -> np.ndarray:
 
 def topics_of_word(run: xr.Dataset, word: str) -> xr.DataArray:
     """Return p(topic | word) of the topics at the last snapshot, (topic,)."""
+    if "word_leaf" in run.coords:  # of the tokens of a topic those of the same leaf count
+        run = run.sel(word=run["word_leaf"] == run["word_leaf"].sel(word=word).item())
     share = run["phi"].sel(word=word, drop=True) * topic_sizes(run)["share"]
     return share / max(float(share.sum()), 1e-300)
 

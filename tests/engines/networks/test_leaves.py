@@ -19,6 +19,8 @@ from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.fold_in import Learnt
 from workbench.engines.networks.gibbs import all_sampled, initial_chain, rows_of_tokens
 from workbench.engines.options import make_options
+from workbench.measures.topics import topics_of_word
+from workbench.models import ModelError
 from workbench.models.networks.leaves import leaves_of
 from workbench.models.networks.levels import PREFIXES
 from workbench.models.networks.network import Network
@@ -51,8 +53,8 @@ def toy(*documents, authors=None):
 AUTHORS = (("a0", "a1"), ("a1", "a2"))
 TOYS = {
     "polylingual": (
-        Network.of("polylingual", 2, alpha=0.4, beta=0.5),
-        toy((0, 0, 2), (1, 3, 4)),
+        Network.of("polylingual", 2, alpha=(0.9, 0.4), beta=0.5),
+        toy((0, 2, 2, 3), (1, 3, 4)),
     ),
     "pachinko": (
         with_leaves(twins.pachinko(2, 2, 0.6, ((0.5, 0.9), (0.8, 0.3)), 0.4)),
@@ -64,7 +66,7 @@ TOYS = {
     ),
     "regions": (
         with_leaves(twins.authors_by_region(), ("tag:",)),
-        toy((0, 3), (4,), authors=AUTHORS),
+        toy((0, 2, 3), (1,), authors=AUTHORS),
     ),
 }
 each_toy = pytest.mark.parametrize("name", TOYS)
@@ -105,19 +107,20 @@ def test_chains_follow_the_exact_posterior(name):
 @each_toy
 def test_a_token_is_drawn_from_its_conditional_and_the_log_joint_is_exact(name):
     network, corpus = TOYS[name]
-    options, n_draws = make_options(GIBBS, {}), 2000
-    begun = stepped(GIBBS, corpus, network, options, 3, seed=8)
-    chosen, drawn = paths_in(network, corpus, begun), Counter()
-    found = GIBBS.watch(corpus, network, options, begun)["log_joint"]
-    assert found == pytest.approx(twins.log_joint(network, corpus, chosen), rel=1e-11)
+    options, n_draws = make_options(GIBBS, {}), 1000
     d, w, _ = twins.tokens_of(corpus)[0]
-    expected = twins.conditional(network, corpus, chosen, 0)
-    for seed in range(n_draws):
-        state = copied(begun)
-        GIBBS.step(corpus, network, options, state, StepContext(seed, 1))
-        drawn[int(state.places[0])] += 1
-    share = np.array([drawn[p] for p in places_of_paths(network, corpus, d, w)]) / n_draws
-    assert np.all(np.abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / n_draws))
+    for seed in (8, 9, 10):
+        begun = stepped(GIBBS, corpus, network, options, 3, seed=seed)
+        chosen, drawn = paths_in(network, corpus, begun), Counter()
+        found = GIBBS.watch(corpus, network, options, begun)["log_joint"]
+        assert found == pytest.approx(twins.log_joint(network, corpus, chosen), rel=1e-11)
+        expected = twins.conditional(network, corpus, chosen, 0)
+        for draw in range(n_draws):
+            state = copied(begun)
+            GIBBS.step(corpus, network, options, state, StepContext(draw, 1))
+            drawn[int(state.places[0])] += 1
+        share = np.array([drawn[p] for p in places_of_paths(network, corpus, d, w)]) / n_draws
+        assert np.all(np.abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / n_draws))
 
 
 @each_toy
@@ -182,7 +185,10 @@ def test_counts_add_up_and_predictions_of_each_leaf_sum_to_one(name, n_topics):
     if name != "network-hybrid":  # which averages its chains
         last = {key: np.asarray(values) for key, values in found.items()}
         estimates = network.estimates(last, corpus)
-        np.testing.assert_allclose(rows, estimates["theta"] @ estimates["phi"], rtol=1e-9)
+        share = np.bincount(leaf, word_tokens)[leaf] / corpus.n_tokens
+        joint = estimates["theta"] @ estimates["phi"]
+        np.testing.assert_allclose(rows * share, joint, rtol=1e-9)
+        np.testing.assert_allclose(estimates["phi"].sum(axis=1), 1.0, rtol=1e-9)
 
 
 @each_engine
@@ -242,6 +248,84 @@ def test_unseen_documents_have_the_shares_that_their_words_have_within_their_lea
     short = replace(kept, vocabulary=corpus.vocabulary[:30])
     wanted = GIBBS.fold_in(alone, options, short, StepContext(3, 0))
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+# ---------------------------------------------------------------------- runs
+
+TAGS = """
+name = "words-and-tags"
+variables = [{ name = "topic", size = 4 }]
+[[levels]]
+name = "theta"
+draws = "topic"
+rows = [{ by = ["document"] }]
+[[levels]]
+name = "phi"
+draws = "word"
+rows = [{ by = ["topic"] }]
+leaves = ["de:", "tag:"]
+"""
+
+
+def test_wb_fits_a_file_of_leaves_predicts_within_them_and_lets_them_take_turns(tmp_path):
+    (tmp_path / "tags.toml").write_text(TAGS)
+    network = Network.of(tmp_path / "tags.toml")
+    corpus, _ = network.simulate(80, 60, 80, seed=1)
+    train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
+    settings = {"n_iterations": 60, "test": test, "progress": False}
+    run = wb.fit(train, "network-gibbs", model=tmp_path / "tags.toml", **settings)
+    lda = wb.fit(train, "network-gibbs", model="lda", n_topics=4, **settings)
+    # of three leaves with as many tokens LDA has to predict the leaf too
+    assert wb.perplexity(run) == pytest.approx(wb.perplexity(lda) / 3, rel=0.05)
+    assert set(run["word_leaf"].values) == {"", "de:", "tag:"}
+    for words in wb.topics(run, 6)["words"]:
+        prefixes = [word.rpartition(":")[0] for word in words.split()]
+        assert sorted(prefixes[:3]) == sorted(prefixes[3:]) == ["", "de", "tag"]
+    of_word, n_kw = topics_of_word(run, corpus.vocabulary[3]), run["n_kw"].isel(snapshot=-1).values
+    np.testing.assert_allclose(of_word, n_kw[:, 3] / n_kw[:, 3].sum(), atol=0.02)
+    inferred = wb.infer(run, test)
+    assert inferred.attrs["perplexity_foldin_same"] < 20  # words of a leaf
+
+
+@pytest.mark.parametrize(
+    ("leaves", "sentence"),
+    [
+        (("de:", "xx:"), "has a leaf of words that begin with 'xx:', and 'corpus' has no such"),
+        (("w",), "all words of 'corpus' are of one"),
+        (PREFIXES, "has several leaves, and all words of 'corpus' are of one"),
+    ],
+)
+def test_leaves_that_a_corpus_lacks_are_refused(leaves, sentence):
+    corpus = wb.Corpus.from_pairs([0, 1], [0, 1], [2, 3], name="corpus")
+    network = with_leaves(Network.of("lda", 2), leaves)
+    if leaves[0] == "de:":
+        corpus = replace(corpus, vocabulary=("de:a", "b"))
+    with pytest.raises(ModelError, match=sentence):
+        wb.fit(corpus, "network-gibbs", model=network, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"leaves": ("de:", "de:")}, "must have leaves of different prefixes"),
+        ({"leaves": ("",)}, "must have leaves of different prefixes"),
+        ({"leaves": PREFIXES, "kind": "point"}, "has several leaves; make it dirichlet"),
+        ({"leaves": PREFIXES, "learn": "scalar"}, "has several leaves; make it dirichlet"),
+    ],
+)
+def test_a_level_of_leaves_that_cannot_be_is_refused(changes, sentence):
+    network = Network.of("lda", 2)
+    with pytest.raises(ModelError, match=sentence):
+        replace(network, levels=(network.levels[0], replace(network.levels[1], **changes)))
+    with pytest.raises(ModelError, match="draws no word and has leaves"):
+        replace(network, levels=(replace(network.levels[0], leaves=("a:",)), network.levels[1]))
+
+
+def test_the_longest_prefix_says_of_which_leaf_a_word_is():
+    names, numbers = leaves_of(("de:", "de:at:"), ("a", "de:b", "de:at:c", "d:e"))
+    assert names == ("", "de:", "de:at:") and numbers.tolist() == [0, 1, 2, 0]
+    names, numbers = leaves_of(PREFIXES, ("a", "de:b", "tag:c:d", ":e"))
+    assert names == ("", ":", "de:", "tag:") and numbers.tolist() == [0, 2, 3, 1]
 
 
 # ---------------------------------------------------------------------- Geweke's test
