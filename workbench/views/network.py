@@ -212,9 +212,11 @@ def _arrows(network: Network, positions: dict[str, tuple[float, float]]) -> list
                     chooses,
                 )
             )
-    (x, y), words = positions[network.levels[-1].name], (WORD, *network.leaves)
-    if network.leaves == PREFIXES:
-        words = ("a:word", "b:word", "…")
+    (x, y), leaves = positions[network.levels[-1].name], network.leaves
+    if leaves == PREFIXES:
+        words = [f"{WORD} of a prefix", f"{WORD} of another"]
+    else:
+        words = [*(f"{WORD} {leaf}" for leaf in leaves), WORD]
     heights = y + LEAVES_APART * (len(words) - 1 - 2 * np.arange(len(words))) / 2
     return [
         *arrows,
