@@ -221,18 +221,24 @@ def _arrows(network: Network, positions: dict[str, tuple[float, float]]) -> list
     return [
         *arrows,
         *(
-            _arrow((x + HALF_WIDTH, y), (x + STEP - HALF_WIDTH, height), 0.0, word, True)
+            _arrow((x + HALF_WIDTH, y), (x + STEP - HALF_WIDTH, height), 0.0, word, True, 0.2)
             for word, height in zip(words, heights.tolist(), strict=True)
         ),
     ]
 
 
 def _arrow(
-    start: tuple[float, float], end: tuple[float, float], bend: float, name: str, chooses: bool
+    start: tuple[float, float],
+    end: tuple[float, float],
+    bend: float,
+    name: str,
+    chooses: bool,
+    level_from: float = 1.0,
 ) -> Arrow:
-    """Return an arrow between two points, bent upwards by ``bend``."""
+    """Return an arrow between two points, bent upwards by ``bend``; from a share ``level_from`` of its way on it is level."""
     x = start[0] + ALONG * (end[0] - start[0])
-    y = start[1] + ALONG * (end[1] - start[1]) + 4 * bend * ALONG * (1 - ALONG)
+    rise = np.minimum(ALONG / level_from, 1.0) * (end[1] - start[1])
+    y = start[1] + rise + 4 * bend * ALONG * (1 - ALONG)
     path = np.column_stack([x, y])
     direction = path[-1] - path[-3]
     direction /= np.hypot(*direction)
