@@ -105,10 +105,13 @@ class Scratch(NamedTuple):
 
 @inlined
 def add_path(d, w, slot, author, n, slots, size_at, rest_at, totals) -> None:
-    """Add n tokens of a word to all counts along one path; negative results become 0."""
+    """Add n tokens of a word to all counts along one path; negative results become 0.
+
+    size_at : where the sums n_k over the words of its language begin
+    """
     leaf = slots.leaf[slot]
     totals.n_wk[w, leaf] = max(totals.n_wk[w, leaf] + n, 0.0)
-    leaf += size_at[w]
+    leaf += size_at
     totals.n_k[leaf] = max(totals.n_k[leaf] + n, 0.0)
     for level in range(slots.cells.shape[1]):
         shift = author * slots.strides[level]
@@ -146,7 +149,8 @@ def count_paths(
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 author = owners.ids[owners.indptr[d] + places[token] // n_slots]
                 slot = places[token] % n_slots
-                add_path(d, words[pair], slot, author, 1, slots, size_at, rest_at, totals)
+                at = size_at[words[pair]], rest_at
+                add_path(d, words[pair], slot, author, 1, slots, *at, totals)
 
 
 @kernel
