@@ -13,6 +13,7 @@ from stepping import copied, states, stepped, steps
 from toys import every_pair
 
 import workbench as wb
+from workbench.corpus.shards import shard_writer
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.networks.compiled import initial_alphas
@@ -285,6 +286,27 @@ def test_wb_fits_a_file_of_leaves_predicts_within_them_and_lets_them_take_turns(
     np.testing.assert_allclose(of_word, n_kw[:, 3] / n_kw[:, 3].sum(), atol=0.02)
     inferred = wb.infer(run, test)
     assert inferred.attrs["perplexity_foldin_same"] < 20  # words of a leaf
+
+
+def test_a_file_of_fifteen_lines_is_the_shipped_model(tmp_path):
+    lines = TAGS.replace('["de:", "tag:"]', '"prefixes"').replace("words-and-tags", "polylingual")
+    assert len(lines.strip().splitlines()) <= 15
+    (tmp_path / "polylingual.toml").write_text(lines)
+    assert Network.of(tmp_path / "polylingual.toml") == Network.of("polylingual", 4)
+
+
+@pytest.mark.parametrize(("name", "rtol"), [("network-gibbs", 0), ("network-vb", 1e-9)])
+def test_a_corpus_in_shards_has_the_leaves_of_the_whole(name, rtol, tmp_path, monkeypatch):
+    monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 400)
+    network, corpus, _ = simulated()
+    shards = wb.ShardedCorpus.write(corpus, tmp_path / "shards")
+    assert shards.n_parts > 2
+    whole, parts = (
+        wb.fit(each, name, model=network, n_iterations=6, progress=False)
+        for each in (corpus, shards)
+    )
+    np.testing.assert_allclose(whole["n_kw"], parts["n_kw"], rtol=rtol, atol=rtol)
+    assert parts["word_leaf"].values.tolist() == [word[:2] for word in corpus.vocabulary]
 
 
 @pytest.mark.parametrize(
