@@ -1,0 +1,254 @@
+"""Collapsed Gibbs sampling of LDA in which each document has a response that depends on the shares of its topics.
+
+Given omega_dj, the log likelihood of a response is quadratic in m_j = eta_j' n_d / N_d, for each stick j that it has::
+
+    L(m) = sum_j ( kappa_dj m_j - omega_dj m_j^2 / 2 )
+    class c     omega_dj ~ PG(1, m_j),  kappa_dj = 1/2 for j = c, -1/2 for j < c          Polson, Scott & Windle (2013)
+    number y    omega = 1 / sigma^2,    kappa = y / sigma^2
+
+So that a token with topic l, e_jk = eta_jk / N_d, is drawn from::
+
+    p(z_i = k | rest)  ~  (alpha_k + n_dk) (beta + n_wk) / (W beta + n_k) exp( b_k + G_lk )
+    b_k = sum_j ( (kappa_dj - omega_dj m_j) e_jk - omega_dj e_jk^2 / 2 ),  G_lk = sum_j omega_dj e_jl e_jk
+
+where m_j has all tokens of the document; a move from l to k subtracts G_k - G_l from b. A row of G is computed when a token first
+needs it, so that the work for a token does not depend on the number of sticks. omega_d is drawn before the tokens of its
+document, and what eta needs of it is summed after them: it is kept nowhere.
+"""
+
+import math
+
+import numpy as np
+
+from workbench.kernels.gaussian import draw_gaussian
+from workbench.kernels.jit import inlined, kernel, lean
+from workbench.kernels.lda.gibbs import (
+    AHEAD,
+    ENDS,
+    SMALLEST_EXPONENT,
+    add_allowed,
+    draw_from,
+    inverse_sizes,
+)
+from workbench.kernels.polya_gamma import polya_gamma
+from workbench.kernels.simd.functions import fast_exp
+from workbench.kernels.simd.vectors import (
+    LANES,
+    at_most_256_bits,
+    bump,
+    doubles,
+    fetch,
+    load,
+    put,
+    spread,
+    store,
+)
+from workbench.kernels.uniforms import gamma, stream_of, uniform
+
+NO_TOPIC = -1e300
+"""Exponent of a padding topic, below that of every topic."""
+
+
+@inlined
+def fit_of(weights, counts_d, j, n_topics, n_tokens):
+    """Return m_j = eta_j' n_d / N_d."""
+    fit = 0.0
+    for k in range(n_topics):
+        fit += weights[j, k] * counts_d[k]
+    return fit / n_tokens
+
+
+@inlined
+def add_row(moments, is_known, row, omega, weights, n_sticks, n_tokens, n_topics) -> None:
+    """Compute G_lk of topic l = row, unless it is known."""
+    if is_known[row]:
+        return
+    is_known[row] = True
+    for k in range(n_topics):
+        moments[row, k] = 0.0
+    for j in range(n_sticks):
+        factor = omega[j] * weights[j, row] / (n_tokens * n_tokens)
+        for k in range(n_topics):
+            moments[row, k] += factor * weights[j, k]
+
+
+@kernel
+def draw_topics(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    alpha,
+    beta,
+    n_topics: int,
+    key: np.uint64,
+    values,
+    sticks,
+    precision,
+    weights,
+    weights_key: np.uint64,
+    scatter,
+    projected,
+):
+    """Draw the topics of all tokens of documents first..last, in canonical order; return how many changed topic.
+
+    values (document,) : number of the class, or the number; sticks (document,) : number of its sticks, 0 without a response;
+    precision : 1 / sigma^2 of numbers, 0 of classes; weights (stick, topic padded) : eta. Added up are scatter
+    (stick, topic, topic), the upper triangle of sum_d omega_dj zbar_d zbar_d', and projected (stick, topic), sum_d kappa_dj zbar_d.
+    Without responses the draws are those of `kernels.lda.gibbs.draw_topics`, bit for bit.
+    """
+    at_most_256_bits()
+    words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
+    inverse_k = inverse_sizes(n_k, None, words_beta, np.int64(0))
+    next_inverse_k = inverse_sizes(n_k, None, words_beta, np.int64(1))
+    share, next_share, cumulative = np.empty(lanes), np.empty(lanes), np.empty(lanes)
+    base, exponents, moments = np.empty(lanes), np.empty(lanes), np.zeros((lanes, lanes))
+    omega, kappa = np.empty(len(weights)), np.empty(len(weights))
+    is_known, held = np.empty(lanes, np.bool_), np.empty(lanes, np.int64)
+    tops, ends, n_moved = np.empty(LANES), np.zeros(ENDS), 0
+    for d in range(first, last):
+        counts_d, n_sticks = n_dk[d], sticks[d]
+        for i in range(0, lanes, LANES):
+            n = doubles(load(n_dk, d * lanes + i))
+            store(share, i, (load(alpha, i) + n) * load(inverse_k, i))
+            store(next_share, i, (load(alpha, i) + (n + 1.0)) * load(next_inverse_k, i))
+        n_tokens = np.float64(tokens_before[indptr[d + 1]] - tokens_before[indptr[d]])
+        if n_sticks > 0:
+            base[:n_topics], base[n_topics:], is_known[:] = 0.0, NO_TOPIC, False
+        for j in range(n_sticks):
+            fit = fit_of(weights, counts_d, j, n_topics, n_tokens)
+            if precision > 0.0:
+                omega[j], kappa[j] = precision, precision * values[d]
+            else:
+                stream = stream_of(weights_key, d * len(weights) + j)
+                stream, omega[j] = polya_gamma(stream, np.int64(1), fit)
+                kappa[j] = 0.5 if np.float64(j) == values[d] else -0.5
+            slope = kappa[j] - omega[j] * fit
+            for k in range(n_topics):
+                e = weights[j, k] / n_tokens
+                base[k] += (slope - 0.5 * omega[j] * e) * e
+        new, row_before, waits = np.uint32(0), np.int64(0), False
+        for pair in range(indptr[d], indptr[d + 1]):
+            if pair + AHEAD < len(words):
+                for i in range(0, lanes, LANES):
+                    fetch(n_wk, words[pair + AHEAD] * lanes + i)
+            row = np.int64(words[pair]) * lanes
+            for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
+                old = np.uint64(topics[np.uint64(token)])
+                counts_d[old] -= 1
+                n_k[old] -= 1
+                bump(n_wk, row + old, np.int32(-1))
+                next_share[old], next_inverse_k[old] = share[old], inverse_k[old]
+                inverse_k[old] = 1.0 / (words_beta + n_k[old])
+                put(share, old, (alpha[old] + counts_d[old]) * inverse_k[old])
+                if waits:
+                    add_allowed(
+                        new,
+                        new,
+                        row_before,
+                        n_wk,
+                        counts_d,
+                        n_k,
+                        alpha,
+                        words_beta,
+                        inverse_k,
+                        next_inverse_k,
+                        share,
+                        next_share,
+                    )
+                sums = spread(0.0)
+                if n_sticks > 0:
+                    add_row(moments, is_known, old, omega, weights, n_sticks, n_tokens, n_topics)
+                    top = spread(NO_TOPIC)
+                    for i in range(0, lanes, LANES):
+                        exponent = load(base, i) + load(moments, np.int64(old) * lanes + i)
+                        store(exponents, i, exponent)
+                        top = max(top, exponent)
+                    store(tops, 0, top)
+                    largest = np.max(tops)
+                    for i in range(0, lanes, LANES):
+                        factor = fast_exp(max(load(exponents, i) - largest, SMALLEST_EXPONENT))
+                        sums += (
+                            load(share, i) * (beta + doubles(load(n_wk, row + i))) * factor
+                        )
+                        store(cumulative, i, sums)
+                else:
+                    for i in range(0, lanes, LANES):
+                        sums += load(share, i) * (beta + doubles(load(n_wk, row + i)))
+                        store(cumulative, i, sums)
+                new, row_before, waits = (
+                    draw_from(sums, cumulative, ends, uniform(key, token)),
+                    row,
+                    True,
+                )
+                topics[np.uint64(token)] = new
+                if new != old:
+                    n_moved += 1
+                    if n_sticks > 0:
+                        add_row(moments, is_known, new, omega, weights, n_sticks, n_tokens, n_topics)
+                        for k in range(n_topics):
+                            base[k] -= moments[new, k] - moments[old, k]
+        if waits:
+            add_allowed(
+                new,
+                new,
+                row_before,
+                n_wk,
+                counts_d,
+                n_k,
+                alpha,
+                words_beta,
+                inverse_k,
+                next_inverse_k,
+                share,
+                next_share,
+            )
+        n_held = 0
+        for k in range(n_topics if n_sticks > 0 else 0):
+            held[n_held] = k
+            n_held += counts_d[k] > 0
+        for j in range(n_sticks):
+            for a in range(n_held):
+                share_a = counts_d[held[a]] / n_tokens
+                projected[j, held[a]] += kappa[j] * share_a
+                for b in range(a, n_held):
+                    scatter[j, held[a], held[b]] += (
+                        omega[j] * share_a * (counts_d[held[b]] / n_tokens)
+                    )
+    return n_moved
+
+
+@kernel
+def draw_weights(scatter, projected, prior_precision, key: np.uint64, weights) -> None:
+    """Draw each eta_j ~ N(J^-1 h, J^-1), J = sum_d omega_dj zbar_d zbar_d' + I / tau^2, h = sum_d kappa_dj zbar_d."""
+    n_topics = projected.shape[1]
+    for j in range(len(projected)):
+        matrix, h = scatter[j].copy(), projected[j].copy()
+        for k in range(n_topics):
+            matrix[k, k] += prior_precision
+        draw_gaussian(stream_of(key, j), matrix, h)
+        for k in range(n_topics):
+            weights[j, k] = h[k]
+
+
+@kernel
+def draw_variance(shape, rate, key: np.uint64):
+    """Return a draw of sigma^2 ~ inverse gamma(shape, rate)."""
+    _, draw = gamma(stream_of(key, np.int64(0)), shape)
+    return rate / draw
+
+
+@lean
+def fit_responses(n_dk: np.ndarray, document_tokens, sticks, weights, n_topics: int, fits) -> None:
+    """Fill fits (document, stick) with m_dj = eta_j' n_d / N_d, 0 for sticks that a document has not."""
+    for d in range(len(n_dk)):
+        for j in range(len(weights)):
+            fits[d, j] = 0.0
+            if j < sticks[d]:
+                fits[d, j] = fit_of(weights, n_dk[d], j, n_topics, np.float64(document_tokens[d]))
