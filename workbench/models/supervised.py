@@ -215,7 +215,9 @@ def responses_of(name: str, column: Sequence, response_type: str) -> Responses:
             "or choose another column",
             field="response_type",
         )
-    if are_numbers and (response_type == "numbers" or (response_type == "auto" and len({*numbers}) > 2)):
+    if are_numbers and (
+        response_type == "numbers" or (response_type == "auto" and len({*numbers}) > 2)
+    ):
         centre, spread = float(np.mean(numbers)), float(np.std(numbers))
         if spread > 0:
             standard = iter((np.array(numbers) - centre) / spread)
@@ -254,4 +256,6 @@ def class_probabilities(fits: np.ndarray) -> np.ndarray:
     """Return the probabilities (…, class) of classes given m (…, stick) of each but the last."""
     stays = np.cumsum(log_expit(-fits), axis=-1)
     before = np.concatenate([np.zeros_like(stays[..., :1]), stays], axis=-1)
-    return np.exp(before + np.concatenate([log_expit(fits), np.zeros_like(stays[..., :1])], axis=-1))
+    return np.exp(
+        before + np.concatenate([log_expit(fits), np.zeros_like(stays[..., :1])], axis=-1)
+    )

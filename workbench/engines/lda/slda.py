@@ -54,7 +54,9 @@ class State(NamedTuple):
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
     beta: float  # prior of each word in a topic, as learnt
     weights: np.ndarray  # (stick, topic) float64, padded: eta, of a number in standard units
-    mean_weights: np.ndarray  # (stick, topic) float64, padded: their mean, sweep t with the weight t
+    mean_weights: (
+        np.ndarray
+    )  # (stick, topic) float64, padded: their mean, sweep t with the weight t
     variance: float  # sigma^2 of a standard number
 
 
@@ -165,7 +167,7 @@ def sweep(
 def fits_of(corpus: Corpus, model: SupervisedLDA, state: State, sticks: np.ndarray) -> np.ndarray:
     """Return m (document, stick) of the sticks that documents have, else 0."""
     fits = np.empty((corpus.n_documents, len(state.weights)))
-    fit_responses(state.n_dk, corpus.document_tokens, sticks, state.weights, model.n_topics, fits)
+    fit_responses(state.n_dk, corpus.document_tokens, sticks, state.weights, fits)
     return fits
 
 

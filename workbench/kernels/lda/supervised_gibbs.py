@@ -31,7 +31,7 @@ from workbench.kernels.lda.gibbs import (
     inverse_sizes,
 )
 from workbench.kernels.polya_gamma import polya_gamma
-from workbench.kernels.simd.functions import fast_exp
+from workbench.kernels.simd.functions import fast_exp, total
 from workbench.kernels.simd.vectors import (
     LANES,
     at_most_256_bits,
@@ -47,29 +47,48 @@ from workbench.kernels.uniforms import gamma, stream_of, uniform
 
 NO_TOPIC = -1e300
 """Exponent of a padding topic, below that of every topic."""
+STEEP = 100.0
+"""Bound on G up to which exp(b_k + G_lk) is exp(b_k) exp(G_lk), of which a document needs few."""
 
 
 @inlined
-def fit_of(weights, counts_d, j, n_topics, n_tokens):
-    """Return m_j = eta_j' n_d / N_d."""
-    fit = 0.0
-    for k in range(n_topics):
-        fit += weights[j, k] * counts_d[k]
-    return fit / n_tokens
+def fit_of(weights, n_dk: np.ndarray, j, d, n_tokens):
+    """Return m_dj = eta_j' n_d / N_d."""
+    lanes, sums = n_dk.shape[1], spread(0.0)
+    for i in range(0, lanes, LANES):
+        sums += load(weights, j * lanes + i) * doubles(load(n_dk, d * lanes + i))
+    return total(sums) / n_tokens
 
 
 @inlined
-def add_row(moments, is_known, row, omega, weights, n_sticks, n_tokens, n_topics) -> None:
-    """Compute G_lk of topic l = row, unless it is known."""
+def know_row(row, moments, rises, is_known, omega, weights, n_sticks, n_tokens) -> None:
+    """Compute G_lk (moments) and exp(G_lk) (rises) of topic l = row, unless they are known."""
     if is_known[row]:
         return
-    is_known[row] = True
-    for k in range(n_topics):
-        moments[row, k] = 0.0
-    for j in range(n_sticks):
-        factor = omega[j] * weights[j, row] / (n_tokens * n_tokens)
-        for k in range(n_topics):
-            moments[row, k] += factor * weights[j, k]
+    is_known[row], lanes = True, moments.shape[1]
+    for i in range(0, lanes, LANES):
+        sums = spread(0.0)
+        for j in range(n_sticks):
+            factor = omega[j] * weights[j, row] / (n_tokens * n_tokens)
+            sums += factor * load(weights, j * lanes + i)
+        store(moments, row * lanes + i, sums)
+        store(rises, row * lanes + i, fast_exp(min(max(sums, -STEEP), STEEP)))
+
+
+@inlined
+def weigh(base, moments, row, factors, tops) -> None:
+    """Fill factors (topic padded,) with exp(b_k + G_lk), l = row, divided by the largest; tops (lane,) is scratch."""
+    top = spread(NO_TOPIC)
+    for i in range(0, len(base), LANES):
+        exponents = load(base, i) + load(moments, row * len(base) + i)
+        store(factors, i, exponents)
+        top = max(top, exponents)
+    store(tops, 0, top)
+    largest = tops[0]
+    for i in range(1, LANES):
+        largest = max(largest, tops[i])
+    for i in range(0, len(base), LANES):
+        store(factors, i, fast_exp(max(load(factors, i) - largest, SMALLEST_EXPONENT)))
 
 
 @kernel
@@ -108,10 +127,15 @@ def draw_topics(
     inverse_k = inverse_sizes(n_k, None, words_beta, np.int64(0))
     next_inverse_k = inverse_sizes(n_k, None, words_beta, np.int64(1))
     share, next_share, cumulative = np.empty(lanes), np.empty(lanes), np.empty(lanes)
-    base, exponents, moments = np.empty(lanes), np.empty(lanes), np.zeros((lanes, lanes))
-    omega, kappa = np.empty(len(weights)), np.empty(len(weights))
+    base, factors, tops = np.empty(lanes), np.empty(lanes), np.empty(LANES)
+    # with a last row for no topic: G = 0
+    moments, rises = np.zeros((lanes + 1, lanes)), np.ones((lanes + 1, lanes))
+    omega, kappa, squares = np.empty(len(weights)), np.empty(len(weights)), np.zeros(len(weights))
+    for j in range(len(weights)):
+        for k in range(n_topics):
+            squares[j] = max(squares[j], weights[j, k] * weights[j, k])
     is_known, held = np.empty(lanes, np.bool_), np.empty(lanes, np.int64)
-    tops, ends, n_moved = np.empty(LANES), np.zeros(ENDS), 0
+    ends, n_moved = np.zeros(ENDS), 0
     for d in range(first, last):
         counts_d, n_sticks = n_dk[d], sticks[d]
         for i in range(0, lanes, LANES):
@@ -121,18 +145,24 @@ def draw_topics(
         n_tokens = np.float64(tokens_before[indptr[d + 1]] - tokens_before[indptr[d]])
         if n_sticks > 0:
             base[:n_topics], base[n_topics:], is_known[:] = 0.0, NO_TOPIC, False
+        reach = 0.0
         for j in range(n_sticks):
-            fit = fit_of(weights, counts_d, j, n_topics, n_tokens)
+            fit = fit_of(weights, n_dk, j, d, n_tokens)
             if precision > 0.0:
                 omega[j], kappa[j] = precision, precision * values[d]
             else:
                 stream = stream_of(weights_key, d * len(weights) + j)
                 stream, omega[j] = polya_gamma(stream, np.int64(1), fit)
                 kappa[j] = 0.5 if np.float64(j) == values[d] else -0.5
-            slope = kappa[j] - omega[j] * fit
-            for k in range(n_topics):
-                e = weights[j, k] / n_tokens
-                base[k] += (slope - 0.5 * omega[j] * e) * e
+            slope, half = (
+                (kappa[j] - omega[j] * fit) / n_tokens,
+                0.5 * omega[j] / (n_tokens * n_tokens),
+            )
+            reach += 2.0 * half * squares[j]
+            for i in range(0, lanes, LANES):
+                eta = load(weights, j * lanes + i)
+                store(base, i, load(base, i) + (slope - half * eta) * eta)
+        is_steep, is_stale = reach > STEEP, True
         new, row_before, waits = np.uint32(0), np.int64(0), False
         for pair in range(indptr[d], indptr[d + 1]):
             if pair + AHEAD < len(words):
@@ -164,19 +194,14 @@ def draw_topics(
                     )
                 sums = spread(0.0)
                 if n_sticks > 0:
-                    add_row(moments, is_known, old, omega, weights, n_sticks, n_tokens, n_topics)
-                    top = spread(NO_TOPIC)
+                    line = np.int64(old)
+                    know_row(line, moments, rises, is_known, omega, weights, n_sticks, n_tokens)
+                    if is_steep or is_stale:
+                        weigh(base, moments, line if is_steep else lanes, factors, tops)
+                    line, is_stale = (lanes if is_steep else line) * lanes, False
                     for i in range(0, lanes, LANES):
-                        exponent = load(base, i) + load(moments, np.int64(old) * lanes + i)
-                        store(exponents, i, exponent)
-                        top = max(top, exponent)
-                    store(tops, 0, top)
-                    largest = np.max(tops)
-                    for i in range(0, lanes, LANES):
-                        factor = fast_exp(max(load(exponents, i) - largest, SMALLEST_EXPONENT))
-                        sums += (
-                            load(share, i) * (beta + doubles(load(n_wk, row + i))) * factor
-                        )
+                        weights_of_block = load(share, i) * (beta + doubles(load(n_wk, row + i)))
+                        sums += weights_of_block * (load(factors, i) * load(rises, line + i))
                         store(cumulative, i, sums)
                 else:
                     for i in range(0, lanes, LANES):
@@ -188,12 +213,15 @@ def draw_topics(
                     True,
                 )
                 topics[np.uint64(token)] = new
-                if new != old:
-                    n_moved += 1
-                    if n_sticks > 0:
-                        add_row(moments, is_known, new, omega, weights, n_sticks, n_tokens, n_topics)
-                        for k in range(n_topics):
-                            base[k] -= moments[new, k] - moments[old, k]
+                n_moved += new != old
+                if n_sticks > 0 and new != old:
+                    line, is_stale = np.int64(new), True
+                    know_row(line, moments, rises, is_known, omega, weights, n_sticks, n_tokens)
+                    for i in range(0, lanes, LANES):
+                        change = load(moments, line * lanes + i) - load(
+                            moments, np.int64(old) * lanes + i
+                        )
+                        store(base, i, load(base, i) - change)
         if waits:
             add_allowed(
                 new,
@@ -245,10 +273,10 @@ def draw_variance(shape, rate, key: np.uint64):
 
 
 @lean
-def fit_responses(n_dk: np.ndarray, document_tokens, sticks, weights, n_topics: int, fits) -> None:
+def fit_responses(n_dk: np.ndarray, document_tokens, sticks, weights, fits) -> None:
     """Fill fits (document, stick) with m_dj = eta_j' n_d / N_d, 0 for sticks that a document has not."""
     for d in range(len(n_dk)):
         for j in range(len(weights)):
             fits[d, j] = 0.0
             if j < sticks[d]:
-                fits[d, j] = fit_of(weights, n_dk[d], j, n_topics, np.float64(document_tokens[d]))
+                fits[d, j] = fit_of(weights, n_dk, j, d, np.float64(document_tokens[d]))
