@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -122,14 +122,10 @@ class SupervisedLDA(LDA):
 
     def for_data(self, corpus: Corpus) -> Self:
         """Return the model with the responses of the documents; raise ModelError if the column is no response."""
-        columns = {
-            name: values
-            for name, values in (
-                *(() if corpus.labels is None else ((LABEL, corpus.labels),)),
-                *((name, corpus.input(name)) for name in corpus.input_names),
-                *({} if corpus.table is None else corpus.table.metadata).items(),
-            )
-        }
+        labels = {} if corpus.labels is None else {LABEL: corpus.labels}
+        inputs = {name: corpus.input(name) for name in corpus.input_names}
+        table = {} if corpus.table is None else corpus.table.metadata
+        columns = table | inputs | labels
         if self.response in columns:
             values = columns[self.response]
             return replace(self, responses=responses_of(self.response, values, self.response_type))
@@ -201,9 +197,13 @@ def responses_of(name: str, column: Sequence, response_type: str) -> Responses:
     known_values = [value for value in values if value is not None]
     n_of_value = Counter(map(_text, known_values))
     if len(n_of_value) < 2:
-        found = f"is {shown(next(iter(n_of_value)))!r} in each" if n_of_value else "is in no"
+        found = (
+            f"is {shown(next(iter(n_of_value)))!r} in all documents"
+            if n_of_value
+            else "is missing in all documents"
+        )
         raise ModelError(
-            f"the response {shown(name)!r} {found} document that has one; choose a column with two values or more",
+            f"the response {shown(name)!r} {found}; choose a column with two values or more",
             field="response",
         )
     numbers = [*map(_number, known_values)]

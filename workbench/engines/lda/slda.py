@@ -6,9 +6,9 @@ omega_d, then the topics of its tokens given it, and then::
     eta_j    ~  N(J^-1 h, J^-1),  J = sum_d omega_dj zbar_d zbar_d' + I / tau^2,  h = sum_d kappa_dj zbar_d
     sigma^2  ~  inverse gamma(a + D / 2, b + sum_d (y_d - eta' zbar_d)^2 / 2)              of numbers
 
-Classes stand on a stick, the most frequent first (Linderman, Johnson & Adams 2015), and each stick is a logistic regression with
-its own Polya-gamma numbers (Polson, Scott & Windle 2013). So the augmented likelihood of all classes together is Gaussian in the
-shares of topics, which a multinomial logit, augmented class by class, is not; with two classes both are the same.
+Classes stand on a stick, the most frequent first (Linderman, Johnson & Adams 2015), and each stick is a logistic regression
+with its own Polya-gamma numbers (Polson, Scott & Windle 2013). So the augmented likelihood of all classes together is Gaussian
+in the shares of topics, which a multinomial logit, augmented class by class, is not; with two classes both are the same.
 Documents without a response, or without a token, are drawn as `cgs` draws them, bit for bit.
 """
 
@@ -268,7 +268,7 @@ def engine(name: str = "slda") -> Engine:
         order=9,
         title="Gibbs sampling of supervised LDA",
         source="McAuliffe & Blei (2007); Polson, Scott & Windle (2013)",
-        when="Where documents have a category or a number, the option response, that topics are to predict: it draws topics and "
+        when="Where topics are to predict a category or a number of each document, the option response: it draws topics and "
         "regression together, and gives probabilities for unseen documents.",
         model=SupervisedLDA,
         options=Options,

@@ -11,12 +11,10 @@ So that a token with topic l, e_jk = eta_jk / N_d, is drawn from::
     p(z_i = k | rest)  ~  (alpha_k + n_dk) (beta + n_wk) / (W beta + n_k) exp( b_k + G_lk )
     b_k = sum_j ( (kappa_dj - omega_dj m_j) e_jk - omega_dj e_jk^2 / 2 ),  G_lk = sum_j omega_dj e_jl e_jk
 
-where m_j has all tokens of the document; a move from l to k subtracts G_k - G_l from b. A row of G is computed when a token first
-needs it, so that the work for a token does not depend on the number of sticks. omega_d is drawn before the tokens of its
+where m_j has all tokens of the document; a move from l to k subtracts G_k - G_l from b. A row of G is computed when a token
+first needs it, so that the work for a token does not depend on the number of sticks. omega_d is drawn before the tokens of its
 document, and what eta needs of it is summed after them: it is kept nowhere.
 """
-
-import math
 
 import numpy as np
 
@@ -118,8 +116,8 @@ def draw_topics(
     """Draw the topics of all tokens of documents first..last, in canonical order; return how many changed topic.
 
     values (document,) : number of the class, or the number; sticks (document,) : number of its sticks, 0 without a response;
-    precision : 1 / sigma^2 of numbers, 0 of classes; weights (stick, topic padded) : eta. Added up are scatter
-    (stick, topic, topic), the upper triangle of sum_d omega_dj zbar_d zbar_d', and projected (stick, topic), sum_d kappa_dj zbar_d.
+    precision : 1 / sigma^2 of numbers, 0 of classes; weights (stick, topic padded) : eta. Added up are the upper triangle of
+    scatter (stick, topic, topic), sum_d omega_dj zbar_d zbar_d', and projected (stick, topic), sum_d kappa_dj zbar_d.
     Without responses the draws are those of `kernels.lda.gibbs.draw_topics`, bit for bit.
     """
     at_most_256_bits()
