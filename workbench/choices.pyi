@@ -22,6 +22,7 @@ EngineName = Literal[
     "cvb-cgs",
     "cvb0-cgs",
     "adaptive-cgs",
+    "slda",
     "cv-hdp",
     "g-hdp",
     "sb-ctm",
@@ -119,6 +120,9 @@ class Options(TypedDict, total=False):
     budget: float
     refresh: int
     rarer: float
+    response: Literal["label"] | float | str
+    response_type: Literal["auto", "categories", "numbers"]
+    weight_scale: float
     alpha_total: float
     beta_total: float
     top_concentration: float

@@ -262,10 +262,9 @@ def engine(name: str = "slda") -> Engine:
     return Engine(
         name=name,
         kind=SAMPLER,
-        colour="#b87700",
-        line="-.",
-        marker="D",
-        order=9,
+        colour="#c08850",
+        line=":",
+        marker="h",
         title="Gibbs sampling of supervised LDA",
         source="McAuliffe & Blei (2007); Polson, Scott & Windle (2013)",
         when="Where topics are to predict a category or a number of each document, the option response: it draws topics and "
