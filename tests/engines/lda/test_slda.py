@@ -277,7 +277,7 @@ def test_a_column_of_the_table_is_a_part_of_what_identifies_a_run(tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"response": "lable"}, "has no column 'lable' of responses; did you mean 'label'?"),
+        ({"response": "labels"}, "has no column 'labels' of responses; did you mean 'label'?"),
         (
             {"response": "same"},
             "the response 'same' is 'x' in all documents; choose a column with two",
