@@ -7,9 +7,13 @@ checked by `checked_formula` first.
 from __future__ import annotations
 
 import ast
+import math
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +23,7 @@ from workbench.errors import InputError, nearest_or_all
 
 if TYPE_CHECKING:
     import pandas as pd
-    from formulaic import ModelMatrix
+    from formulaic import ModelMatrix, ModelSpec, SimpleFormula
 
     from workbench.corpus.corpus import Corpus
 
@@ -230,3 +234,114 @@ def check_design(formula: str, matrix: ModelMatrix, error: type[InputError]) -> 
             "from those before it; leave it out"
         )
     return x
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The terms of a formula in each document of a corpus, and how they are computed for other documents.
+
+    Parameters
+    ----------
+    terms : (term,) str
+        The first is the intercept.
+    values : (document, term) float64
+    columns : DataFrame
+        The columns of the documents that the formula names, with the same rows.
+    spec : formulaic.ModelSpec
+        Computes the same terms from other rows: it has the levels of factors and the knots of splines.
+    """
+
+    terms: tuple[str, ...]
+    values: np.ndarray
+    columns: pd.DataFrame
+    spec: ModelSpec
+
+    @classmethod
+    def of(cls, formula: str, columns: pd.DataFrame, error: type[InputError]) -> Design:
+        """Return the design of a checked formula; raise ``error`` for unknown columns, missing values or dependent terms."""
+        from formulaic import SimpleFormula
+
+        terms = SimpleFormula.from_spec(formula)
+        factors = [factor for term in terms for factor in term.factors]
+        names = {factor.expr for factor in factors}.union(
+            *(_names_in(factor.expr) for factor in factors if factor.eval_method.value == "python")
+        )
+        names = sorted(names & {*columns})
+        if (n_terms := _least_terms(terms, columns)) >= max(len(columns), 2):
+            raise error(
+                f"{formula!r} has {n_terms:,} terms, more than the {len(columns):,} documents tell; leave out columns that "
+                "differ in nearly all documents"
+            )
+        for name in names:
+            if n_missing := int(columns[name].isna().sum()):
+                raise error(
+                    f"the column {name!r} is missing in {n_missing:,} of {len(columns):,} documents, first in document "
+                    f"{int(columns[name].isna().argmax())}; fill it in, or leave these documents out"
+                )
+        matrix = design_matrix(formula, columns, error)
+        values = check_design(formula, matrix, error)
+        return cls(tuple(map(str, matrix.columns)), values, columns[names], matrix.model_spec)
+
+    @cached_property
+    def centre(self) -> np.ndarray:
+        """Mean of each term over the documents, (term,); 0 for the intercept."""
+        return np.where(np.arange(len(self.terms)) == 0, 0.0, self.values.mean(axis=0))
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        """Standard deviation of each term over the documents, (term,); 1 for the intercept."""
+        return np.where(np.arange(len(self.terms)) == 0, 1.0, self.values.std(axis=0))
+
+    @cached_property
+    def standard(self) -> np.ndarray:
+        """The terms (document, term) with mean 0 and standard deviation 1, except for the intercept."""
+        return np.ascontiguousarray((self.values - self.centre) / self.spread)
+
+    def coefficients(self, of_standard: np.ndarray) -> np.ndarray:
+        """Return the coefficients (…, term) of the terms from those of the standard terms."""
+        slopes = of_standard / self.spread
+        slopes[..., 0] = of_standard[..., 0] - (slopes[..., 1:] * self.centre[1:]).sum(axis=-1)
+        return slopes
+
+    def of_documents(self, columns: pd.DataFrame) -> np.ndarray:
+        """Return the terms (document, term) of other documents; NaN where a column is missing, or has an unknown level."""
+        from formulaic.errors import DataMismatchWarning
+
+        values = np.full((len(columns), len(self.terms)), np.nan)
+        if not {*self.columns} <= {*columns}:
+            return values
+        is_known = columns[[*self.columns]].notna().all(axis=1)
+        for name, known_values in self.columns.items():
+            if is_numeric(known_values):
+                is_known &= is_numeric(columns[name])
+            else:
+                is_known &= columns[name].astype(str).isin({*known_values})
+        if is_known.any():
+            known_columns = columns.loc[is_known, [*self.columns]]
+            with warnings.catch_warnings(action="ignore", category=DataMismatchWarning):
+                values[is_known] = self.spec.get_model_matrix(known_columns)
+        return values
+
+
+def _names_in(factor: str) -> set[str]:
+    """Return the names in a factor of a formula: of columns and of functions."""
+    nodes = ast.walk(ast.parse(re.sub("`[^`]*`", "0", factor), mode="eval"))
+    return {node.id for node in nodes if isinstance(node, ast.Name)} | {
+        *re.findall("`([^`]*)`", factor)
+    }
+
+
+def _least_terms(terms: SimpleFormula, columns: pd.DataFrame) -> int:
+    """Return about how many columns the design matrix of a formula has, from the numbers of levels of its factors."""
+    n_levels = {
+        name: 1 if is_numeric(values) else max(int(values.nunique()) - 1, 1)
+        for name, values in columns.items()
+    }
+
+    def of_factor(expression: str) -> int:
+        name = re.sub(r"^C\(\s*`?([^,`)]*)`?.*\)$", r"\1", expression)
+        if name in columns and name != expression:
+            return max(int(columns[name].nunique()) - 1, 1)
+        return n_levels.get(name, 1)
+
+    return sum(math.prod(of_factor(factor.expr) for factor in term.factors) for term in terms)
