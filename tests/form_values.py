@@ -156,7 +156,8 @@ def numbers_about(default: float | None, about: dict) -> list:
 def unusual_values(field) -> list:
     """The values that an option takes and are not its default: choices, or some numbers."""
     about, default, values = field.metadata, field.default, []
-    for value in about["choices"] or numbers_about(default, about):
+    examples = [about["example"]] if about["example"] else []
+    for value in [*about["choices"], *examples] or numbers_about(default, about):
         try:
             value = checked_option("an engine", field, value)
         except OptionError:

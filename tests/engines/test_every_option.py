@@ -31,7 +31,8 @@ def other_values(field, given) -> list:
             if field.metadata["whole"]
             else (default / 2 + 0.07, 2 * default, default + 0.1)
         )
-    return [value for value in found if value != given]
+    examples = [field.metadata["example"]] if field.metadata["example"] else []
+    return [value for value in (*found, *examples) if value != given]
 
 
 def combinations(engine):

@@ -71,11 +71,12 @@ def prevalence_option():
     return option(
         "",
         "formula of the columns of documents on which the mean of psi depends, as '~ party + bs(year, df=3)'; "
-        "empty: it is the same for all documents",
+        "empty: one mean for all documents",
         choices=("",),
         otherwise=lambda formula: checked_formula(formula, OptionError),
         late=True,
         label="Prevalence by",
+        example="~ year",
     )
 
 
