@@ -197,12 +197,7 @@ class _Regression:
             averaged_documents = np.random.default_rng(0).choice(
                 averaged_documents, MOST_AVERAGED, replace=False
             )
-        column_values = self.columns.loc[self.documents, column]
-        values = np.array(
-            sorted(column_values.dropna().unique()), None if is_numeric(column_values) else object
-        )
-        if is_numeric(column_values) and len(values) > n_points:
-            values = np.linspace(values[0], values[-1], n_points)
+        values = points_of(self.columns.loc[self.documents, column], n_points)
         rows = np.stack([self._mean_row(averaged_documents, column, value) for value in values])
         if not np.ptp(rows, axis=0).any():
             raise MeasureError(f"the formula {self.formula!r} has no column {column!r} to draw")
@@ -248,6 +243,14 @@ class _Regression:
             each: ((dim, "topic"), values, attributes(description))
             for each, (values, description) in columns.items()
         }
+
+
+def points_of(column: pd.Series, n_points: int) -> np.ndarray:
+    """Return all values of a column; of more than ``n_points`` numbers as many from the least to the largest."""
+    values = np.array(sorted(column.dropna().unique()), None if is_numeric(column) else object)
+    if is_numeric(column) and len(values) > n_points:
+        return np.linspace(values[0], values[-1], n_points)
+    return values
 
 
 def _tokens(n_dk: xr.DataArray) -> np.ndarray:
