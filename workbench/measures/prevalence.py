@@ -34,8 +34,8 @@ def prevalence_curve(
     -------
     Dataset
         That of `workbench.measures.effect_curve`: dims ``value`` and ``topic``, ``share`` and ``change``, the difference from
-        the first value, each with ``_error``, ``_low`` and ``_high``: the standard deviation and quantiles over the snapshots after
-        the burn-in. With one snapshot there are no errors (NaN).
+        the first value, each with ``_error``, ``_low`` and ``_high``: the standard deviation and quantiles over the snapshots
+        after the burn-in. With one snapshot there are no errors (NaN).
 
     Raises
     ------
