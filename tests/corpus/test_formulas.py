@@ -65,6 +65,8 @@ def test_checked_formula__formulas_of_columns_and_numbers_are_allowed(formula):
         "~ x | party",
         "~ party + (",
         "~ .",
+        "~ `<b>x</b>`",
+        "~ `$x$`",
     ],
 )
 def test_checked_formula__formulas_that_do_more_are_refused(formula):

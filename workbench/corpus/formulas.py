@@ -48,6 +48,10 @@ def checked_formula(formula: str, error: type[InputError]) -> str:
     from formulaic.errors import FormulaicError
 
     formula = " ".join(formula.split())
+    if wrong := re.search(r"[<>&$\\\x00-\x1f]", formula):  # labels of runs show formulas
+        raise error(
+            f"a formula has no {wrong[0]!r}; rename the column, or leave it out of {formula[:60]!r}"
+        )
     outside_calls = re.sub(r"`[^`]*`|\([^()]*\)", "", formula)
     if (
         len(formula) > MOST_LETTERS
