@@ -31,6 +31,8 @@ COLUMNS = pd.DataFrame(
         "~ log(x + 1) + poly(x, 2):party",
         "",
         "~ 1",
+        "~ (party + x)**2",
+        "~ I(x**2) + I(x**3) + I(x * 2 / 3)",
     ],
 )
 def test_checked_formula__formulas_of_columns_and_numbers_are_allowed(formula):
@@ -57,6 +59,10 @@ def test_checked_formula__formulas_of_columns_and_numbers_are_allowed(formula):
         "~ I([1] * 999999999)",
         "~ x**99",
         "~ a*b*c*d*e*f",
+        "~ (a*b*c*d*e*f)",
+        "~ (a + b)**9",
+        "~ ((a + b + c + d + e + f)**3)**3",
+        "~ (a + b)^3",
         "~ (a + b)**3**3**3**3",
         "~ x" + " + x" * 200,
         "~ 0 + party",

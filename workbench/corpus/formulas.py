@@ -34,7 +34,7 @@ NODES = {
     *(ast.Expression, ast.Call, ast.keyword, ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple),
     *(ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.UnaryOp, ast.USub),
 }
-MOST_LETTERS, MOST_PRODUCTS, MOST_COLUMNS, LARGEST_POWER = 300, 3, 100, 9
+MOST_LETTERS, MOST_TERMS, MOST_COLUMNS, LARGEST_POWER = 300, 20_000, 100, 9
 """Limits of a checked formula: of letters, of operators ``*``, ``/``, ``^`` and ``%in%``, of a spline's columns, of a power."""
 
 
@@ -52,18 +52,17 @@ def checked_formula(formula: str, error: type[InputError]) -> str:
         raise error(
             f"a formula has no {wrong[0]!r}; rename the column, or leave it out of {formula[:60]!r}"
         )
-    outside_calls = re.sub(r"`[^`]*`|\([^()]*\)", "", formula)
-    if (
-        len(formula) > MOST_LETTERS
-        or len(re.findall(r"\*\*?|/|\^|%in%", outside_calls)) > MOST_PRODUCTS
-    ):
+    outside_calls = re.sub(r"`[^`]*`|\b[A-Za-z_]\w*\([^()]*\)", "x", formula)
+    n_products = sum(
+        2 if sign == "**" else 1 for sign in re.findall(r"\*\*|[*/]|%in%", outside_calls)
+    )
+    n_names = len(re.findall(r"\w+", outside_calls))
+    if len(formula) > MOST_LETTERS or n_names ** (n_products + 1) > MOST_TERMS:
         raise error(
-            f"a formula has at most {MOST_LETTERS} letters and {MOST_PRODUCTS} products; {formula[:60]!r} has more; shorten it"
+            f"a formula has at most {MOST_LETTERS} letters and few products; shorten {formula[:60]!r}"
         )
-    if re.search(r"(\*\*|\^)\s*[0-9]{2,}", formula):
-        raise error(
-            f"a power in a formula is at most {LARGEST_POWER}; got {formula!r}; use another"
-        )
+    if re.search(r"\^|\*\*\s*(?![23]\b)", outside_calls):
+        raise error(f"a power of terms in a formula is **2 or **3; got {formula!r}; use another")
     try:
         terms = SimpleFormula.from_spec(formula)
     except (
