@@ -252,6 +252,13 @@ def test_unseen_documents_have_the_prior_of_their_columns(corpus):
         assert np.abs((theta[d] - draws.mean(axis=0)) / error).max() < 4
 
 
+def test_unseen_documents_without_a_column_get_the_prior_of_all_with_a_warning(corpus):
+    documents = replace(corpus, table=None)
+    with pytest.warns(UserWarning, match="no column 'party', on which prevalence depends"):
+        theta = wb.infer(fitted(corpus), documents)["theta"]
+    assert np.isfinite(theta).all()
+
+
 @pytest.mark.parametrize(
     ("formula", "sentence"),
     [

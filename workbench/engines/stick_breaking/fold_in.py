@@ -1,5 +1,6 @@
 """Inference of theta of unseen documents for correlated topics with fixed parameters: Gibbs sampling or variational."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -69,7 +70,14 @@ def by_gibbs(
             _with_weights(parameters.mean, parameters.covariance),
         )
     design, gamma = parameters.design, parameters.gamma
-    terms = design.of_documents(columns_of_corpus(documents, DataError))
+    columns = columns_of_corpus(documents, DataError)
+    if absent := [name for name in design.columns if name not in columns]:
+        warnings.warn(
+            f"the documents have no column {absent[0]!r}, on which prevalence depends, so they get the prior of all training "
+            "documents; give it under this name",
+            stacklevel=2,
+        )
+    terms = design.of_documents(columns)
     is_known = np.isfinite(terms).all(axis=1)
     spread = np.einsum("ip,pq,jq->ij", gamma, np.cov(design.values.T, ddof=0), gamma)
     of_all = _with_weights(parameters.mean, parameters.covariance + spread)
