@@ -142,7 +142,7 @@ def test_sticks_of_documents_without_a_token_follow_the_regression():
     corpus = Corpus.from_pairs([0, 0], [0, 1], [1, 1], n_documents=n, n_words=2, name="empty")
     corpus = replace(corpus, inputs={"x": np.linspace(0, 3, n)})
     model = CorrelatedTopics(3, 0.5, prevalence="~ x").for_data(corpus)
-    state = state_of(corpus, model, 1)
+    state = state_of(corpus, model, 1)._replace(mean=np.array([[0.5, 1.5], [-0.3, -2.0]]))
     means, root = model.design.standard @ state.mean.T, np.linalg.cholesky(state.covariance)
     after, _ = ENGINE.step(corpus, model, make_options(ENGINE, {}), state, StepContext(0, 2))
     white = np.linalg.solve(root, (after.psi[1:] - means[1:]).T)
