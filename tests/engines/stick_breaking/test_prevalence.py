@@ -57,7 +57,7 @@ def fitted(corpus, formula=FORMULA, n_iterations=8, **settings):
 
 
 def test_gamma_and_sigma_have_the_moments_of_the_closed_form(corpus):
-    """The matrix-normal inverse Wishart of a Bayesian regression, in plain numpy, against 4,000 draws."""
+    """The matrix-normal inverse Wishart of a Bayesian regression, in plain numpy, against 2,000 draws."""
     model = modelled(corpus)
     state = state_of(corpus, model)
     x, y, prior = model.design.standard, state.psi, model.regression_prior
@@ -71,7 +71,7 @@ def test_gamma_and_sigma_have_the_moments_of_the_closed_form(corpus):
     )
     nu, n = prior.nu + N, len(scale)
     sigma = scale / (nu - n - 1)
-    draws = [with_means(corpus, model, state, StepContext(3, i)) for i in range(4000)]
+    draws = [with_means(corpus, model, state, StepContext(3, i)) for i in range(2000)]
     gammas, sigmas = (
         np.stack([getattr(d, name) for d in draws]) for name in ("mean", "covariance")
     )
@@ -226,7 +226,7 @@ def test_other_columns_make_another_run_only_where_a_formula_reads_them(corpus, 
 
 def test_unseen_documents_have_the_prior_of_their_columns(corpus):
     """Documents without a known word: theta is the prior mean, that of their columns, or of all documents."""
-    n = 60
+    n = 30
     columns = {"party": ["a", "b", "d", None] * n, "year": [2003, 2006, 2003, 2003] * n}
     unseen = Corpus.from_pairs(
         [0], [0], [1], ["unknown"], n_documents=4 * n, table=DocumentTable(columns)
@@ -247,8 +247,8 @@ def test_unseen_documents_have_the_prior_of_their_columns(corpus):
         [(x[0], sigma), (x[1], sigma), (mean, spread), (mean, spread)]
     ):
         draws = probabilities(rng.multivariate_normal(gamma @ row, covariance, 20_000))
-        # means of 60 documents over 50 sweeps, which are independent draws
-        error = draws.std(axis=0) * np.sqrt(1 / 3000 + 1 / 20_000)
+        # means of 30 documents over 50 sweeps, which are independent draws
+        error = draws.std(axis=0) * np.sqrt(1 / 1500 + 1 / 20_000)
         assert np.abs((theta[d] - draws.mean(axis=0)) / error).max() < 4
 
 
