@@ -136,6 +136,7 @@ class Options(TypedDict, total=False):
     prior: Literal["proper", "paper"]
     order: Literal["size", "random"] | Literal["size", "vocabulary", "random"] | float | str
     order_seed: int
+    prevalence: Literal[""] | float | str
     start_sweeps: int
     bound: Literal["local", "paper"]
     batch: int

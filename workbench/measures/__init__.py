@@ -75,6 +75,7 @@ from workbench.measures.matching import (
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.names import suggested_names
 from workbench.measures.perplexity_audit import perplexity_audit
+from workbench.measures.prevalence import prevalence_curve
 from workbench.measures.selection import (
     MeasureError,
     data_of,
@@ -157,6 +158,7 @@ __all__ = [
     "paired_differences",
     "perplexity_audit",
     "perplexity_errors",
+    "prevalence_curve",
     "quantity",
     "reached_by_all",
     "recommend_k",
