@@ -85,6 +85,8 @@ RecordName = Literal[
 ]
 
 class Options(TypedDict, total=False):
+    seed_words: Literal[""] | float | str
+    seed_weight: float
     init: Literal["dirichlet", "noise", "hard", "smooth"] | Literal["dirichlet", "noise", "hard"]
     warm_up: int
     n_inner: int
@@ -138,6 +140,7 @@ class Options(TypedDict, total=False):
     prior: Literal["proper", "paper"]
     order: Literal["size", "random"] | Literal["size", "vocabulary", "random"] | float | str
     order_seed: int
+    prevalence: Literal[""] | float | str
     start_sweeps: int
     bound: Literal["local", "paper"]
     batch: int

@@ -188,6 +188,31 @@ class NearEvolving(EvolvingPrevalence):
     documents_prior = 9.0, np.array([[3.0, -0.5], [-0.5, 4.0]])
 
 
+def draw_by_columns(random):
+    """Correlated topics whose mean sticks depend on a column of the documents."""
+    shape = corpus_of_table(np.ones((len(LENGTHS), N_WORDS), int))
+    model = NearSticks(3, BETA, prevalence="~ year").for_data(replace(shape, inputs=INPUTS))
+    gamma, sigma = draw_linear(random, model.regression_prior)
+    terms = model.design.standard
+    psi = np.stack([random.multivariate_normal(gamma @ row, sigma) for row in terms])
+    corpus, topics = draw_words(
+        random, LENGTHS, N_WORDS, BETA * N_WORDS, one_of(random, model.theta_of(psi)[OF_TOKENS])
+    )
+    precision = np.linalg.inv(sigma)
+    truth = SimpleNamespace(
+        topics=topics, psi=psi, mean=gamma, covariance=sigma, precision=precision
+    )
+    return replace(corpus, inputs=INPUTS), model, truth
+
+
+def look_by_columns(corpus, model, state):
+    means = model.design.standard @ state.mean.T
+    centred = SimpleNamespace(**{name: getattr(state, name) for name in ("topics", "covariance")})
+    centred.psi, centred.mean, centred.precision = state.psi, means, state.precision
+    *others, _ = look_at_correlated(corpus, model, centred)
+    return [*others, np.sum(state.mean[:, 0] ** 2), np.sum(state.mean[:, 1] ** 2)]
+
+
 def draw_correlated(model, prior, random):
     sigma = inverse_wishart(random, prior.nu, prior.scale)
     mean = random.multivariate_normal(prior.mean, sigma / prior.kappa)
@@ -510,6 +535,7 @@ MORE = {
     "slda, numbers": case_of("slda", {}, partial(draw_supervised, True), look_at_supervised),
     "sb-ctm": case_of("sb-ctm", {}, *OF_STICKS, thin=40),
     "sb-ctm, topics drawn": case_of("sb-ctm", {"topics": "drawn"}, *OF_STICKS, thin=40),
+    "sb-ctm, prevalence": case_of("sb-ctm", {}, draw_by_columns, look_by_columns, thin=40),
     "ln-ctm": case_of("ln-ctm", {}, *OF_COMPONENTS, thin=40),
     "sb-ctm-lds, own": case_of(
         "sb-ctm-lds", {}, partial(draw_evolving, "own"), look_at_evolving, thin=100

@@ -19,6 +19,7 @@ from bokeh.models import Title
 from workbench import corpus_of
 from workbench.corpus import Corpus
 from workbench.dashboard.shared import snapshots
+from workbench.dashboard.shared.background import LatestTask
 from workbench.dashboard.shared.card import Card
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits
@@ -210,9 +211,24 @@ def test_a_link_leads_to_the_form_with_the_settings_of_the_run(new_run, store, r
     new_run("second", "svb-cgs")
     page.tick()
     assert "tab=frontier&amp;engine=svb-cgs" in page.again.object
+    new_run("third", "network-gibbs")  # whose number of topics the page does not choose
+    page.tick()
+    assert "compare?" in page.again.object and "sweep?" not in page.again.object
     ruled(read_only=True)
     page.tick()
     assert page.again.object == ""
+
+
+def test_while_the_topics_of_a_run_are_read_the_page_says_so(new_run, store, monkeypatch):
+    new_run("first")
+    submit = LatestTask.submit
+    monkeypatch.setattr(LatestTask, "submit", lambda task, *request: None)
+    page = TopicsPage(store)
+    assert "Reading the topics of first …" in page.status.object
+    assert not page.editing.view.visible and not page.map.view.visible
+    monkeypatch.setattr(LatestTask, "submit", submit)
+    page.tick()
+    assert "4 topics of first, finished" in page.status.object and page.editing.view.visible
 
 
 def test_the_newest_run_is_shown_until_one_is_picked_and_the_link_says_which(new_run, store):
@@ -725,9 +741,10 @@ def test_a_tap_in_a_figure_of_groups_and_times_finds_their_documents(store, draw
         {
             "text": [f"{WORDS[at % 8]} {WORDS[8 + at % 3]}" for at in range(40)],
             "kind": ["a b", "a", "c", "c"] * 10,
+            "name": [f'the "{at:02}"' for at in range(40)],
         }
     )
-    corpus = corpus_of(table.assign(day=times), label="kind", time="day")
+    corpus = corpus_of(table.assign(day=times), label="kind", time="day", id="name")
     fit(corpus, "cgs", 2, n_iterations=10, store=store, name="dated", progress=False)
     page = TopicsPage(store)
     page.view()
@@ -746,6 +763,12 @@ def test_a_tap_in_a_figure_of_groups_and_times_finds_their_documents(store, draw
             assert page.find.value == f'"{kinds}"="{value}"'
             found = {row["document"] for row in listed_of(page)}
             assert found and found == {d for d in range(40) if of[d] == value}
+    card.title.value = "Map of the documents"
+    source = next(each for each in card._sources if SEARCH in each.data)
+    for document in (3, 39):
+        source.selected.indices = [document]
+        assert page.map.chosen == int(source.data[TOPIC][document])
+        assert [row["document"] for row in listed_of(page)] == [document]
 
 
 def listed_of(page) -> list[dict]:

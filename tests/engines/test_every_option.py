@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from engines.test_protocol import OF_SEQUENCES, known
+from form_values import TEXTS
 from pairwise import every_pair_of_choices
 from toys import data_for, labelled, simulated
 
@@ -31,8 +32,7 @@ def other_values(field, given) -> list:
             if field.metadata["whole"]
             else (default / 2 + 0.07, 2 * default, default + 0.1)
         )
-    examples = [field.metadata["example"]] if field.metadata["example"] else []
-    return [value for value in (*found, *examples) if value != given]
+    return [value for value in (*found, *TEXTS.get(field.name, ())) if value != given]
 
 
 def combinations(engine):
@@ -45,6 +45,9 @@ def combinations(engine):
     yield {}
     if "r" in options_of(engine):
         yield {"r": 0}
+    yield from (
+        {name: value} for name in TEXTS.keys() & options_of(engine).keys() for value in TEXTS[name]
+    )
     for row in every_pair_of_choices(engine):
         yield from (row | more for more in ({}, counts, *({name: 1} for name in counts)))
 

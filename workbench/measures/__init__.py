@@ -75,6 +75,7 @@ from workbench.measures.matching import (
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.names import suggested_names
 from workbench.measures.perplexity_audit import perplexity_audit
+from workbench.measures.prevalence import prevalence_curve
 from workbench.measures.responses import predicted_responses
 from workbench.measures.selection import (
     MeasureError,
@@ -159,6 +160,7 @@ __all__ = [
     "perplexity_audit",
     "perplexity_errors",
     "predicted_responses",
+    "prevalence_curve",
     "quantity",
     "reached_by_all",
     "recommend_k",

@@ -1,6 +1,7 @@
 """Scores of runs by number of topics K, and the recommended K."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import AnyCorpus
+from workbench.engines import ENGINES, get_engine
 from workbench.measures.curves import (
     finds_topics,
     last_value,
@@ -40,6 +42,21 @@ MEANINGS = {
 """Score of a run → meaning and unit."""
 FALLS = {"npmi": ("Coherence (NPMI)", 0.02), "stability": ("Stability across seeds", 0.05)}
 """Score → label, and the decrease from the next smaller K to the recommended K above which a caution is given."""
+
+
+@lru_cache
+def warm_starts() -> dict[str, bool]:
+    """Return a dict engine -> whether its runs can start from others, for engines with a fixed number of topics."""
+    models = {name: get_engine(name).model for name in ENGINES}
+    return {
+        name: model.warm_starts
+        for name, model in models.items()
+        if model.data is Corpus
+        and not model.nonparametric
+        and "n_topics" in model.takes
+        and not model.is_network
+    }
+
 
 MOST_SEEDS = 5
 """Maximum of runs of one K that are matched pairwise. A pair with 100 topics and 7000 words takes 2 s."""

@@ -37,8 +37,8 @@ def option(
     A ``late`` option was added when runs without it existed: while it has the value that they had (``before``, or else the
     default), it is left out of the hash of a spec, so that these runs keep their names. A renamed option is still read, and
     hashed, by its ``former`` name. A ``size`` is a number of states or dimensions, which a server may limit. ``label`` is its
-    label in forms, by default its name in words, and ``example`` a value that an empty field shows. A ``live``
-    option can be turned while a run runs.
+    label in forms, by default its name in words; ``example`` is shown there while the field is empty. A ``live`` option can be
+    turned while a run runs.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {

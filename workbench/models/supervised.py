@@ -74,7 +74,7 @@ class SupervisedLDA(LDA):
 
     Parameters
     ----------
-    n_topics, alpha, beta
+    n_topics, alpha, beta, seed_words, seed_weight
         As in `LDA`.
     response : str, default "label"
         The column of the documents: their label, an input, or a column of the corpus's table. A corpus without labels
@@ -128,9 +128,10 @@ class SupervisedLDA(LDA):
         columns = table | inputs | labels
         if self.response in columns:
             values = columns[self.response]
-            return replace(self, responses=responses_of(self.response, values, self.response_type))
+            responses = responses_of(self.response, values, self.response_type)
+            return replace(super().for_data(corpus), responses=responses)
         if self.response == LABEL:
-            return self
+            return super().for_data(corpus)
         advice = nearest_or_all(self.response, columns) if columns else "it has none"
         raise ModelError(
             f"{corpus.name!r} has no column {shown(self.response)!r} of responses; {advice}",

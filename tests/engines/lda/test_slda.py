@@ -186,10 +186,12 @@ def test_a_sweep_draws_weights_given_its_own_topics(monkeypatch):
 
 
 @pytest.mark.parametrize("n_topics", (3, 17))
+@pytest.mark.parametrize("seed_words", ("", "0: w0"))
 @pytest.mark.parametrize("name", CORPORA)
-def test_without_a_response_every_bit_is_that_of_cgs(name, n_topics):
-    corpus, plain = CORPORA[name], LDA(n_topics, 0.2, 0.3)
-    model = SupervisedLDA(n_topics, 0.2, 0.3).for_data(corpus)
+def test_without_a_response_every_bit_is_that_of_cgs(name, seed_words, n_topics):
+    corpus = CORPORA[name]
+    plain = LDA(n_topics, 0.2, 0.3, seed_words).for_data(corpus)
+    model = SupervisedLDA(n_topics, 0.2, 0.3, seed_words).for_data(corpus)
     both = zip(
         steps(get_engine("cgs"), corpus, plain, cgs.Options(), 6),
         steps(ENGINE, corpus, model, OPTIONS, 6),

@@ -14,7 +14,6 @@ import panel as pn
 import xarray as xr
 from markupsafe import Markup
 
-from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import field_of
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.starting import (
@@ -42,7 +41,6 @@ from workbench.dashboard.sweep.request import (
     points_of,
     runs_alike,
 )
-from workbench.engines import ENGINES, get_engine
 from workbench.measures import MeasureError, recommend_k
 from workbench.measures.choosing import (
     RunNumbers,
@@ -50,6 +48,7 @@ from workbench.measures.choosing import (
     pairs_to_match,
     table_by_k,
     topic_similarity,
+    warm_starts,
 )
 from workbench.measures.selection import grouped
 from workbench.numbers import DASH, format_with_error
@@ -188,20 +187,6 @@ class ChooseK(SweepRequest):
     def results(self, readings: Iterable[Reading], found_runs: FoundRuns) -> tuple[tuple, ...]:
         label = self.engines[0] + " warm" * self.warm
         return ((choice_of_k, points_of(found_runs.settings), label, tuple(self.n_topics)),)
-
-
-@lru_cache
-def warm_starts() -> dict[str, bool]:
-    """Return a dict engine -> whether its runs can start from others, for engines with a fixed number of topics."""
-    models = {name: get_engine(name).model for name in ENGINES}
-    return {
-        name: model.warm_starts
-        for name, model in models.items()
-        if model.data is Corpus
-        and not model.nonparametric
-        and "n_topics" in model.takes
-        and not model.is_network
-    }
 
 
 # ---------------------------------------------------------------------- what is shown

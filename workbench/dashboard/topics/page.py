@@ -57,6 +57,7 @@ from workbench.dashboard.topics.overview import (
 )
 from workbench.dashboard.topics.recorded import Recorded
 from workbench.dashboard.topics.unseen import Unseen
+from workbench.measures.choosing import warm_starts
 from workbench.runs.execution.run import default_store
 from workbench.runs.request import missing_in_request
 from workbench.runs.spec import RunSpec
@@ -256,6 +257,9 @@ class TopicsPage:
             )
             if self._topics is not None and self._topics.snapshot.path == snapshot.path:
                 self._bring(snapshot, ticking)
+            else:
+                self.editing.show(None, Topics(None))
+                self.status.say(f"Reading the topics of {snapshot.path.name} …")
         self._see()
 
     def _bring(self, snapshot: SnapshotKey, ticking: bool) -> None:
@@ -511,7 +515,7 @@ def _form_links(spec: RunSpec | None) -> str:
     query = query_of(spec)
     links = [f'<a href="compare?{escape(urlencode(query))}"{title}>Use these settings</a>']
     for tab, name, varied_fields, fits in (
-        ("choose-k", "Choose K", ("n_topics",), spec.n_topics is not None),
+        ("choose-k", "Choose K", ("n_topics",), spec.engine in warm_starts()),
         ("frontier", "Frontier", ("r", "n_chains"), {"r", "n_chains"} <= spec.options.keys()),
     ):
         if fits:

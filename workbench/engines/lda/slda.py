@@ -40,7 +40,8 @@ from workbench.kernels.lda.supervised_gibbs import (
     draw_weights,
     fit_responses,
 )
-from workbench.kernels.simd.vectors import pad_topics, padded
+from workbench.kernels.lda.word_prior import whole_differences, with_prior
+from workbench.kernels.simd.vectors import aligned_empty, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import GIBBS, RESPONSE_DRAWS, RESPONSE_WEIGHTS
 from workbench.models.supervised import VARIANCE_RATE, VARIANCE_SHAPE, SupervisedLDA
@@ -52,7 +53,8 @@ class State(NamedTuple):
     n_wk: np.ndarray  # (word, topic) int32, padded
     n_k: np.ndarray  # (topic,) int64, padded
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float  # prior of each word in a topic, as learnt
+    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    beta: float | np.ndarray
     weights: np.ndarray  # (stick, topic) float64, padded: eta, of a number in standard units
     mean_weights: (
         np.ndarray
@@ -121,6 +123,10 @@ def sweep(
     is_number = responses is not None and responses.is_number
     n_sticks = len(state.weights)
     scatter, projected = np.zeros((n_sticks, n_topics, n_topics)), np.zeros((n_sticks, n_topics))
+    n_wk, mean_wk, mean_k, beta = state.n_wk, None, None, state.beta
+    if np.ndim(beta):
+        mean_wk, mean_k, beta = with_prior(beta, None, None)
+        n_wk = np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
     n_moved = sum(
         each_slice(
             draw_topics,
@@ -131,9 +137,13 @@ def sweep(
             corpus.words,
             corpus.counts,
             corpus.tokens_before,
-            *state[:4],
+            state.topics,
+            state.n_dk,
+            n_wk,
+            state.n_k,
+            mean_k,
             pad_topics(state.alpha),
-            state.beta,
+            beta,
             n_topics,
             context.key(GIBBS),
             values_of(corpus, model),
@@ -145,6 +155,8 @@ def sweep(
             projected,
         )
     )
+    if mean_wk is not None:
+        whole_differences(n_wk, mean_wk, state.n_wk)
     if responses is None:
         return state, n_moved
     draw_weights(
@@ -264,7 +276,7 @@ def engine(name: str = "slda") -> Engine:
         kind=SAMPLER,
         colour="#c08850",
         line=":",
-        marker="h",
+        marker="p",
         title="Gibbs sampling of supervised LDA",
         source="McAuliffe & Blei (2007); Polson, Scott & Windle (2013)",
         when="Where topics are to predict a category or a number of each document, the option response: it draws topics and "

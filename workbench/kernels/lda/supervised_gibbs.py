@@ -24,9 +24,10 @@ from workbench.kernels.lda.gibbs import (
     AHEAD,
     ENDS,
     SMALLEST_EXPONENT,
-    add_allowed,
+    add_token,
     draw_from,
     inverse_sizes,
+    total_count,
 )
 from workbench.kernels.polya_gamma import polya_gamma
 from workbench.kernels.simd.functions import fast_exp, total
@@ -101,6 +102,7 @@ def draw_topics(
     n_dk: np.ndarray,
     n_wk: np.ndarray,
     n_k: np.ndarray,
+    mean_k: np.ndarray,
     alpha,
     beta,
     n_topics: int,
@@ -118,12 +120,13 @@ def draw_topics(
     values (document,) : number of the class, or the number; sticks (document,) : number of its sticks, 0 without a response;
     precision : 1 / sigma^2 of numbers, 0 of classes; weights (stick, topic padded) : eta. Added up are the upper triangle of
     scatter (stick, topic, topic), sum_d omega_dj zbar_d zbar_d', and projected (stick, topic), sum_d kappa_dj zbar_d.
+    With seed words n_wk is float64 and includes their prior, of which mean_k (topic,) has the sums; else mean_k is None.
     Without responses the draws are those of `kernels.lda.gibbs.draw_topics`, bit for bit.
     """
     at_most_256_bits()
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
-    inverse_k = inverse_sizes(n_k, None, words_beta, np.int64(0))
-    next_inverse_k = inverse_sizes(n_k, None, words_beta, np.int64(1))
+    inverse_k = inverse_sizes(n_k, mean_k, words_beta, np.int64(0))
+    next_inverse_k = inverse_sizes(n_k, mean_k, words_beta, np.int64(1))
     share, next_share, cumulative = np.empty(lanes), np.empty(lanes), np.empty(lanes)
     base, factors, tops = np.empty(lanes), np.empty(lanes), np.empty(LANES)
     # with a last row for no topic: G = 0
@@ -173,22 +176,26 @@ def draw_topics(
                 n_k[old] -= 1
                 bump(n_wk, row + old, np.int32(-1))
                 next_share[old], next_inverse_k[old] = share[old], inverse_k[old]
-                inverse_k[old] = 1.0 / (words_beta + n_k[old])
+                inverse_k[old] = 1.0 / (words_beta + total_count(mean_k, old, n_k[old]))
                 put(share, old, (alpha[old] + counts_d[old]) * inverse_k[old])
                 if waits:
-                    add_allowed(
-                        new,
+                    add_token(
                         new,
                         row_before,
                         n_wk,
                         counts_d,
                         n_k,
+                        None,
+                        mean_k,
+                        None,
+                        None,
                         alpha,
                         words_beta,
                         inverse_k,
                         next_inverse_k,
                         share,
                         next_share,
+                        share,
                     )
                 sums = spread(0.0)
                 if n_sticks > 0:
@@ -221,19 +228,23 @@ def draw_topics(
                         )
                         store(base, i, load(base, i) - change)
         if waits:
-            add_allowed(
-                new,
+            add_token(
                 new,
                 row_before,
                 n_wk,
                 counts_d,
                 n_k,
+                None,
+                mean_k,
+                None,
+                None,
                 alpha,
                 words_beta,
                 inverse_k,
                 next_inverse_k,
                 share,
                 next_share,
+                share,
             )
         n_held = 0
         for k in range(n_topics if n_sticks > 0 else 0):

@@ -26,7 +26,8 @@ def labels_in(entry: object) -> tuple[str, ...]:
     if entry is None:
         return ()
     if isinstance(entry, str) and entry.startswith("[") and entry.endswith("]"):
-        with suppress(ValueError, SyntaxError):  # of a label in brackets
+        # of a label in brackets, or in thousands of them
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             entry = ast.literal_eval(entry)
     names = entry if isinstance(entry, list | tuple) else str(entry).split(SEPARATOR)
     return tuple(dict.fromkeys(filter(None, (str(name).strip() for name in names))))
