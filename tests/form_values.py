@@ -153,10 +153,15 @@ def numbers_about(default: float | None, about: dict) -> list:
     return [*(["inf"] if about["infinite"] else []), *near, about["low"], about["high"]]
 
 
+TEXTS = {"seed_words": ("first: w1 w2",), "prevalence": ("~ year",), "response": ("year",)}
+"""Values, for any corpus here, of an option that takes texts."""
+
+
 def unusual_values(field) -> list:
     """The values that an option takes and are not its default: choices, or some numbers."""
     about, default, values = field.metadata, field.default, []
-    for value in about["choices"] or numbers_about(default, about):
+    texts = TEXTS.get(field.name, ())
+    for value in (*(about["choices"] or numbers_about(default, about)), *texts):
         try:
             value = checked_option("an engine", field, value)
         except OptionError:

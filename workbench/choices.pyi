@@ -22,6 +22,7 @@ EngineName = Literal[
     "cvb-cgs",
     "cvb0-cgs",
     "adaptive-cgs",
+    "slda",
     "cv-hdp",
     "g-hdp",
     "sb-ctm",
@@ -84,6 +85,8 @@ RecordName = Literal[
 ]
 
 class Options(TypedDict, total=False):
+    seed_words: Literal[""] | float | str
+    seed_weight: float
     init: Literal["dirichlet", "noise", "hard", "smooth"] | Literal["dirichlet", "noise", "hard"]
     warm_up: int
     n_inner: int
@@ -119,6 +122,9 @@ class Options(TypedDict, total=False):
     budget: float
     refresh: int
     rarer: float
+    response: Literal["label"] | float | str
+    response_type: Literal["auto", "categories", "numbers"]
+    weight_scale: float
     alpha_total: float
     beta_total: float
     top_concentration: float
@@ -134,6 +140,7 @@ class Options(TypedDict, total=False):
     prior: Literal["proper", "paper"]
     order: Literal["size", "random"] | Literal["size", "vocabulary", "random"] | float | str
     order_seed: int
+    prevalence: Literal[""] | float | str
     start_sweeps: int
     bound: Literal["local", "paper"]
     batch: int

@@ -320,7 +320,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         options, (priors, n_kw) = self._topics.spec.parts()[2], self._topics.of_words
         rows = np.flatnonzero(corpus.document_tokens)
         self._n_visited += len(rows)
-        state = online_vb.topics_alone(n_kw, priors.alphas, float(priors.beta))
+        state = online_vb.topics_alone(n_kw, priors.alphas, priors.word_prior)
         context = StepContext(self.seed_, 0, self._n_threads())
         for documents in in_batches(rows.tolist(), options.batch_size):
             batch = online_vb.batch_of(*online_vb.some_documents(corpus, documents))

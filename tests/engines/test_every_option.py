@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from engines.test_protocol import OF_SEQUENCES, known
+from form_values import TEXTS
 from pairwise import every_pair_of_choices
-from toys import data_for, simulated
+from toys import data_for, labelled, simulated
 
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
@@ -31,7 +32,7 @@ def other_values(field, given) -> list:
             if field.metadata["whole"]
             else (default / 2 + 0.07, 2 * default, default + 0.1)
         )
-    return [value for value in found if value != given]
+    return [value for value in (*found, *TEXTS.get(field.name, ())) if value != given]
 
 
 def combinations(engine):
@@ -44,6 +45,9 @@ def combinations(engine):
     yield {}
     if "r" in options_of(engine):
         yield {"r": 0}
+    yield from (
+        {name: value} for name in TEXTS.keys() & options_of(engine).keys() for value in TEXTS[name]
+    )
     for row in every_pair_of_choices(engine):
         yield from (row | more for more in ({}, counts, *({name: 1} for name in counts)))
 
@@ -51,7 +55,7 @@ def combinations(engine):
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_option_changes_a_bit_of_some_run(name):
     engine, computed = get_engine(name), {}
-    data, more = data_for(engine, known(simulated())), {}
+    data, more = data_for(engine, labelled(known(simulated()))), {}
     if engine.model is Network:
         first, *others = (network := generic_lda(3, 0.1, 0.1))["levels"]
         more["model"] = Network(**network | {"levels": (replace(first, learn="vector"), *others)})

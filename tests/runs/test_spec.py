@@ -142,7 +142,7 @@ WRONG = [
     (
         {"options": {"zzz": 1}},
         OptionError,
-        "cgs has no option 'zzz'; there are partition, scan, scored, learn_alpha, alpha_form, "
+        "cgs has no option 'zzz'; there are seed_words, seed_weight, partition, scan, scored, learn_alpha, alpha_form, "
         "learn_beta, learn_after, learn_every, a_alpha, b_alpha, a_beta, b_beta",
     ),
     (

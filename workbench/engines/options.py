@@ -93,7 +93,7 @@ def takes(engine, name: str, value) -> bool:
         return False
 
 
-HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentration")
+HYPERPARAMETERS = re.compile(r"(learn|a|b|seed)_\w+|alpha_form|\w+_total|top_concentration")
 """Names of the options about priors: which are learnt and how, and the values of fixed ones."""
 
 

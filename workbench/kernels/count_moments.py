@@ -18,11 +18,13 @@ Teh, Kurihara & Welling (2008), eq. 11-14.
 import math
 
 import numpy as np
+from scipy.special import gammaln
 
 from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.simd.functions import digamma_tetragamma, log_gamma_trigamma, total
 from workbench.kernels.simd.vectors import (
     LANES,
+    aligned_copy,
     aligned_zeros,
     choose,
     doubles,
@@ -365,6 +367,26 @@ def bound_of_counted_words(
 
 
 @lean
+def bound_of_cells(
+    mean_wk: np.ndarray,
+    var_wk: np.ndarray,
+    zero_wk: np.ndarray,
+    b,
+    log_b,
+    log_gamma_above,
+    n_topics,
+):
+    """Return the words' part of the bound as `bound_of_counted_words` does, for a prior b (word, topic padded)."""
+    result = spread(0.0)
+    for w in range(len(mean_wk)):
+        for k in range(0, n_topics, LANES):
+            i = w * mean_wk.shape[1] + k
+            moments = load(mean_wk, i), load(var_wk, i), load(zero_wk, i)
+            result += log_rising(*moments, load(b, i), load(log_b, i), load(log_gamma_above, i))
+    return total(result)
+
+
+@lean
 def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_sum: float):
     """Return the topic sizes' part of the evidence lower bound: sum_k E[log(Gamma(B) / Gamma(B + n_k))] to second order."""
     result = 0.0
@@ -415,8 +437,15 @@ def expected_log_joint_of_counts(
 ) -> float:
     """Return the words' and topics' part of `expected_log_joint`, from mean, variance, p(n_wk = 0) (word, topic padded).
 
-    beta : one number for all words
+    beta : one number, or a table (word, topic), padded
     """
+    if np.ndim(beta):
+        priors = tuple(map(aligned_copy, (beta, np.log(beta), gammaln(beta + 1.0))))
+        result, sums = 0.0, beta.sum(axis=0)
+        for k in range(n_topics):
+            moments = mean_wk[:, k].sum(), var_wk[:, k].sum(), zero_wk[:, k].prod()
+            result += bound_of_topics(*(np.array([moment]) for moment in moments), sums[k])
+        return result + bound_of_cells(mean_wk, var_wk, zero_wk, *priors, n_topics)
     word_part = bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics)
     topic_moments = mean_wk.sum(axis=0), var_wk.sum(axis=0), zero_wk.prod(axis=0)
     return word_part + bound_of_topics(

@@ -156,7 +156,9 @@ def variational_bound(documents: Corpus, topics: LearntTopics, gamma: np.ndarray
         total += float(documents.counts[pairs] @ logs)
     return Bound(
         total - _divergence(gamma, log_theta, alpha),
-        -_divergence(parameters, log_phi, np.full(len(log_phi.T), beta)),
+        -_divergence(
+            parameters, log_phi, np.full(len(log_phi.T), beta) if np.ndim(beta) < 2 else beta
+        ),
     )
 
 
@@ -168,7 +170,7 @@ def _log_means(parameters: np.ndarray) -> np.ndarray:
 def _divergence(parameters: np.ndarray, log_means: np.ndarray, prior: np.ndarray) -> float:
     """Return the sum over rows of KL(Dirichlet(parameters) || Dirichlet(prior)), nats."""
     log_normalisers = gammaln(parameters.sum(axis=1)) - gammaln(parameters).sum(axis=1)
-    prior_log_normaliser = gammaln(prior.sum()) - gammaln(prior).sum()
+    prior_log_normaliser = gammaln(prior.sum(axis=-1)) - gammaln(prior).sum(axis=-1)
     return float(
         np.sum(log_normalisers - prior_log_normaliser) + np.sum((parameters - prior) * log_means)
     )

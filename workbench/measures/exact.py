@@ -26,8 +26,14 @@ from workbench.engines.lda import hybrid, hybrid_bound
 from workbench.engines.lda.token_probabilities import split_of, token_probabilities
 from workbench.engines.options import make_options
 from workbench.kernels.count_moments import expected_log_joint
-from workbench.kernels.lda.enumeration import MOST_STATES, log_joints, posterior_means
+from workbench.kernels.lda.enumeration import (
+    MOST_STATES,
+    log_joints,
+    posterior_means,
+    predictive_means,
+)
 from workbench.kernels.lda.log_joint import log_joint
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.kernels.simd.vectors import pad_topics
 from workbench.measures.count_expectations import MOST_DRAWS, poisson_binomial
 from workbench.measures.selection import MeasureError, attributes
@@ -95,8 +101,11 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
         np.unique(labels, return_inverse=True) for labels in tokens
     )
     alpha, k = model.alphas, model.n_topics
-    counts = np.zeros((len(documents), k)), np.zeros((corpus.n_words, k)), np.zeros(k)
-    logs = log_joints(document_of_token, tokens[1], *counts, alpha, model.beta, k)
+    prior = model.for_data(corpus).word_prior
+    n_wk, n_k, beta = with_prior(prior, np.zeros((corpus.n_words, k)), np.zeros(k))
+    logs = log_joints(
+        document_of_token, tokens[1], np.zeros((len(documents), k)), n_wk, n_k, alpha, beta, k
+    )
     largest = logs.max()
     weights = np.exp(logs - largest)
     token_topic, co_assignment, table = posterior_means(
@@ -113,11 +122,15 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
         _positions(present, size)
         for present, size in ((documents, corpus.n_documents), (words, corpus.n_words))
     )
+    predictive = table[np.ix_(rows, columns)]
+    if np.ndim(prior):
+        arguments = weights / weights.sum(), document_of_token, tokens[1], len(documents), alpha
+        predictive = predictive_means(*arguments, prior[:, :k])[rows]
     results = (
         largest + math.log(weights.sum()),
         token_topic,
         co_assignment,
-        table[np.ix_(rows, columns)],
+        predictive,
     )
     labels = {
         name: (name, np.array(names), {"long_name": meaning})
@@ -191,6 +204,14 @@ def _check(corpus, model) -> None:
         )
 
 
+def refuse_seeds(model: LDA) -> None:
+    """Raise MeasureError for a model with seed words."""
+    if model.seed_words:
+        raise MeasureError(
+            "this needs one prior for all words, and the model has seed words; leave them out"
+        )
+
+
 def _positions(present: np.ndarray, size: int) -> np.ndarray:
     """Return the index in ``present`` of each number from 0 to size - 1; len(present) for a missing number."""
     numbers = np.arange(size)
@@ -209,6 +230,7 @@ def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> dict[str,
             f"exact expectations need at most {MOST_DRAWS:,} tokens; the corpus has {corpus.n_tokens:,}"
         )
     gamma = np.ascontiguousarray(gamma, float)
+    refuse_seeds(model)
     alpha, beta, k = model.alphas, model.beta, model.n_topics
     entropy = float(corpus.counts @ entr(gamma).sum(axis=1))
     weights = corpus.counts[:, None] * gamma

@@ -24,7 +24,13 @@ from workbench.engines.lda.hyperparameters import learnt
 from workbench.engines.lda.token_probabilities import every_token, responsibilities
 from workbench.engines.options import make_options
 from workbench.kernels.lda import enumeration
-from workbench.measures.exact import every_pair, exact, expected_counts, total_variation
+from workbench.measures.exact import (
+    every_pair,
+    exact,
+    expected_counts,
+    refuse_seeds,
+    total_variation,
+)
 from workbench.measures.selection import MeasureError
 from workbench.models.lda import LDA
 from workbench.models.variables import Variable
@@ -212,6 +218,7 @@ def stationary(
 
     Welling, Teh & Kappen (2008), section 8.
     """
+    refuse_seeds(model)
     posterior, settings = (
         exact(corpus, model),
         [_setting(entry) for entry in ([engines] if isinstance(engines, str) else engines)],
@@ -296,6 +303,7 @@ def _setting(entry: str | tuple[str, dict]) -> tuple[str, dict, str]:
     if name in hybrid.ENDS:
         name, r = hybrid.ENDS[name]
         options = {"r": r} | options
+    refuse_seeds(LDA(seed_words=options.get("seed_words", "")))
     if learnt(make_options(get_engine(name), {**options, "n_chains": 1})):
         raise MeasureError(
             f"stationary distributions are compared with the posterior under fixed priors; '{label}' learns them"

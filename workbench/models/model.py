@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.errors import InputError
+from workbench.kernels.lda.word_prior import padded_prior
 from workbench.models.variables import Variable
 
 
@@ -42,7 +43,8 @@ class Priors(NamedTuple):
     """Dirichlet priors of theta and phi: pseudo-counts that are added to counts before normalisation."""
 
     alphas: np.ndarray  # (topic,) prior of each topic in a document
-    beta: float | np.ndarray  # prior of each word in a topic: one number, or (word,)
+    # prior of each word in a topic: one number, (word,), or (topic, word)
+    beta: float | np.ndarray
     # prior of all topics together that have no counts (HDP)
     rest: float = 0.0
     # False: theta has no Dirichlet prior; alphas are the mean of theta over documents
@@ -71,14 +73,26 @@ class Priors(NamedTuple):
         """Return ``theta`` and ``phi``, posterior means given the counts ``n_dk`` and ``n_kw`` of a snapshot."""
         return {
             "theta": Estimate(self.theta, last["n_dk"]),
-            "phi": Estimate(self.phi, last["n_kw"]),
+            "phi": Estimate(Priors.phi_of, last["n_kw"], self.beta)
+            if np.ndim(self.beta) == 2
+            else Estimate(self.phi, last["n_kw"]),
         }
 
     def phi(self, n_kw: np.ndarray) -> np.ndarray:
         """Return the posterior means of phi (topic, word)."""
-        means = n_kw + self.beta
+        return self.phi_of(n_kw, self.beta)
+
+    @staticmethod
+    def phi_of(n_kw: np.ndarray, beta: float | np.ndarray) -> np.ndarray:
+        """Return the posterior means of phi (topic, word), given the prior of the words in these topics."""
+        means = n_kw + beta
         means /= means.sum(axis=1, keepdims=True)
         return means
+
+    @property
+    def word_prior(self) -> float | np.ndarray:
+        """The prior of words as kernels of LDA take it: ``beta``, or, if that is a table, (word, topic) padded."""
+        return padded_prior(self.beta) if np.ndim(self.beta) == 2 else self.beta
 
 
 class ModelError(InputError):
@@ -128,6 +142,11 @@ class Model:
     def turned(self, **settings: float) -> Self:
         """Return the model with other values of some live settings."""
         return replace(self, **settings)
+
+    @property
+    def reads_columns(self) -> bool:
+        """Whether the model reads the columns of the documents' table, which are then a part of what identifies a run."""
+        return False
 
     @property
     def network_name(self) -> str:
@@ -181,6 +200,9 @@ class Model:
     def describe(self) -> list[tuple[str, str]]:
         """Return (label, text) pairs for captions, in addition to the fields."""
         return []
+
+    def check_options(self, options: object) -> None:
+        """Raise ModelError for options of an engine that contradict the model."""
 
     def tiny(self, most: int = 9):
         """Return a data set of two rows for compiling kernels; a ``most`` of 2 or more is its largest count."""

@@ -27,6 +27,7 @@ def option(
     size: bool = False,
     label: str = "",
     live: bool = False,
+    example: str = "",
 ):
     """Return a dataclass field that declares an option: its default, meaning and range of values.
 
@@ -36,7 +37,8 @@ def option(
     A ``late`` option was added when runs without it existed: while it has the value that they had (``before``, or else the
     default), it is left out of the hash of a spec, so that these runs keep their names. A renamed option is still read, and
     hashed, by its ``former`` name. A ``size`` is a number of states or dimensions, which a server may limit. ``label`` is its
-    label in forms, by default its name in words. A ``live`` option can be turned while a run runs.
+    label in forms, by default its name in words; ``example`` is shown there while the field is empty. A ``live`` option can be
+    turned while a run runs.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {
@@ -50,7 +52,7 @@ def option(
         "size": size,
         "label": label,
         "several": not choices,
-        "example": "",
+        "example": example,
         "late": late,
         "before": default if before is None else before,
         "former": former,

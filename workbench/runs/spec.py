@@ -52,6 +52,8 @@ from workbench.runs.stopping import WATCHED, StopRule
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
 PRIORS = ("alpha", "beta")
+LONGEST_TEXT = 40
+"""Maximum number of characters of an option in a label."""
 MOST_NAMES = 4
 """Maximum number of words of an edit in a label."""
 LACKING = {
@@ -114,6 +116,8 @@ class RunSpec(RunSettings):
         identity |= {
             name: getattr(self, name) for name in ("shards", "module") if getattr(self, name)
         }
+        if self.table and self.parts()[1].reads_columns:
+            identity["table"] = self.table
         if self.interventions:
             identity["interventions"] = [
                 (intervention.iteration, plain(intervention.changes))
@@ -306,7 +310,11 @@ class RunSpec(RunSettings):
         for name, option in options_of(engine).items():
             value = math.inf if options.get(name) == "inf" else options.get(name, option.default)
             if name == "r" or value != option.default:
-                parts.append(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}")
+                parts.append(
+                    f"{name}={value:g}"
+                    if isinstance(value, float)
+                    else f"{name}={_brief(str(value))}"
+                )
         if len(self.interventions) == 1:
             (intervention,) = self.interventions
             parts += [f"{name}={intervention.changes[name]:g}" for name in intervention.changes]
@@ -315,6 +323,13 @@ class RunSpec(RunSettings):
             parts.append(f"turned {len(self.interventions)} times ({self.hash[:4]})")
         parts += ["warm", *edits_in_short(self.start)] if self.start else []
         return " ".join(filter(None, parts))
+
+
+def _brief(text: str) -> str:
+    """Return the text of an option for a label; of a long one the beginning, and a hash by which it differs from others."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[: LONGEST_TEXT - 10]}… ({hashlib.sha256(text.encode()).hexdigest()[:4]})"
 
 
 def edits_in_short(start: dict) -> list[str]:
@@ -434,6 +449,7 @@ def make_spec(
             f"a run of network '{model.name}' cannot begin from another run; leave start out"
         )
     model = engine_chosen.suits(model.for_data(train))
+    model.check_options(of_engine)
     engine_chosen.check_options(of_engine, train)
     _refuse_uncountable(engine_chosen, of_engine, train)
     warm_start, origin = start or (None, None)

@@ -18,7 +18,9 @@ from workbench.runs.parts import part
 from workbench.runs.parts.part import OwnRows
 
 LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
+SEEDS = {"seed_words": "one: w1 w2; 3: w5", "seed_weight": 2.5}
 EXACT = [
+    ("cgs", {"scan": "documents", **SEEDS}),
     ("cgs", {"scan": "documents"}),
     ("cgs", {"scan": "documents", **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}),
     ("cvb0-cgs", {"r": math.inf}),
@@ -28,6 +30,11 @@ EXACT = [
 ]
 """Sampled one token after the other: bit for bit the chain of the whole corpus."""
 SUMMED = [
+    ("svb", SEEDS),
+    ("vb", SEEDS),
+    ("cvb", SEEDS),
+    ("svb-cgs", {"r": 2, **SEEDS, **LEARNT}),
+    ("cvb0-cgs", {"phases": "interleaved", **SEEDS}),
     ("svb", {}),
     ("svb", {**LEARNT, "learn_beta": "maximised"}),
     ("svb", {"init": "noise"}),
@@ -54,6 +61,7 @@ SUMMED = [
 ]
 """Of sums over documents: up to rounding that of the whole corpus."""
 BESIDE = [
+    ("adaptive-cgs", {"refresh": 3, **SEEDS}),
     ("cgs", {"partition": 2}),
     ("cgs", {"partition": 4, **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}),
     ("cvb", {"partition": 4}),

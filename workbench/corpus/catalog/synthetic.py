@@ -199,16 +199,22 @@ def lda(
 
 def draw_lda(
     alphas: np.ndarray,
-    beta: float,
+    beta: float | np.ndarray,
     n_documents: int,
     n_words: int,
     tokens_per_document: int,
     seed: int,
 ) -> tuple[Corpus, dict]:
-    """Simulate a corpus for `workbench.models.LDA.simulate`; return it with its true parameters and counts."""
+    """Simulate a corpus for `workbench.models.LDA.simulate`; return it with its true parameters and counts.
+
+    beta : prior of each word in a topic, one number or (topic, word)
+    """
     random = np.random.default_rng(seed)
     n_topics = len(alphas)
-    phi = random.dirichlet(np.full(n_words, beta), n_topics)
+    if np.ndim(beta):
+        phi = np.array([random.dirichlet(row) for row in beta])
+    else:
+        phi = random.dirichlet(np.full(n_words, beta), n_topics)
     theta = random.dirichlet(alphas, n_documents)
     n_dk = random.multinomial(tokens_per_document, theta)
     counts, n_kw = (
@@ -238,7 +244,10 @@ def _draw(
     random: np.random.Generator,
     vocabulary: tuple[str, ...] | None = None,
 ) -> tuple[Corpus, dict]:
-    """Simulate a corpus from given theta and phi; return it with its true parameters and counts."""
+    """Simulate a corpus from given theta and phi; return it with its true parameters and counts.
+
+    beta : prior of each word in a topic, one number or (topic, word)
+    """
     n_documents, n_words = len(theta), phi.shape[1]
     n_dk = random.multinomial(lengths, theta)
     n_kw = np.zeros(phi.shape, dtype=np.int64)

@@ -64,6 +64,7 @@ from workbench.errors import Named
 from workbench.kernels.lda.resplit import change_sides, fill_gamma, gaps, trigammas, uniforms_of
 from workbench.kernels.lda.selection import take_highest_ranks
 from workbench.kernels.lda.standard_vb import weigh_rows
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.kernels.simd.vectors import aligned_empty, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import SPLIT_TOPICS, SPLITS
@@ -89,7 +90,8 @@ class State(NamedTuple):
     n_k: np.ndarray  # (chain, topic) int64, padded
     sampled: Rows  # (pair,) bool: the split
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float  # prior of each word in a topic, as learnt
+    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    beta: float | np.ndarray
 
 
 def of_hybrid(options: "Options", state: State) -> SvbState | CvbState:
@@ -381,6 +383,8 @@ def renew_split(
         state = with_workspace(corpus, state, new, workspace, context)
         state, info = hybrid.update_once(corpus, options, new, state, context, svb)
     else:
+        n_dk, *of_words = totals
+        n_wk, n_k, beta = with_prior(state.beta, *of_words)
         gamma = aligned_empty((new.n_averaged, state.gamma.shape[1]), state.gamma.dtype)
         fill_gamma(
             *pairs,
@@ -389,9 +393,9 @@ def renew_split(
             old.rows,
             state.gamma,
             state.topics[0],
-            totals,
+            (n_dk, n_wk, n_k),
             pad_topics(state.alpha),
-            state.beta,
+            beta,
             aligned_empty(lanes, np.float64),
             gamma,
         )
@@ -469,7 +473,10 @@ def gap_of_pairs(
 ) -> np.ndarray:
     """Return the averaging error of each pair with several tokens, in block order: Jensen gap, nats per extra update."""
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
-    alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
+    n_dk, *of_words = totals
+    n_wk, n_k, beta = with_prior(state.beta, *of_words)
+    totals = n_dk, n_wk, n_k
+    alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, beta)
     priors = alphas, betas, corpus.n_words * betas
     rows, gap = tuple(np.atleast_2d(array) for array in totals), np.zeros(len(repeated_pairs.pairs))
     curves = tuple(aligned_empty(array.shape, np.float64) for array in rows)
@@ -500,7 +507,7 @@ def gap_of_pairs(
             totals,
             (*curves[:2], curves[2][0]),
             pad_topics(state.alpha),
-            state.beta,
+            beta,
             n_topics,
             aligned_empty(lanes, np.float64),
             gap,

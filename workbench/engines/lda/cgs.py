@@ -58,6 +58,7 @@ from workbench.errors import Named
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
+from workbench.kernels.lda.word_prior import whole_differences, with_prior
 from workbench.kernels.simd.vectors import aligned_empty, pad_topics
 from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS, draw_dirichlets
 from workbench.models import LDA
@@ -73,7 +74,8 @@ class State(NamedTuple):
     n_wk: np.ndarray  # (word, topic) int32, padded
     n_k: np.ndarray  # (topic,) int64, padded
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float  # prior of each word in a topic, as learnt
+    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    beta: float | np.ndarray
 
 
 @learning
@@ -127,7 +129,9 @@ def initial_chain(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state of one chain, which counts only the tokens of sampled document-word pairs."""
-    state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
+    state = State(
+        **zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.word_prior
+    )
     state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
     count_topics(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, *state[:4]
@@ -138,9 +142,15 @@ def initial_chain(
 def initial_topics(
     corpus: Corpus, model: LDA, key: np.uint64, warm_start: WarmStart | None
 ) -> np.ndarray:
-    """Return initial topics, (token,) uint16: uniform draws, another run's topics, or draws given its counts."""
-    if warm_start is None:
+    """Return initial topics, (token,) uint16: uniform draws, another run's topics, or draws given its counts.
+
+    With seed words the draws are given their prior alone, so that a topic begins where its words are.
+    """
+    prior = model.word_prior
+    if warm_start is None and np.ndim(prior) == 0:
         return uniform_topics(key, corpus.n_tokens, model.n_topics)
+    if warm_start is None:
+        warm_start = WarmStart(np.zeros((model.n_topics, corpus.n_words)), None)
     if warm_start.topics is not None:
         return np.where(
             warm_start.topics >= 0,
@@ -148,15 +158,19 @@ def initial_topics(
             uniform_topics(key, corpus.n_tokens, model.n_topics),
         ).astype(np.uint16)
     topics = np.empty(corpus.n_tokens, np.uint16)
+    n_dk, n_wk, n_k = warm_start.rows
+    n_wk, n_k, beta = with_prior(prior, n_wk, n_k)
     topics_of_counts(
         corpus.indptr,
         corpus.words,
         corpus.counts,
         corpus.tokens_before,
         key,
-        *warm_start.rows,
+        n_dk,
+        n_wk,
+        n_k,
         model.alphas,
-        model.beta,
+        beta,
         model.n_topics,
         topics,
     )
@@ -205,7 +219,10 @@ def sweep(
     """
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
     partition = split.partition(n_parts, sampled=True)
-    mean_dk, mean_wk, *mean = mean
+    mean_dk, mean_wk, mean_k, *variances = mean
+    beta = state.beta
+    if np.ndim(beta):
+        mean_wk, mean_k, beta = with_prior(beta, mean_wk, mean_k)
     n_wk = (
         state.n_wk
         if mean_wk is None
@@ -222,17 +239,17 @@ def sweep(
             n_wk,
             *sizes,
             mean_dk,
-            *mean,
+            mean_k,
+            *variances,
             alpha,
-            state.beta,
+            beta,
             len(state.alpha),
             key,
         )
 
     n_moved = sum(each_block(partition, (state.n_k,), draw, context))
     if mean_wk is not None:
-        n_wk -= mean_wk
-        state.n_wk[...] = np.rint(n_wk, out=n_wk)
+        whole_differences(n_wk, mean_wk, state.n_wk)
     return n_moved
 
 
@@ -269,9 +286,10 @@ def predict(
     if context is not None and options.scored == "sampled":
         live = slice(len(state.alpha))
         theta = draw_dirichlets(state.n_dk[:, live], state.alpha, context.key(POSTERIOR_DRAW))
+        n_wk, _, beta = with_prior(state.beta, state.n_wk, state.n_k)
         phi = draw_dirichlets(
-            state.n_wk[:, live].T.copy(),
-            np.full(corpus.n_words, state.beta),
+            n_wk[:, live].T.copy(),
+            np.full(corpus.n_words, beta),
             context.key(POSTERIOR_DRAW, 1),
         )
         return mixture_probability(theta, phi.T, pairs)

@@ -72,6 +72,7 @@ from workbench.kernels.lda.collapsed_vb import add_moments, make_workspace, upda
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
+from workbench.kernels.lda.word_prior import take_prior_out, with_prior
 from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
@@ -111,7 +112,8 @@ class State(NamedTuple):
     var_k: np.ndarray  # (topic,) float64, padded
     gamma: Rows  # (variational pair, topic) float64, or float32 in single precision, padded
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float  # prior of each word in a topic, as learnt
+    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    beta: float | np.ndarray
 
     @property
     def moments(self) -> tuple:
@@ -215,7 +217,7 @@ def initial_mean(
 ) -> State:
     """Return the initial state of the pairs that are not sampled: responsibilities, means and variances of counts."""
     state_arrays = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
-    state = State(**state_arrays, alpha=model.alphas, beta=model.beta)
+    state = State(**state_arrays, alpha=model.alphas, beta=model.word_prior)
     initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
     return recount_state(corpus, split, state)
 
@@ -252,10 +254,11 @@ def update(
         return state, {"updates": 0, "change": Largest(0.0)}
     partition = split.partition(options.partition, sampled=False)
     rows = [np.arange(len(state.gamma))[columns.pairs] for columns in partition.columns]
-    betas = np.full(corpus.n_words, state.beta)
     mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
     if warms_up(options, split, context):
         var_dk = var_wk = var_k = None
+    mean_wk, mean_k, beta = with_prior(state.beta, mean_wk, mean_k)
+    betas = np.full(corpus.n_words, beta)
 
     def work(first: int, last: int, part: int, sizes: tuple):
         mean_k, var_k = (*sizes, None)[:2]
@@ -274,13 +277,14 @@ def update(
             *sampled,
             state.alpha,
             betas,
-            corpus.n_words * state.beta,
+            corpus.n_words * beta,
             len(state.alpha),
             make_workspace(state.alpha, len(state.alpha), len(mean_k)),
         )
 
     sizes = (mean_k,) if var_k is None else (mean_k, var_k)
     changes = each_block(partition, sizes, work, context)
+    take_prior_out(state.beta, mean_wk, mean_k, state.mean_wk, state.mean_k)
     return state, {"updates": len(state.gamma), "change": Largest(max(changes))}
 
 
@@ -307,7 +311,7 @@ def watch(
     n_topics, alpha, beta = len(state.alpha), state.alpha, state.beta
     documents = log_documents(state.mean_dk, pad_topics(alpha), n_topics)
     sums = {"documents": documents, "entropy": entropy_of(none_sampled(corpus), state)}
-    if context is None:
+    if context is None and np.ndim(beta) == 0:
         betas, total = np.full(corpus.n_words, beta), corpus.n_words * beta
         expected = expected_log_joint(corpus, state.gamma, alpha, alpha.sum(), betas, total)
         state, sums = yield Meeting(state, sums)

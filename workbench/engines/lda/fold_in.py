@@ -50,7 +50,7 @@ def by_variational_bayes(
     n_wk = aligned_zeros((n_kw.shape[1], lanes), np.float64)
     n_wk[:, live] = n_kw.T
     n_k = pad_topics(n_kw.sum(axis=1))
-    words = weigh_words(n_wk, n_k, priors.beta, priors.n_topics, context)
+    words = weigh_words(n_wk, n_k, priors.word_prior, priors.n_topics, context)
     mean_dk, document_logs, document_weights = (
         aligned_zeros((documents.n_documents, lanes), np.float64) for _ in range(3)
     )
@@ -170,7 +170,9 @@ def numbers_by_content(documents: Corpus) -> np.ndarray:
 
 def word_probabilities(priors, n_kw: np.ndarray) -> np.ndarray:
     """Return phi (word, topic), posterior means given the counts."""
-    total = priors.beta * n_kw.shape[1] if np.ndim(priors.beta) == 0 else priors.beta.sum()
+    total = priors.beta * n_kw.shape[1]
+    if np.ndim(priors.beta):
+        total = priors.beta.sum(axis=-1, keepdims=True)
     return np.ascontiguousarray(
         ((priors.beta + n_kw) / (total + n_kw.sum(axis=1, keepdims=True))).T
     )

@@ -25,6 +25,7 @@ from workbench.engines.lda.split import Split
 from workbench.kernels.lda import annealing
 from workbench.kernels.lda.enumeration import MOST_STATES, log_joints
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.kernels.simd.vectors import aligned_zeros, pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import ANNEALING
@@ -107,13 +108,14 @@ def exact(parts: list[Part], state: State, entropy: float) -> float:
         words.append(np.repeat(corpus.words, copies))
         rows.append(part.rows.get()["mean_dk"][numbers])
     tokens = (np.concatenate(columns).astype(np.int32) for columns in (documents, words))
+    mean_wk, mean_k, beta = with_prior(state.beta, state.mean_wk, state.mean_k)
     logs = log_joints(
         *tokens,
         np.concatenate(rows),
-        state.mean_wk,
-        state.mean_k,
+        mean_wk,
+        mean_k,
         pad_topics(state.alpha),
-        state.beta,
+        beta,
         n_topics,
     )
     return entropy + _log_joint_of_means(parts, state) + _log_mean_exp(logs) + math.log(len(logs))
@@ -157,13 +159,8 @@ def ais(
 
 def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: int, prefix: str):
     """Run one annealing run: yield the increase of its log weight at each change of the power; ``prefix`` names its arrays."""
-    mean_wk, mean_k, alpha, beta, n_topics = (
-        state.mean_wk,
-        state.mean_k,
-        pad_topics(state.alpha),
-        state.beta,
-        len(state.alpha),
-    )
+    mean_wk, mean_k, beta = with_prior(state.beta, state.mean_wk, state.mean_k)
+    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     n_words, lanes = mean_wk.shape
     n_wk, n_k = (
         aligned_zeros(of.shape, kind) for of, kind in ((mean_wk, np.int32), (mean_k, np.int64))
@@ -285,6 +282,7 @@ def _draw_and_weigh(
     (corpus, split), rows = part.opened(), part.rows.get()
     copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
     sampled_before = np.cumsum(copies) - copies
+    mean_wk, mean_k, beta = with_prior(state.beta, state.mean_wk, state.mean_k)
 
     return sum(
         each_slice(
@@ -302,10 +300,10 @@ def _draw_and_weigh(
             n_wk,
             n_k,
             rows["mean_dk"],
-            state.mean_wk,
-            state.mean_k,
+            mean_wk,
+            mean_k,
             pad_topics(state.alpha),
-            state.beta,
+            beta,
             len(state.alpha),
             key,
             sampled_before,

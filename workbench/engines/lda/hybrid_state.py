@@ -19,6 +19,7 @@ from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
 from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
+from workbench.kernels.lda.word_prior import take_prior_out, with_prior
 from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import GIBBS
@@ -126,6 +127,7 @@ def interleaved_pass(
     moments = mean.moments if collapsed else (*mean[:3], None, None, None)
     alpha, n_topics, key = pad_topics(mean.alpha), len(mean.alpha), context.key(GIBBS)
     workspace = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
+    mean_wk, mean_k, beta = with_prior(mean.beta, mean.mean_wk, mean.mean_k)
 
     results = each_slice(
         visit_in_order,
@@ -140,15 +142,19 @@ def interleaved_pass(
         *chain[:4],
         split.rows,
         mean.gamma,
-        *moments,
+        mean.mean_dk,
+        mean_wk,
+        mean_k,
+        *moments[3:],
         *chain_arrays,
         alpha,
-        mean.beta,
+        beta,
         n_topics,
         key,
         collapsed,
         workspace,
     )
+    take_prior_out(mean.beta, mean_wk, mean_k, mean.mean_wk, mean.mean_k)
     info = {"updates": len(mean.gamma)} | (
         {"change": Largest(max(change for _, change in results))} if collapsed else {}
     )

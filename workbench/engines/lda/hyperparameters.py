@@ -228,7 +228,7 @@ def retune(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
     """Return the state with the new values of alpha and beta, where changed during the run; the counts stay the same."""
-    values = {"alpha": model.alphas, "beta": model.beta}
+    values = {"alpha": model.alphas, "beta": model.word_prior}
     new = {name: values[name] for name in values if name in context.changed}
     return state._replace(**new), {}
 

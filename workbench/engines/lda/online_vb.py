@@ -45,7 +45,14 @@ from workbench.engines.lda.responsibilities import init_option
 from workbench.engines.lda.svb import counts, predict, sufficient_statistics
 from workbench.errors import Got, Named
 from workbench.kernels.lda.log_joint import log_documents, log_topics
-from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, pad_topics, padded
+from workbench.kernels.lda.word_prior import with_prior
+from workbench.kernels.simd.vectors import (
+    aligned_copy,
+    aligned_empty,
+    aligned_zeros,
+    pad_topics,
+    padded,
+)
 from workbench.kernels.uniforms import BATCHES, permutation
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
@@ -59,7 +66,8 @@ class State(NamedTuple):
     fitted_wk: np.ndarray
     entropy: float  # of the responsibilities behind them, nats
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float  # prior of each word in a topic, as learnt
+    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    beta: float | np.ndarray
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,7 @@ def init(
     return State(*vb_state[:3], vb_state.mean_wk.copy(), np.nan, vb_state.alpha, vb_state.beta)
 
 
-def topics_alone(n_kw: np.ndarray, alpha: np.ndarray, beta: float) -> State:
+def topics_alone(n_kw: np.ndarray, alpha: np.ndarray, beta: float | np.ndarray) -> State:
     """Return a state without documents from expected counts (topic, word), to continue on a stream of batches."""
     n_topics, n_words = n_kw.shape
     state = State(**zeros(_arrays(0, n_words, n_topics)), entropy=np.nan, alpha=alpha, beta=beta)
@@ -265,9 +273,14 @@ def visit(batch: Batch, state: State, options: Options, context: StepContext) ->
     )
     np.take(state.mean_wk, used, axis=0, out=mean_wk)
     # the prior of words that the batch lacks
-    mean_k[:n_topics] += (len(state.mean_wk) - len(used)) * state.beta
+    if np.ndim(state.beta):
+        beta = aligned_copy(state.beta[used])
+        mean_k[:n_topics] += (state.beta.sum(axis=0) - beta.sum(axis=0))[:n_topics]
+    else:
+        beta = state.beta
+        mean_k[:n_topics] += (len(state.mean_wk) - len(used)) * beta
     mean_dk = aligned_zeros((documents.n_documents, len(mean_k)), np.float64)
-    local = vb.State(mean_dk, mean_wk, mean_k, np.nan, state.alpha, state.beta)
+    local = vb.State(mean_dk, mean_wk, mean_k, np.nan, state.alpha, beta)
     vb.spread_evenly(documents, local)
     entropy, n_visited = vb.fit(documents, options, local, context)
     return Visited(mean_dk, mean_wk, mean_k, float(entropy), n_visited)
@@ -283,9 +296,8 @@ def change_of(old_wk: np.ndarray, mean_wk: np.ndarray) -> float:
 def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """Return the bound at the current q(phi) and the last q of each document; NaN before the first iteration."""
     live, n_topics = slice(model.n_topics), model.n_topics
-    log_phi = digamma(state.beta + state.mean_wk[:, live]) - digamma(
-        corpus.n_words * state.beta + state.mean_k[live]
-    )
+    n_wk, n_k, beta = with_prior(state.beta, state.mean_wk, state.mean_k)
+    log_phi = digamma(beta + n_wk[:, live]) - digamma(corpus.n_words * beta + n_k[live])
     topics = log_topics(state.mean_wk, state.mean_k, state.beta, n_topics)
     topics += ((state.fitted_wk - state.mean_wk)[:, live] * log_phi).sum()
     bound = log_documents(state.mean_dk, pad_topics(state.alpha), n_topics) + topics + state.entropy

@@ -36,6 +36,7 @@ from workbench.kernels.lda.sparse_gibbs import (
     starts_of_lists,
     write_back,
 )
+from workbench.kernels.lda.word_prior import take_prior_out, with_prior
 from workbench.kernels.simd.vectors import aligned_zeros, pad_topics
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
 from workbench.kernels.uniforms import GIBBS
@@ -241,6 +242,7 @@ def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int =
     n_topics, alpha = len(state.alpha), pad_topics(state.alpha)
     lists = make_lists(state.n_dk, corpus.document_tokens, n_topics)
     key, word_order = context.key(GIBBS, chain), corpus.by_word
+    n_wk, n_k, beta = with_prior(state.beta, state.n_wk, state.n_k)
 
     n_moved = sum(
         each_slice(
@@ -252,15 +254,16 @@ def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int =
             word_order.documents,
             *corpus.tokens_by_word,
             state.topics,
-            state.n_wk,
-            state.n_k,
+            n_wk,
+            n_k,
             *lists,
             alpha,
-            state.beta,
+            beta,
             n_topics,
             key,
         )
     )
+    take_prior_out(state.beta, n_wk, n_k, state.n_wk, state.n_k)
     write_back(state.n_dk, *lists)
     return n_moved
 

@@ -37,6 +37,7 @@ from workbench.kernels.lda.standard_vb import (
     log_weights,
     weigh_rows,
 )
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.kernels.simd.vectors import aligned_empty
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import RESPONSIBILITIES
@@ -171,7 +172,7 @@ def weigh_topics(
 def weigh_words(
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
-    beta: float,
+    beta: float | np.ndarray,
     n_topics: int,
     context: StepContext,
     sampled: tuple = NOTHING_SAMPLED,
@@ -183,6 +184,7 @@ def weigh_words(
     Counts are expected plus sampled ones; with `point` the weights are phi at its mode. ``factors`` are arrays to write to.
     """
     (_, sampled_wk, sampled_k), (n_words, lanes) = sampled, mean_wk.shape
+    mean_wk, mean_k, beta = with_prior(beta, mean_wk, mean_k)
     factors = factors or _pair_of_rows(n_words, lanes)
     sizes = log_sizes(n_words * beta, mean_k, sampled_k, point, n_topics)
     betas, rows = np.full(lanes, beta), slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
@@ -204,7 +206,6 @@ def weigh_words(
 
 WARM_UP = 50
 """Default number of iterations of a warm-up."""
-AT_RANDOM = (None, None, None, None)
 
 
 def init_option(default: str = "dirichlet", before: str = "dirichlet", ways: tuple = WAYS):
@@ -261,8 +262,15 @@ def initialise(
 ) -> None:
     """Write initial responsibilities of pairs not sampled to ``gamma``, unless empty, and expected counts to the others.
 
-    ``model`` is an object with alphas, beta and n_topics: an LDA, or the `Priors` of another model.
+    ``model`` is an object with alphas, word_prior and n_topics: an LDA, or the `Priors` of another model.
     """
+    prior = model.word_prior
+    if warm_start is not None:
+        n_dk, n_wk, n_k = warm_start.rows
+        n_wk, n_k, beta = with_prior(prior, n_wk, n_k)
+        start = n_dk, n_wk, n_k, warm_start.topics
+    else:  # where the prior of a word differs from topic to topic, random ones are multiplied by it
+        start, beta = (None, prior if np.ndim(prior) else None, None, None), 0.0
     start_responsibilities(
         corpus.indptr,
         corpus.words,
@@ -271,9 +279,9 @@ def initialise(
         sampled,
         NOISE if options.init == SMOOTH else WAYS.index(options.init),
         context.key(RESPONSIBILITIES),
-        *(AT_RANDOM if warm_start is None else (*warm_start.rows, warm_start.topics)),
+        *start,
         model.alphas,
-        model.beta,
+        beta,
         model.n_topics,
         gamma,
         mean_dk,

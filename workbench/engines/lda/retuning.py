@@ -46,7 +46,9 @@ def retune_with(part: ModuleType, chains_of: Callable) -> Callable:
             for run_options in (options, replace(options, r=context.changed["r"]))
         )
         was_sampled = np.repeat(old_split.sampled, corpus.counts)
-        current_model = replace(model, alpha=tuple(map(float, state.alpha)), beta=float(state.beta))
+        current_model = replace(model, alpha=tuple(map(float, state.alpha)))
+        if np.ndim(state.beta) == 0:
+            current_model = replace(current_model, beta=float(state.beta))
         live, n_before = slice(model.n_topics), len(state.topics)
         starts = [_start_of(state, s, live) for s in range(n_before)]
         chains = []

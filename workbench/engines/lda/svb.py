@@ -63,6 +63,7 @@ from workbench.kernels.lda.standard_vb import (
     weigh_rows,
     weighted_entropy,
 )
+from workbench.kernels.lda.word_prior import take_prior_out, with_prior
 from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
@@ -77,7 +78,8 @@ class State(NamedTuple):
     gamma: Rows
     entropy: float | Entropy  # of the responsibilities behind the expected counts, nats
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float  # prior of each word in a topic, as learnt
+    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    beta: float | np.ndarray
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def initial_mean(
         zeros(arrays(corpus, model, options, split.n_averaged)),
         np.nan if split.n_averaged else 0.0,
     )
-    state = State(**state_arrays, entropy=entropy, alpha=model.alphas, beta=model.beta)
+    state = State(**state_arrays, entropy=entropy, alpha=model.alphas, beta=model.word_prior)
     initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
     return state
 
@@ -255,6 +257,7 @@ def update_sequentially(
 ) -> None:
     """Update the pairs that are not sampled one by one, in canonical order; the expected counts change after each pair."""
     alpha = pad_topics(state.alpha, 1.0)
+    mean_wk, mean_k, beta = with_prior(state.beta, state.mean_wk, state.mean_k)
 
     each_slice(
         update_in_order,
@@ -267,13 +270,16 @@ def update_sequentially(
         split.sampled,
         split.rows,
         state.gamma,
-        *state[:3],
+        state.mean_dk,
+        mean_wk,
+        mean_k,
         *sampled,
         alpha,
-        state.beta,
+        beta,
         len(state.alpha),
         smooth,
     )
+    take_prior_out(state.beta, mean_wk, mean_k, state.mean_wk, state.mean_k)
 
 
 def entropy_of(split: Split, state: State) -> float:

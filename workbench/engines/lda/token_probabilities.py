@@ -7,6 +7,7 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import Options, State
 from workbench.engines.lda import adaptive, cgs, hybrid, vb
 from workbench.engines.lda.split import Split, all_sampled, none_sampled
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.models.options import OptionError
 
 
@@ -69,7 +70,7 @@ def split_of(corpus: Corpus, options: Options, state: State) -> tuple[Split, tup
 
 
 def responsibilities(
-    corpus: Corpus, sampled: np.ndarray, totals: list[tuple], alpha: np.ndarray, beta: float
+    corpus: Corpus, sampled: np.ndarray, totals: list[tuple], alpha: np.ndarray, beta
 ) -> np.ndarray:
     """Return responsibilities (averaged pair, topic) of standard variational Bayes, log-averaged over chains (spec A9).
 
@@ -77,7 +78,7 @@ def responsibilities(
     """
     d, w, k = corpus.documents[~sampled], corpus.words[~sampled], slice(len(alpha))
     logs = [
-        psi(alpha + n_dk[d, k]) + psi(beta + n_wk[w, k]) - psi(corpus.n_words * beta + n_k[k])
-        for n_dk, n_wk, n_k in totals
+        psi(alpha + n_dk[d, k]) + psi(rest + n_wk[w, k]) - psi(corpus.n_words * rest + n_k[k])
+        for n_dk, n_wk, n_k, rest in ((n[0], *with_prior(beta, *n[1:])) for n in totals)
     ]
     return softmax(np.mean(logs, axis=0), axis=1)

@@ -21,6 +21,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import (
@@ -64,6 +65,7 @@ from workbench.engines.lda.svb import (
 from workbench.kernels.lda.document_vb import count_words, fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.threads import each_slice
 from workbench.models import LDA
@@ -76,7 +78,8 @@ class State(NamedTuple):
     mean_k: np.ndarray  # (topic,) float64, padded
     entropy: float | Entropy  # of the responsibilities behind the counts, nats
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float  # prior of each word in a topic, as learnt
+    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    beta: float | np.ndarray
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ def init(
         **zeros(topic_counts("mean", corpus, model.n_topics)),
         entropy=math.nan,
         alpha=model.alphas,
-        beta=model.beta,
+        beta=model.word_prior,
     )
     none_kept = np.zeros((0, len(state.mean_k)))
     initialise(
@@ -246,11 +249,15 @@ def watch(
     )
 
 
-def log_point(n_wk: np.ndarray, beta: float, log_phi: np.ndarray) -> float:
+def log_point(n_wk: np.ndarray, beta: float | np.ndarray, log_phi: np.ndarray) -> float:
     """Return sum_kw n_wk log phi_kw + sum_k log Dirichlet(phi_k; beta + 1, …) at the mode of phi, nats.
 
-    n_wk, log_phi : (word, topic), without padding
+    n_wk, log_phi : (word, topic), without padding; beta : a number, or (word, topic), padded
     """
+    if np.ndim(beta):
+        beta = beta[:, : n_wk.shape[1]]
+        normalisers = gammaln((beta + 1.0).sum(axis=0)) - gammaln(beta + 1.0).sum(axis=0)
+        return float(np.sum((n_wk + beta) * log_phi) + normalisers.sum())
     (n_words, n_topics), prior = n_wk.shape, beta + 1.0
     normaliser = math.lgamma(n_words * prior) - n_words * math.lgamma(prior)
     return float(np.sum((n_wk + beta) * log_phi)) + n_topics * normaliser
@@ -259,10 +266,8 @@ def log_point(n_wk: np.ndarray, beta: float, log_phi: np.ndarray) -> float:
 def log_modes(state: State) -> np.ndarray:
     """Return log phi (word, topic) at the posterior mode of phi."""
     live = slice(len(state.alpha))
-    return np.log(
-        (state.beta + state.mean_wk[:, live])
-        / (len(state.mean_wk) * state.beta + state.mean_k[live])
-    )
+    n_wk, n_k, beta = with_prior(state.beta, state.mean_wk, state.mean_k)
+    return np.log((beta + n_wk[:, live]) / (len(n_wk) * beta + n_k[live]))
 
 
 def likelihood(options: Options, state: State, corpus: Corpus, statistics, prior) -> Dirichlet:

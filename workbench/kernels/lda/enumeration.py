@@ -85,3 +85,28 @@ def posterior_means(
         empty_mass -= p @ prior
     token_topic = [np.bincount(column, probability, len(alpha)) for column in topics.T]
     return np.array(token_topic), same_topic, predictive + (empty_mass / sizes / n_words)[:, None]
+
+
+def predictive_means(
+    probability: np.ndarray,
+    documents: np.ndarray,
+    words: np.ndarray,
+    n_documents: int,
+    alpha: np.ndarray,
+    prior: np.ndarray,
+) -> np.ndarray:
+    """Return the posterior mean of p(w|d), (document + 1, word), as `posterior_means` does, for a prior (word, topic)."""
+    topics, document_indicators = (
+        assignments(len(documents), len(alpha)),
+        np.eye(n_documents + 1)[documents],
+    )
+    present, positions = np.unique(words, return_inverse=True)
+    word_indicators = np.eye(len(present))[positions]
+    lengths, predictive = document_indicators.sum(axis=0), np.zeros((n_documents + 1, len(prior)))
+    for k in range(len(alpha)):
+        is_k = topics == k
+        theta = (alpha[k] + is_k @ document_indicators) / (alpha.sum() + lengths)
+        shares = theta * (probability / (prior[:, k].sum() + is_k.sum(axis=1)))[:, None]
+        predictive += shares.sum(axis=0)[:, None] * prior[:, k]
+        predictive[:, present] += shares.T @ (is_k @ word_indicators)
+    return predictive

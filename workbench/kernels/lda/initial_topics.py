@@ -166,8 +166,9 @@ def start_responsibilities(
 
     stored (pair, topic padded) gets gamma, unless it is empty.
 
-    gamma comes from the given topics of tokens; if given_topics is None, from the given counts; if given_wk is None too, it
-    is random in the given way. `gamma` (4 topic padded,), zeros, and `pairs` (4,) int64 are scratch.
+    gamma comes from the given topics of tokens; if given_topics is None, from the given counts; if given_k is None too, it
+    is random in the given way, times given_wk unless that is None. `gamma` (4 topic padded,), zeros, and `pairs` (4,) int64 are
+    scratch.
     """
     row, lanes = 0, len(mean_k)
     for d in range(len(indptr) - 1):
@@ -187,6 +188,10 @@ def start_responsibilities(
                         )
                     elif given_wk is None:
                         weigh_at_random(way, key, pair, n_topics, gamma, n * lanes)
+                    elif given_k is None:
+                        weigh_at_random(way, key, pair, n_topics, gamma, n * lanes)
+                        for k in range(n_topics):
+                            gamma[n * lanes + k] *= given_wk[words[pair], k]
                     else:
                         weigh_by_counts(
                             d,

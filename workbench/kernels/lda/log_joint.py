@@ -11,6 +11,7 @@ whole and x is one for all topics: the same numbers, added in one order.
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.kernels.simd.functions import count, log_gammas, total
 from workbench.kernels.simd.vectors import (
     LANES,
@@ -50,7 +51,10 @@ def log_joint(
 
 
 def log_joint_from(document_part, n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> float:
-    """Return the log joint L(n), given the documents' part and padded counts n_wk (word, topic), n_k (topic,)."""
+    """Return the log joint L(n), given the documents' part and padded counts n_wk (word, topic), n_k (topic,).
+
+    beta : a number, or a table (word, topic), padded
+    """
     word_part, size_part = _rises_of_topics(n_wk, n_k, beta, n_topics)
     return document_part + word_part - size_part
 
@@ -63,6 +67,8 @@ def log_topics(n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> float:
 
 def _rises_of_topics(n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> tuple[float, float]:
     sizes = n_k[None].astype(np.float64)
+    if np.ndim(beta):
+        return _add_rises_of_cells(n_wk, beta), _rises(sizes, beta.sum(axis=0)[:n_topics])
     return _rises(n_wk, np.full(n_topics, beta)), _rises(sizes, np.full(n_topics, len(n_wk) * beta))
 
 
@@ -99,6 +105,18 @@ def _add_rises(counts: np.ndarray, x, row_sums, log_gamma_x):
 
 
 @lean
+def _add_rises_of_cells(counts: np.ndarray, x):
+    """Return sum_rk lnG(x_rk + n_rk) - lnG(x_rk) of counts and x, each (row, topic padded)."""
+    rises = spread(0.0)
+    for index in range(0, counts.size, LANES):
+        n = load(counts, index)
+        if count(n == 0) < LANES:
+            x_of = load(x, index)
+            rises += rises_of(n, x_of, log_gammas(x_of))
+    return total(rises)
+
+
+@lean
 def _look_up_rises(counts: np.ndarray, x, row_sums, table):
     """Return sum_rk lnG(x + n_rk) - lnG(x) for `_rises` of integer counts and equal x_k = x, from a table of terms."""
     x, rises = spread(x[0]), spread(0.0)
@@ -129,7 +147,9 @@ def predictive(
     pairs : Corpus whose pairs are scored
     document_tokens (document,) : N_d, the sum of n_dk over topics
     n_dk, n_wk, n_k : counts, integer or real, padded to any width
+    beta : a number, or a table (word, topic), padded
     """
+    n_wk, n_k, beta = with_prior(beta, n_wk, n_k)
     probability = np.empty(pairs.n_pairs)
     inverse_sizes = pad_topics(1.0 / (len(n_wk) * beta + n_k[: len(alphas)]))
     alpha, row = pad_topics(alphas), np.empty(padded(len(alphas)))

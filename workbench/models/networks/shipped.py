@@ -16,10 +16,10 @@
     rows = [{ by = ["topic"] }]
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from inspect import signature
+from inspect import Parameter, signature
 from pathlib import Path
 
 from workbench.models.files import read_settings
@@ -224,7 +224,13 @@ SHIPPED |= call_plugins("models", SHIPPED)
 
 def takes_n_topics(name: str) -> bool:
     """Return whether ``n_topics`` is a setting of the network, which it is unless the corpus determines its topics."""
-    return name not in SHIPPED or "n_topics" in signature(SHIPPED[name]).parameters
+    return name not in SHIPPED or _takes(SHIPPED[name], "n_topics")
+
+
+def _takes(make: Callable, setting: str) -> bool:
+    """Return whether a function has a parameter for a setting; that of a plug-in, which is not loaded yet, has all."""
+    parameters = signature(make).parameters.values()
+    return any(each.name == setting or each.kind is Parameter.VAR_KEYWORD for each in parameters)
 
 
 def description_of(description) -> tuple[str, Mapping]:
@@ -253,16 +259,15 @@ def description_of(description) -> tuple[str, Mapping]:
 def shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> dict:
     """Return the arguments of `Network` for a shipped network; remove the sizes that were used from ``sizes``."""
     make = SHIPPED[name]
-    parameters = signature(make).parameters
     if n_topics is not None and not takes_n_topics(name):
         raise ModelError(
             f"network '{name}' has a topic for each label of the corpus; leave n_topics out"
         )
     names = {declared.name for declared in make()["variables"]}
     arguments = {} if n_topics is None else {"n_topics": n_topics}
-    if "background" in sizes and "n_background" in parameters:
+    if "background" in sizes and "n_background" in signature(make).parameters:
         arguments["n_background"] = sizes.pop("background")
     for variable, parameter in (("topic", "n_topics"), ("sub", "n_topics"), ("super", "n_super")):
-        if variable in sizes and variable in names and parameter in parameters:
+        if variable in sizes and variable in names and _takes(make, parameter):
             arguments[parameter] = sizes.pop(variable)
     return make(**arguments)

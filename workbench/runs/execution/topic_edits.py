@@ -63,6 +63,11 @@ def branch_of_topics(path: Path, edits: Sequence[str], changes: Mapping) -> Plan
         raise SpecError(
             f"topics of a run of {spec.engine} cannot be edited: it cannot begin from counts"
         )
+    if spec.options.get("seed_words"):
+        raise SpecError(
+            "topics of a run with seed words cannot be edited: the words belong to topics by number; fit a run with other "
+            "seed_words",
+        )
     train, test = corpora_of(path.parent, spec)
     start, origin = warm_start_now(path, train)
     topic_edits, data_edits = split_edits(edits)

@@ -220,7 +220,7 @@ def update_by(
             STREAMING,
             len(n_kw),
             alphas[0] if len(set(alphas)) == 1 else tuple(alphas),
-            float(priors.beta),
+            spec.model["beta"] if np.ndim(priors.beta) else float(priors.beta),
             test=test,
             options=new_options,
             split=spec.split,
@@ -235,7 +235,7 @@ def update_by(
 
     check_room([planned(n_kw)], here=True)
     stream, control = make_stream(train, options.batch_size), _Control()
-    state = online_vb.topics_alone(n_kw, priors.alphas, float(priors.beta))
+    state = online_vb.topics_alone(n_kw, priors.alphas, priors.word_prior)
     visited = _visit(
         stream, state, options, StepContext(spec.seed, 0, n_threads), spec.name, progress, control
     )

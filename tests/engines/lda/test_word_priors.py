@@ -1,0 +1,335 @@
+"""Priors that differ from word to word in each topic: against enumeration, and engines of one model against each other."""
+
+import numpy as np
+import pytest
+from geweke import assert_same_expectations, z_of
+from scipy.special import gammaln, logsumexp
+from stepping import states, stepped
+from toys import corpus_of_table, simulated
+
+import workbench as wb
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.engine import StepContext, WarmStart
+from workbench.engines.lda import hybrid_bound
+from workbench.engines.lda.hybrid import for_bound
+from workbench.engines.options import make_options
+from workbench.kernels.count_moments import expected_log_joint_of_counts
+from workbench.kernels.lda.enumeration import assignments
+from workbench.kernels.lda.word_prior import padded_prior
+from workbench.measures.exact import every_pair, exact
+from workbench.models import LDA, ModelError
+from workbench.models.seed_words import parse_seeds, seeds_text
+from workbench.sklearn import TopicModel
+
+ROUNDING = 1e-9  # two orders of summation of some logs of gamma functions
+CORPUS = corpus_of_table([[2, 1, 0, 1], [0, 2, 1, 0], [1, 0, 0, 2]], ("a", "b", "c", "d"))
+MODEL = LDA(2, 0.7, 0.3, "one: a c; two: d", 1.7).for_data(CORPUS)
+OF_LDA = [name for name in ENGINES if get_engine(name).model is LDA]
+WORDS = np.repeat(CORPUS.words, CORPUS.counts)
+DOCUMENTS = np.repeat(CORPUS.documents, CORPUS.counts)
+
+
+def counts_of(topics, n_topics):
+    """n_dk (document, topic) and n_kw (topic, word) of the tokens' topics."""
+    n_dk, n_kw = np.zeros((CORPUS.n_documents, n_topics)), np.zeros((n_topics, CORPUS.n_words))
+    np.add.at(n_dk, (DOCUMENTS, topics), 1)
+    np.add.at(n_kw, (topics, WORDS), 1)
+    return n_dk, n_kw
+
+
+def log_dirichlet(prior, counts):
+    """log of the Polya probability of each row of counts."""
+    prior = np.broadcast_to(prior, counts.shape)
+    totals, sizes = prior.sum(axis=1), counts.sum(axis=1)
+    rises = (gammaln(prior + counts) - gammaln(prior)).sum(axis=1)
+    return rises + gammaln(totals) - gammaln(totals + sizes)
+
+
+def log_joint(model, topics):
+    n_dk, n_kw = counts_of(topics, model.n_topics)
+    return (
+        log_dirichlet(model.alphas, n_dk).sum() + log_dirichlet(model.priors({}).beta, n_kw).sum()
+    )
+
+
+def by_enumeration(model):
+    """log evidence, p(topic of a token), and p(w|d), each as a sum over all assignments, by another way than `exact`."""
+    topics = assignments(CORPUS.n_tokens, model.n_topics)
+    logs = np.array([log_joint(model, row) for row in topics])
+    weights, table = np.exp(logs - logsumexp(logs)), model.priors({}).beta
+    predictive = np.zeros((CORPUS.n_documents, CORPUS.n_words))
+    for weight, row in zip(weights, topics, strict=True):
+        n_dk, n_kw = counts_of(row, model.n_topics)
+        theta, phi = model.alphas + n_dk, table + n_kw
+        predictive += (
+            weight * (theta / theta.sum(1, keepdims=True)) @ (phi / phi.sum(1, keepdims=True))
+        )
+    token_topic = [np.bincount(column, weights, model.n_topics) for column in topics.T]
+    return logsumexp(logs), np.array(token_topic), predictive
+
+
+def test_the_exact_posterior_is_that_of_a_sum_over_assignments():
+    evidence, token_topic, predictive = by_enumeration(MODEL)
+    found = exact(CORPUS, MODEL)
+    assert float(found["log_evidence"]) == pytest.approx(evidence, abs=ROUNDING)
+    assert found["token_topic"].values == pytest.approx(token_topic, abs=ROUNDING)
+    assert found["predictive"].values == pytest.approx(predictive, abs=ROUNDING)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scan", ["documents", "words"])
+def test_the_sampler_draws_from_the_posterior(scan):
+    engine, options = get_engine("cgs"), make_options(get_engine("cgs"), {"scan": scan})
+    posterior = exact(CORPUS, MODEL)
+    drawn, predicted = [], []
+    for state in states(engine, CORPUS, MODEL, options, 20_000, seed=1):
+        drawn.append(state.topics == 0)
+        predicted.append(engine.predict(CORPUS, MODEL, options, state, every_pair(CORPUS)))
+    assert z_of(np.array(drawn, float), posterior["token_topic"].values[:, 0]).max() < 4.5
+    assert z_of(np.array(predicted), posterior["predictive"].values.ravel()).max() < 4.5
+
+
+@pytest.mark.slow
+def test_draws_of_the_sampler_and_of_the_prior_have_the_same_expectations():
+    """Geweke's test: phi from the prior of the words, or in turns with a sweep."""
+    engine = get_engine("cgs")
+    options, model = make_options(engine, {}), MODEL
+    independent, chain, random = [], [], np.random.default_rng(5)
+    for seed in range(3000):
+        independent.append(statistics(model.simulate(3, 4, 5, seed=seed)[1]["n_kw"]))
+    documents, topics = np.repeat(np.arange(3), 5), np.zeros(15, int)
+    n_kw = np.zeros((2, 4))
+    for step in range(12_000):
+        phi = [random.dirichlet(row) for row in model.priors({}).beta + n_kw]
+        words = np.array([random.choice(4, p=phi[k]) for k in topics])
+        # the canonical order of tokens, at random where words are the same
+        order = np.lexsort([random.random(15), words, documents])
+        words, topics = words[order], topics[order]
+        table, n_dk, n_kw = np.zeros((3, 4), int), np.zeros((3, 2)), np.zeros((2, 4))
+        for counts, rows, columns in (
+            (table, documents, words),
+            (n_dk, documents, topics),
+            (n_kw, topics, words),
+        ):
+            np.add.at(counts, (rows, columns), 1)
+        corpus = corpus_of_table(table, CORPUS.vocabulary)
+        start = WarmStart(n_kw, n_dk, topics.astype(np.int32))
+        state = engine.init(corpus, model, options, StepContext(1, 0), start)
+        state, _ = engine.step(corpus, model, options, state, StepContext(1, step + 1))
+        topics, n_kw = state.topics.astype(int), state.n_wk[:, :2].T
+        chain.append(statistics(n_kw))
+    assert_same_expectations(np.array(chain), np.array(independent))
+
+
+def statistics(n_kw):
+    return [*n_kw.ravel()[:7], *(n_kw.ravel()[:7] ** 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "number"),
+    [
+        ("svb", {}, "bound"),
+        ("svb", {"schedule": "sequential"}, "bound"),
+        ("vb", {}, "bound"),
+        ("online-vb", {}, "bound"),
+        ("cvb", {}, "bound"),
+        ("cvb", {}, "collapsed_bound"),
+        ("cvb0", {}, "bound"),
+    ],
+)
+def test_a_bound_is_below_the_evidence(name, options, number):
+    engine, evidence = get_engine(name), by_enumeration(MODEL)[0]
+    options = make_options(engine, options)
+    for state in states(engine, CORPUS, MODEL, options, 80):
+        found = engine.watch(CORPUS, MODEL, options, state)[number]
+    assert evidence - 3.5 < found < evidence  # a gap of some nats, as with one prior for all words
+
+
+def test_the_bound_of_svb_never_falls_and_is_that_of_its_responsibilities():
+    engine = get_engine("svb")
+    options = make_options(engine, {"init": "dirichlet"})
+    bounds = [
+        engine.watch(CORPUS, MODEL, options, state)["bound"]
+        for state in states(engine, CORPUS, MODEL, options, 60)
+    ]
+    assert np.all(np.diff(bounds) > -ROUNDING)
+    engine, options = get_engine("svb"), make_options(engine, {"schedule": "sequential"})
+    state = stepped(engine, CORPUS, MODEL, options, 9)
+    gamma = state.gamma[:, :2]
+    n_dk, n_kw = np.zeros((3, 2)), np.zeros((2, 4))
+    np.add.at(n_dk, CORPUS.documents, CORPUS.counts[:, None] * gamma)
+    np.add.at(n_kw.T, CORPUS.words, CORPUS.counts[:, None] * gamma)
+    joint = (
+        log_dirichlet(MODEL.alphas, n_dk).sum() + log_dirichlet(MODEL.priors({}).beta, n_kw).sum()
+    )
+    entropy = -(CORPUS.counts[:, None] * gamma * np.log(gamma)).sum()
+    found = engine.watch(CORPUS, MODEL, options, state)["bound"]
+    assert found == pytest.approx(joint + entropy, abs=ROUNDING)
+
+
+def test_the_log_joint_is_that_of_the_topics():
+    engine = get_engine("cgs")
+    options = make_options(engine, {})
+    for state in states(engine, CORPUS, MODEL, options, 5):
+        found = engine.watch(CORPUS, MODEL, options, state)["log_joint"]
+        assert found == pytest.approx(log_joint(MODEL, state.topics), abs=ROUNDING)
+
+
+def test_the_bound_of_a_hybrid_lies_below_the_evidence_and_ais_finds_it():
+    engine = get_engine("svb-cgs")
+    options = make_options(engine, {"r": 1})
+    state = stepped(engine, CORPUS, MODEL, options, 30)
+    arguments = hybrid_bound.whole(CORPUS, *for_bound(CORPUS, options, state))
+    bound = hybrid_bound.exact(*arguments)
+    assert bound < by_enumeration(MODEL)[0]
+    annealed = hybrid_bound.ais(*arguments, StepContext(0, 0), n_runs=16)
+    assert annealed.bound == pytest.approx(bound, abs=6 * annealed.standard_error + 1e-3)
+    bracket = hybrid_bound.bracket(*arguments, StepContext(0, 0))
+    assert bracket.low - 0.2 < bound < bracket.high + 0.2  # of 100 sweeps
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "pure", "pure_options"),
+    [
+        ("svb-cgs", {"r": 0.0}, "svb", {}),
+        ("cvb-cgs", {"r": 0.0}, "cvb", {}),
+        ("cvb0-cgs", {"r": 0.0}, "cvb0", {}),
+        ("svb-cgs", {"r": np.inf}, "cgs", {}),
+        ("cvb0-cgs", {"r": np.inf}, "cgs", {}),
+        ("svb-cgs", {"r": np.inf, "partition": 2}, "cgs", {"partition": 2}),
+    ],
+)
+def test_at_its_ends_a_hybrid_has_the_bits_of_the_pure_engine(name, options, pure, pure_options):
+    corpus = simulated(20)
+    model = LDA(3, 0.2, 0.1, {"0": corpus.vocabulary[:3], "two": corpus.vocabulary[3]}, 7.5)
+    model, tables = model.for_data(corpus), []
+    for engine_name, values in ((name, options), (pure, pure_options)):
+        engine = get_engine(engine_name)
+        engine_options = make_options(engine, values)
+        state = stepped(engine, corpus, model, engine_options, 60)
+        tables.append(engine.counts(corpus, model, engine_options, state)["n_kw"])
+    assert np.array_equal(*tables)
+
+
+@pytest.mark.parametrize("name", OF_LDA)
+def test_expected_and_sampled_counts_are_those_of_tokens_alone(name):
+    """A run continues from counts without the prior, so they are kept without it."""
+    engine = get_engine(name)
+    options = make_options(engine, {})
+    state = stepped(engine, CORPUS, MODEL, options, 3)
+    counts = engine.counts(CORPUS, MODEL, options, state)
+    assert counts["n_kw"].sum() == pytest.approx(CORPUS.n_tokens, abs=ROUNDING)
+    warm = WarmStart(np.array(counts["n_kw"], float), np.array(counts["n_dk"], float))
+    state = engine.init(CORPUS, MODEL, options, StepContext(0, 0), warm)
+    warm_counts = engine.counts(CORPUS, MODEL, options, state)
+    assert warm_counts["n_kw"].sum() == pytest.approx(CORPUS.n_tokens, abs=ROUNDING)
+
+
+def test_a_constant_table_has_the_collapsed_bound_of_the_number():
+    random = np.random.default_rng(2)
+    mean, variance = np.zeros((2, 4, 16))
+    mean[:, :2], variance[:, :2] = random.uniform(0, 3, (4, 2)), random.uniform(0, 1, (4, 2))
+    zero = np.exp(-mean)
+    wanted = expected_log_joint_of_counts(mean, variance, zero, 0.3, 2)
+    table = padded_prior(np.full((2, 4), 0.3))
+    assert expected_log_joint_of_counts(mean, variance, zero, table, 2) == pytest.approx(wanted)
+
+
+def test_seeds_are_read_as_they_are_written():
+    seeds = {"energy": ("oil", "barrel"), "natural gas": ("say: so", 'quo"ta\\', ";"), "3": ("x",)}
+    text = seeds_text(seeds)
+    assert parse_seeds(text) == seeds
+    assert seeds_text(text) == text
+    assert seeds_text({"a": "oil barrel", 2: ["gas"]}) == "a: oil barrel; 2: gas"
+    assert parse_seeds(" a : oil,gas ;; b:x ; ") == {"a": ("oil", "gas"), "b": ("x",)}
+
+
+def test_names_get_the_first_topics_that_no_number_claims():
+    model = LDA(4, 0.1, 0.5, "one: a; 1: b c; two: d", 2.0).for_data(CORPUS)
+    wanted = np.full((4, 4), 0.5)
+    wanted[[0, 1, 1, 2], [0, 1, 2, 3]] += 2.0
+    assert np.array_equal(model.priors({}).beta, wanted)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "message"),
+    [
+        ("one: a zebra", "seed_words has 'zebra', which the corpus lacks; leave it out, or choose"),
+        ("7: a", "seed_words has words for topic '7', and the topics are 0 to 1; leave it out"),
+        ("x: a; y: b; z: c", "seed_words has words for topic 'z', and the topics are 0 to 1"),
+    ],
+)
+def test_seeds_that_do_not_suit_the_corpus_are_refused(seeds, message):
+    with pytest.raises(ModelError, match=message):
+        LDA(2, seed_words=seeds).for_data(CORPUS)
+
+
+def test_a_beta_that_is_turned_keeps_the_seeds():
+    run = wb.fit(
+        CORPUS,
+        "cgs",
+        2,
+        0.7,
+        0.3,
+        options={"seed_words": "one: a c; two: d", "seed_weight": 1.7},
+        n_iterations=5,
+        interventions=[(3, {"beta": 0.4})],
+        progress=False,
+    )
+    phi = run["n_kw"].values[-1] + MODEL.turned(beta=0.4).priors({}).beta
+    assert run["phi"].values == pytest.approx(phi / phi.sum(axis=1, keepdims=True), abs=1e-15)
+
+
+@pytest.mark.parametrize("name", ["cgs", "svb", "cvb", "svb-cgs", "adaptive-cgs"])
+def test_a_run_that_is_continued_has_the_bits_of_a_longer_one(name, tmp_path):
+    runs = []
+    for folder, lengths in (("a", [12]), ("b", [5, 12])):
+        for n_iterations in lengths:
+            run = wb.fit(
+                CORPUS,
+                name,
+                2,
+                options={"seed_words": "one: a c; 1: d"},
+                n_iterations=n_iterations,
+                store=tmp_path / folder,
+                progress=False,
+            )
+        runs.append(run["phi"].values)
+    assert np.array_equal(*runs)
+    assert runs[0][0, [0, 2]].min() > 0.2  # 100 pseudo-counts of two words each
+
+
+def test_an_estimator_takes_seeds_and_keeps_them_in_further_batches():
+    counts = np.ones((8, 5), int)
+    model = TopicModel(2, engine="online-vb", options={"seed_words": {"one": ["w1"]}}, max_iter=2)
+    for _ in range(2):
+        model.partial_fit(counts)
+        assert model.components_[0, 1] > 100 > model.components_[1].max()
+    assert model.transform(counts).shape == (8, 2)
+
+
+@pytest.mark.parametrize("options", [{}, {"schedule": "sequential", "init": "hard"}])
+def test_a_start_lies_where_the_seeds_are_and_its_counts_are_those_of_its_responsibilities(options):
+    engine, model = get_engine("svb"), LDA(2, 0.7, 0.3, "one: a", 1e6).for_data(CORPUS)
+    state = engine.init(CORPUS, model, make_options(engine, options), StepContext(0, 0))
+    assert state.mean_wk[0, 0] == pytest.approx(3, abs=1e-3 if not options else 3)
+    assert state.mean_wk.sum() == pytest.approx(CORPUS.n_tokens)
+    assert state.mean_k == pytest.approx(state.mean_wk.sum(axis=0))
+    if len(state.gamma):
+        weights = CORPUS.counts[:, None] * state.gamma
+        for found, rows in ((state.mean_dk, CORPUS.documents), (state.mean_wk, CORPUS.words)):
+            wanted = np.zeros_like(found)
+            np.add.at(wanted, rows, weights)
+            assert found == pytest.approx(wanted)
+    chain = get_engine("cgs").init(
+        CORPUS, model, make_options(get_engine("cgs"), {}), StepContext(0, 0)
+    )
+    assert chain.n_wk[0, :2].tolist() == [3, 0]
+
+
+def test_names_of_seeds_are_labels_of_topics_and_learning_beta_beside_them_is_refused():
+    seeds = {"one": "a", 2: "b", "two": "d"}
+    run = wb.fit(CORPUS, "svb", 4, seed_words=seeds, n_iterations=2, progress=False)
+    assert wb.measures.topic_labels(run) == {0: "one", 1: "two", 2: "", 3: ""}
+    with pytest.raises(ModelError, match="learn_beta=maximised learns one number for all words"):
+        wb.fit(CORPUS, "svb", 4, seed_words=seeds, learn_beta="maximised", progress=False)
