@@ -153,7 +153,7 @@ def numbers_about(default: float | None, about: dict) -> list:
     return [*(["inf"] if about["infinite"] else []), *near, about["low"], about["high"]]
 
 
-TEXTS = {"seed_words": ("first: w1 w2",)}
+TEXTS = {"seed_words": ("first: w1 w2",), "prevalence": ("~ year",), "response": ("year",)}
 """Values, for any corpus here, of an option that takes texts."""
 
 

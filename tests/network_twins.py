@@ -48,6 +48,8 @@ def _extended(network, corpus, level, path, word):
         return [path]
     if level.draws == WORD:
         values = [word]
+        if level.leaves:
+            row = (*row[:2], (*row[2], same_leaf(level, corpus, word)))
     elif level.table == AUTHORS:
         names = network.author.values
         values = [names.index(name) for name in corpus.authors[path.values[DOCUMENT]]]
@@ -56,6 +58,18 @@ def _extended(network, corpus, level, path, word):
     return [
         Path(path.values | {level.draws: value}, (*path.cells, (row, value))) for value in values
     ]
+
+
+def same_leaf(level, corpus, word) -> frozenset:
+    """The words of the leaf of a word, which name the leaf."""
+
+    def prefix(text):
+        if level.leaves == "prefixes":
+            return text.partition(":")[0] if ":" in text else None
+        return next((leaf for leaf in level.leaves if text.startswith(leaf)), None)
+
+    own = prefix(corpus.vocabulary[word])
+    return frozenset(w for w, text in enumerate(corpus.vocabulary) if prefix(text) == own)
 
 
 def allowed_values(network, corpus, level, document) -> list[int]:
@@ -101,6 +115,8 @@ def prior_of(network, row, n_words, corpus=None) -> np.ndarray:
         prior = prior_of(network, row, n_words)
         return np.where(np.isin(np.arange(len(prior)), allowed), prior, 0.0)
     given, n = np.asarray(level.prior, float), n_values(network, level, n_words)
+    if level.leaves:
+        return np.where(np.isin(np.arange(n), list(row[2][-1])), given, 0.0)
     if given.ndim < 2:
         return np.broadcast_to(given, n)
     keys = dict.fromkeys(_group(network, other) for other in rows_of(network, level, 1))
@@ -319,7 +335,9 @@ def _number(network, level, row) -> int:
     """Of a row of the first document and the first author with the same other values."""
     name, block, values = row
     apart = [by == DOCUMENT or network.is_author(by) for by in level.rows[block].by]
-    first = tuple(0 if each else value for each, value in zip(apart, values, strict=True))
+    first = tuple(
+        0 if each else value for each, value in zip(apart, values, strict=not level.leaves)
+    )
     return list(rows_of(network, level, 1)).index((name, block, first))
 
 

@@ -56,6 +56,11 @@ def placed(corpus: Corpus) -> Corpus:
     return replace(corpus, inputs=inputs, input_names=names)
 
 
+def labelled(corpus: Corpus) -> Corpus:
+    """The same corpus with the labels "0", "1" and "2", in turns: categories that could be numbers."""
+    return replace(corpus, labels=tuple(str(d % 3) for d in range(corpus.n_documents)))
+
+
 def sequenced(corpus: Corpus) -> Corpus:
     """The same corpus in two sequences: of the first ten documents, and of what is left."""
     return replace(

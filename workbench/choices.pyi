@@ -23,6 +23,7 @@ EngineName = Literal[
     "cvb-cgs",
     "cvb0-cgs",
     "adaptive-cgs",
+    "slda",
     "cv-hdp",
     "g-hdp",
     "sb-ctm",
@@ -122,6 +123,9 @@ class Options(TypedDict, total=False):
     budget: float
     refresh: int
     rarer: float
+    response: Literal["label"] | float | str
+    response_type: Literal["auto", "categories", "numbers"]
+    weight_scale: float
     alpha_total: float
     beta_total: float
     top_concentration: float
@@ -137,6 +141,7 @@ class Options(TypedDict, total=False):
     prior: Literal["proper", "paper"]
     order: Literal["size", "random"] | Literal["size", "vocabulary", "random"] | float | str
     order_seed: int
+    prevalence: Literal[""] | float | str
     start_sweeps: int
     bound: Literal["local", "paper"]
     batch: int

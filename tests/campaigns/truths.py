@@ -6,6 +6,7 @@ does not depend on the names of topics or states, nor on a rotation of hidden st
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -38,6 +39,13 @@ from workbench.models.stick_breaking.linear_dynamical import (
     HiddenMarkov,
     LinearDynamicalSystem,
     LogisticNormalSystem,
+)
+from workbench.models.supervised import (
+    VARIANCE_RATE,
+    VARIANCE_SHAPE,
+    Responses,
+    SupervisedLDA,
+    class_probabilities,
 )
 
 THIN = 8
@@ -180,6 +188,31 @@ class NearEvolving(EvolvingPrevalence):
     documents_prior = 9.0, np.array([[3.0, -0.5], [-0.5, 4.0]])
 
 
+def draw_by_columns(random):
+    """Correlated topics whose mean sticks depend on a column of the documents."""
+    shape = corpus_of_table(np.ones((len(LENGTHS), N_WORDS), int))
+    model = NearSticks(3, BETA, prevalence="~ year").for_data(replace(shape, inputs=INPUTS))
+    gamma, sigma = draw_linear(random, model.regression_prior)
+    terms = model.design.standard
+    psi = np.stack([random.multivariate_normal(gamma @ row, sigma) for row in terms])
+    corpus, topics = draw_words(
+        random, LENGTHS, N_WORDS, BETA * N_WORDS, one_of(random, model.theta_of(psi)[OF_TOKENS])
+    )
+    precision = np.linalg.inv(sigma)
+    truth = SimpleNamespace(
+        topics=topics, psi=psi, mean=gamma, covariance=sigma, precision=precision
+    )
+    return replace(corpus, inputs=INPUTS), model, truth
+
+
+def look_by_columns(corpus, model, state):
+    means = model.design.standard @ state.mean.T
+    centred = SimpleNamespace(**{name: getattr(state, name) for name in ("topics", "covariance")})
+    centred.psi, centred.mean, centred.precision = state.psi, means, state.precision
+    *others, _ = look_at_correlated(corpus, model, centred)
+    return [*others, np.sum(state.mean[:, 0] ** 2), np.sum(state.mean[:, 1] ** 2)]
+
+
 def draw_correlated(model, prior, random):
     sigma = inverse_wishart(random, prior.nu, prior.scale)
     mean = random.multivariate_normal(prior.mean, sigma / prior.kappa)
@@ -204,6 +237,49 @@ def look_at_correlated(corpus, model, state):
         squares,
         np.mean(np.sum(theta**2, axis=1)),
         np.sum(state.mean**2),
+    ]
+
+
+# ---------------------------------------------------------------------- supervised LDA
+
+
+def draw_supervised(is_number: bool, random):
+    """Topics of LDA, and a response of all documents with tokens but the last: one of three classes, or a number."""
+    model = SupervisedLDA(2, 0.8, BETA, weight_scale=2.0)
+    theta = random.dirichlet(model.alphas, len(LENGTHS))
+    corpus, topics = draw_words(
+        random, LENGTHS, N_WORDS, BETA * N_WORDS, one_of(random, theta[OF_TOKENS])
+    )
+    n_dk, _ = counts_of(corpus, topics, 2)
+    weights = 2.0 * random.normal(size=(1 if is_number else 2, 2))
+    variance = stats.invgamma(VARIANCE_SHAPE, scale=VARIANCE_RATE).rvs(random_state=random)
+    fits = n_dk / np.maximum(n_dk.sum(axis=1, keepdims=True), 1) @ weights.T
+    values = (
+        fits[:, 0] + np.sqrt(variance) * random.normal(size=len(fits))
+        if is_number
+        else one_of(random, class_probabilities(fits)).astype(float)
+    )
+    values[-1] = np.nan
+    responses = Responses(values, ("y",) if is_number else ("a", "b", "c"), 0.0, float(is_number))
+    truth = SimpleNamespace(topics=topics, weights=weights, variance=variance)
+    return corpus, replace(model, responses=responses), truth
+
+
+def look_at_supervised(corpus, model, state):
+    n_dk, n_kw = counts_of(corpus, state.topics, 2)
+    weights, values = state.weights[:, :2], model.responses.values
+    fits = n_dk / np.maximum(n_dk.sum(axis=1, keepdims=True), 1) @ weights.T
+    has = np.isfinite(values) & (n_dk.sum(axis=1) > 0)
+    if model.responses.is_number:
+        of_responses = [np.sum((fits[has, 0] - values[has]) ** 2), state.variance]
+    else:
+        p = class_probabilities(fits[has])
+        of_responses = [np.sum(np.log(p[np.arange(len(p)), values[has].astype(int)]))]
+    return [
+        dirichlet_multinomial(n_dk, 0.8) + dirichlet_multinomial(n_kw, BETA),
+        *of_responses,
+        np.sum(weights**2),
+        np.prod(weights[0]),
     ]
 
 
@@ -455,8 +531,11 @@ OF_COMPONENTS = (
 )
 MORE = {
     "g-hdp": case_of("g-hdp", {}, draw_of_hdp, look_at_hdp),
+    "slda, classes": case_of("slda", {}, partial(draw_supervised, False), look_at_supervised),
+    "slda, numbers": case_of("slda", {}, partial(draw_supervised, True), look_at_supervised),
     "sb-ctm": case_of("sb-ctm", {}, *OF_STICKS, thin=40),
     "sb-ctm, topics drawn": case_of("sb-ctm", {"topics": "drawn"}, *OF_STICKS, thin=40),
+    "sb-ctm, prevalence": case_of("sb-ctm", {}, draw_by_columns, look_by_columns, thin=40),
     "ln-ctm": case_of("ln-ctm", {}, *OF_COMPONENTS, thin=40),
     "sb-ctm-lds, own": case_of(
         "sb-ctm-lds", {}, partial(draw_evolving, "own"), look_at_evolving, thin=100

@@ -208,6 +208,13 @@ def test_a_link_leads_to_the_form_with_the_settings_of_the_run(new_run, store, r
     (link,) = re.findall('href="sweep[?](.*?)"', page.again.object)
     assert dict(parse_qsl(unescape(link))).items() >= {"tab": "choose-k", "engine": "svb"}.items()
     assert "n_topics" not in link and f"n_iterations={request.n_iterations}" in link
+    assert "Seed topic" not in page.again.object
+    page.map.chosen = 2
+    (link,) = re.findall('href="compare[?]([^"]*)">Seed topic 2<', page.again.object)
+    request = RunRequest.from_query(dict(parse_qsl(unescape(link), keep_blank_values=True)))
+    words = top_words(open_run(store / "first"), 6, topic=2)["word"].values.tolist()
+    assert request.options["svb"]["seed_words"] == f"2: {' '.join(words)}"
+    assert not [*request.mistakes()] and request.n_topics == 3
     new_run("second", "svb-cgs")
     page.tick()
     assert "tab=frontier&amp;engine=svb-cgs" in page.again.object

@@ -7,7 +7,7 @@ import pytest
 from engines.test_protocol import OF_SEQUENCES, known
 from form_values import TEXTS
 from pairwise import every_pair_of_choices
-from toys import data_for, simulated
+from toys import data_for, labelled, simulated
 
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
@@ -55,7 +55,7 @@ def combinations(engine):
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_option_changes_a_bit_of_some_run(name):
     engine, computed = get_engine(name), {}
-    data, more = data_for(engine, known(simulated())), {}
+    data, more = data_for(engine, labelled(known(simulated()))), {}
     if engine.model is Network:
         first, *others = (network := generic_lda(3, 0.1, 0.1))["levels"]
         more["model"] = Network(**network | {"levels": (replace(first, learn="vector"), *others)})

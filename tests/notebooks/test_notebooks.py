@@ -36,6 +36,7 @@ WRITTEN = {
     "11_votes": (),
     "12_frontier": (),
     "13_starts": (),
+    "14_priors": (),
 }
 NAMED_ALONE = (
     "http://www.w3.org/",

@@ -1,6 +1,7 @@
 """What every view draws, read back from its figure, against numbers that plain loops compute from the runs."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain, combinations, permutations
 from math import exp, log, log2, sqrt
@@ -29,6 +30,7 @@ from workbench.measures import (
     effect_curve,
     group_differences,
     labels_of,
+    prevalence_curve,
     spec_of,
     topic_correlations,
     topics_by_group,
@@ -583,7 +585,21 @@ def lifts(panels, run, about):
 
 
 def column_effects(panels, run, about):
-    own, curve = names(run), effect_curve(run, "~ label", "label")
+    return by_label(panels, run, about, effect_curve(run, "~ label", "label"))
+
+
+def formula_effects(panels, run, about):
+    return by_label(panels, run, about, prevalence_curve(run, "label"))
+
+
+def by_formula():
+    labelled = replace(simulated(40, 15, 30), labels=("a", "b") * 20)
+    options = {"prevalence": "~ label"}
+    return case([fit(labelled, "sb-ctm", 4, options=options, burn_in=1, snapshot_every=1)])
+
+
+def by_label(panels, run, about, curve):
+    own = names(run)
     for panel, texts in beside(panels, about.picture.hover["Points"]):
         of = curve.sel(topic=own.index(panel.title))
         shares, changes = (of[name].values.tolist() for name in ("share", "change"))
@@ -957,6 +973,7 @@ CHECKED = {
     "topics-by-group": (grouped, lifts),
     "group-differences": (grouped, group_gaps),
     "effects": (grouped, column_effects),
+    "prevalence": (by_formula, formula_effects),
     "words-by-year": (yearly, years),
     "coherence": (small, coherences),
     "topic-flow": (small, ribbons),

@@ -179,7 +179,7 @@ class Corpus(SavedByHash, AnyCorpus):
     held_out_rows : str, optional
         Which documents `prepare` holds out by default, as "year>=2012" or "last 10"; not part of the content hash.
     table : DocumentTable, optional
-        The texts as they were read, and the columns beside them; no engine reads it, and the content hash leaves it out.
+        The texts as they were read, and the columns beside them, which formulas name; the content hash leaves it out.
     reading : dict, optional
         The record of how it was read and counted, see `workbench.data.reading`; not part of the content hash.
 

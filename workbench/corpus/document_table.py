@@ -1,6 +1,7 @@
 """The texts of documents as they were read, and the other columns of their file.
 
-No engine reads the table, so the content hash of a corpus leaves it out. A store keeps it in a separate file for all runs.
+The content hash of a corpus leaves the table out; that of a run has it if the model reads columns. A store keeps it in a
+separate file for all runs.
 """
 
 import gzip

@@ -7,15 +7,18 @@ import numbers
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from workbench.corpus.document_table import iso
 from workbench.data.reading import note
-from workbench.errors import DataError, shown
+from workbench.errors import DataError, InputError, shown
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from workbench.corpus.corpus import Corpus
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,7}(\.0*)?")
@@ -199,3 +202,40 @@ def _whole_year(corpus: Corpus, d: int) -> int:
             f"the time of a document must be a year, a whole number; that of {corpus.titles[d]!r} is {time!r}"
         )
     return int(number)
+
+
+def dates_of(times: list, error: type[InputError] = DataError) -> pd.DatetimeIndex:
+    """Return the times as a DatetimeIndex, with NaT for missing ones; raise ``error`` for one that is no date."""
+    import pandas as pd
+
+    texts = [*dict.fromkeys(each for each in times if isinstance(each, str) and not year_in(each))]
+    date_of = {None: pd.NaT}
+    # if a text is no date, the loop below says which
+    with suppress(ValueError, TypeError, OverflowError, AttributeError):
+        date_of |= zip(texts, pd.to_datetime(texts, format="mixed").tz_localize(None), strict=True)
+    for document, time in enumerate(times):
+        if time in date_of:
+            continue
+        try:
+            year = year_in(time)
+            if year is None and isinstance(time, numbers.Real):
+                raise TypeError
+            date = pd.to_datetime(time) if year is None else pd.Timestamp(year=year, month=1, day=1)
+            date_of[time] = date.tz_localize(None)
+        except (ValueError, TypeError, OverflowError, AttributeError):
+            raise error(
+                f"the time of document {document} is {str(time)[:60]!r}, which is no date; write it as "
+                "2024-07-31, or as a year"
+            ) from None
+    return pd.DatetimeIndex([date_of[time] for time in times])
+
+
+def year_in(time: object) -> int | None:
+    """Return a time as a year if it is a whole number or text of four digits, else None."""
+    if isinstance(time, str):
+        is_year = len(time.strip()) == 4 and time.strip().isdecimal()
+    elif isinstance(time, numbers.Real) and not isinstance(time, bool):
+        is_year = math.isfinite(time) and time == int(time)
+    else:
+        is_year = False
+    return int(time) if is_year else None

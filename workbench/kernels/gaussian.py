@@ -174,14 +174,27 @@ def log_joint_of_rows(rows, mu, precision: np.ndarray, mean, kappa, nu, scale) -
     mean_n, kappa_n, nu_n, scale_n = niw_posterior(rows, mean, kappa, nu, scale)
     off = mu - mean_n
     squares = (scale_n * precision).sum() + kappa_n * (off * (precision * off).sum(axis=1)).sum()
+    log_weight = n * math.log(kappa / (2 * math.pi))
+    return log_joint_of_squares(squares, n_rows, 1, precision, nu, scale, log_weight)
+
+
+def log_joint_of_squares(
+    squares: float, n_rows: int, n_terms: int, precision: np.ndarray, nu, scale, log_weight: float
+) -> float:
+    """Return the log density of rows, their means and Sigma, from the sum ``squares`` of all squares in its exponent.
+
+    n_terms : number of terms of the means, 1 without a regression; log_weight : twice the log normalising constant of the
+    means given Sigma = I. Where nu <= dim - 1 the prior is improper, and its normalising constant is left out.
+    """
+    n = len(precision)
     log_joint = 0.5 * (
-        (nu_n + n + 2) * log_determinant(precision) - squares - n_rows * n * math.log(2 * math.pi)
+        (nu + n_rows + n + 1 + n_terms) * log_determinant(precision)
+        - squares
+        - n_rows * n * math.log(2 * math.pi)
     )
     if nu <= n - 1:
         return log_joint
-    log_constant = 0.5 * (
-        nu * (log_determinant(scale) - n * math.log(2)) + n * math.log(kappa / (2 * math.pi))
-    )
+    log_constant = 0.5 * (nu * (log_determinant(scale) - n * math.log(2)) + log_weight)
     return log_joint + log_constant - (multigammaln(0.5 * nu, n) if n else 0.0)
 
 

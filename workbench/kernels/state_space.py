@@ -18,6 +18,7 @@ from workbench.kernels.gaussian import (
     draw_niw,
     factor,
     log_determinant,
+    log_joint_of_squares,
     solve,
     solve_transposed,
 )
@@ -217,6 +218,22 @@ def draw_mniw(mean, precision: np.ndarray, nu, scale, key: np.uint64):
             for j in range(n_inputs):
                 matrix[i, j] += noise_root[k, i] * row[j]
     return matrix, noise, noise_precision
+
+
+def log_joint_of_regression(
+    responses, inputs, matrix, noise_precision: np.ndarray, mean, precision, nu, scale
+) -> float:
+    """Return log p(y, M, Q) of responses, coefficients and covariance under the prior of `mniw_posterior`.
+
+    matrix (dim, input) : M; noise_precision : Q^-1
+    """
+    (n_rows, n), n_inputs = responses.shape, inputs.shape[1]
+    mean_n, precision_n, _, scale_n = mniw_posterior(responses, inputs, mean, precision, nu, scale)
+    off = matrix - mean_n
+    of_matrix = np.einsum("ip,pq,jq->ij", off, precision_n, off)
+    squares = ((scale_n + of_matrix) * noise_precision).sum()
+    log_weight = n * (log_determinant(precision) - n_inputs * math.log(2 * math.pi))
+    return log_joint_of_squares(squares, n_rows, n_inputs, noise_precision, nu, scale, log_weight)
 
 
 @aside

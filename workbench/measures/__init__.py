@@ -75,6 +75,8 @@ from workbench.measures.matching import (
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.names import suggested_names
 from workbench.measures.perplexity_audit import perplexity_audit
+from workbench.measures.prevalence import prevalence_curve
+from workbench.measures.responses import predicted_responses
 from workbench.measures.selection import (
     MeasureError,
     data_of,
@@ -157,6 +159,8 @@ __all__ = [
     "paired_differences",
     "perplexity_audit",
     "perplexity_errors",
+    "predicted_responses",
+    "prevalence_curve",
     "quantity",
     "reached_by_all",
     "recommend_k",

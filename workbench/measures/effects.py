@@ -10,7 +10,6 @@ independent draws for each document explain. Rubin's rules would count that part
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from keyword import iskeyword
 
 import numpy as np
@@ -19,11 +18,12 @@ import xarray as xr
 from scipy.special import stdtrit
 
 from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.formulas import check_design, design_matrix, is_numeric, typed_columns
 from workbench.engines import get_engine
 from workbench.engines.engine import SAMPLER
 from workbench.errors import nearest_or_all
 from workbench.measures.curves import LEVEL
-from workbench.measures.groups import dates_of, known_columns, run_with_counts
+from workbench.measures.groups import known_columns, run_with_counts
 from workbench.measures.selection import MeasureError, attributes, spec_of
 from workbench.measures.topics import used_topics
 
@@ -132,31 +132,10 @@ class _Regression:
             _tokens(run["n_dk"].isel(snapshot=snapshot)).sum(axis=1) for snapshot in snapshots
         )
         has_tokens = np.all([of_document > 0 for of_document in tokens], axis=0)
-        design = _design(formula, columns[has_tokens])
+        design = design_matrix(formula, columns[has_tokens], MeasureError)
         self.spec, self.terms = design.model_spec, [str(term) for term in design.columns]
-        self.documents, x = design.index.to_numpy(), np.asarray(design, float)
-        self._check(x)
-        self._fit(x, seed)
-
-    def _check(self, x: np.ndarray) -> None:
-        """Raise MeasureError if the regression on these terms (document, term) has no unique, finite solution."""
-        n, p = x.shape
-        if len(wrong := np.argwhere(~np.isfinite(x))):
-            row, term = wrong[0]
-            raise MeasureError(
-                f"{self.terms[term]} is {x[row, term]:g} in document {self.documents[row]}; it must be finite in all"
-            )
-        if n <= p:
-            raise MeasureError(
-                f"{p} terms take more than {p} documents; these are {n:,}; use fewer terms"
-            )
-        r = np.linalg.qr(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), mode="r")
-        dependent = np.flatnonzero(np.abs(np.diagonal(r)) < 1e-8)  # on the columns before
-        if len(dependent):
-            raise MeasureError(
-                f"the terms of {self.formula!r} determine each other in these documents: {self.terms[dependent[0]]} follows "
-                "from those before it; leave it out"
-            )
+        self.documents = design.index.to_numpy()
+        self._fit(check_design(formula, design, MeasureError), seed)
 
     def _fit(self, x: np.ndarray, seed: int) -> None:
         """Set the coefficients (term, topic), which are means over draws of the shares, and their covariance."""
@@ -218,12 +197,7 @@ class _Regression:
             averaged_documents = np.random.default_rng(0).choice(
                 averaged_documents, MOST_AVERAGED, replace=False
             )
-        column_values = self.columns.loc[self.documents, column]
-        values = np.array(
-            sorted(column_values.dropna().unique()), None if is_numeric(column_values) else object
-        )
-        if is_numeric(column_values) and len(values) > n_points:
-            values = np.linspace(values[0], values[-1], n_points)
+        values = points_of(self.columns.loc[self.documents, column], n_points)
         rows = np.stack([self._mean_row(averaged_documents, column, value) for value in values])
         if not np.ptp(rows, axis=0).any():
             raise MeasureError(f"the formula {self.formula!r} has no column {column!r} to draw")
@@ -269,6 +243,14 @@ class _Regression:
             each: ((dim, "topic"), values, attributes(description))
             for each, (values, description) in columns.items()
         }
+
+
+def points_of(column: pd.Series, n_points: int) -> np.ndarray:
+    """Return all values of a column; of more than ``n_points`` numbers as many from the least to the largest."""
+    values = np.array(sorted(column.dropna().unique()), None if is_numeric(column) else object)
+    if is_numeric(column) and len(values) > n_points:
+        return np.linspace(values[0], values[-1], n_points)
+    return values
 
 
 def _tokens(n_dk: xr.DataArray) -> np.ndarray:
@@ -325,18 +307,7 @@ def _not_negative(matrices: np.ndarray) -> np.ndarray:
 def columns_of_documents(run: xr.Dataset, table=None) -> pd.DataFrame:
     """Return the columns of the run's documents and of a table, with ``year`` derived from times; NaN if missing."""
     n = run.sizes["document"]
-    frame = pd.DataFrame(known_columns(run) | _given(table, n), index=range(n))
-    if "time" in frame and "year" not in frame:
-        times = [None if pd.isna(time) or time == "" else time for time in frame["time"]]
-        try:
-            frame["year"] = _years(dates_of(times))
-        except MeasureError as error:
-            frame.attrs["year"] = str(error)
-    typed_columns = pd.DataFrame(
-        {name: _typed_column(column) for name, column in frame.items()}, frame.index
-    )
-    typed_columns.attrs = frame.attrs
-    return typed_columns
+    return typed_columns(known_columns(run) | _given(table, n), n, MeasureError)
 
 
 def _given(table: object, n: int) -> dict:
@@ -356,50 +327,3 @@ def _given(table: object, n: int) -> dict:
             )
         columns[str(name)] = values.array if hasattr(values, "array") else list(values)
     return columns
-
-
-def _typed_column(column: pd.Series) -> pd.Series:
-    """Return a column as numbers or as texts: dates as years with their fraction, numbers in texts as numbers."""
-    if column.dtype.kind == "M":
-        return pd.Series(_years(pd.DatetimeIndex(column)), column.index)
-    if is_numeric(column):
-        return column
-    column = column.astype(object).where(column.notna() & (column != ""), None)
-    known_values = column.dropna()
-    if not any(isinstance(value, bool | np.bool_) for value in known_values):
-        with suppress(ValueError, TypeError):
-            return pd.to_numeric(column)
-    return column.map(str, na_action="ignore")
-
-
-def _years(dates: pd.DatetimeIndex) -> np.ndarray:
-    return np.asarray(dates.year + (dates.day_of_year - 1) / 365.25, float)
-
-
-def is_numeric(column: pd.Series) -> bool:
-    """Return whether a column has numbers."""
-    return column.dtype.kind in "fiu"
-
-
-def _design(formula: str, columns: pd.DataFrame):
-    """Return the design matrix of a formula without rows with missing values; raise MeasureError for an invalid formula."""
-    from formulaic import ModelMatrix, model_matrix
-    from formulaic.errors import FormulaicError
-
-    try:
-        matrix = model_matrix(formula, columns, context={})
-    except (FormulaicError, SyntaxError, ValueError, TypeError, IndexError) as error:
-        missing = re.search("`([^`]*)` is not present", str(error))
-        if missing:
-            advice = columns.attrs.get(missing[1]) or nearest_or_all(missing[1], [*columns])
-            raise MeasureError(f"the documents have no column {missing[1]!r}; {advice}") from None
-        reason = str(error).splitlines()[0]
-        raise MeasureError(
-            f"a formula is like '~ party + bs(year, df=3)', of columns of the documents; {formula!r} is none: {reason}"
-        ) from None
-    if not isinstance(matrix, ModelMatrix):
-        raise MeasureError(f"a formula has its right side alone, as '~ party'; got {formula!r}")
-    if not len(matrix) or not matrix.shape[1]:
-        noun = "term" if len(matrix) else "document with tokens and all its columns"
-        raise MeasureError(f"{formula!r} has no {noun}; use another formula")
-    return matrix

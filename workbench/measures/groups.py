@@ -6,10 +6,8 @@ takes the number of independent tokens whose share would vary as much, Kish (196
 or day of each time, and all from the first to the last.
 """
 
-import math
 import numbers
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -20,6 +18,7 @@ from scipy.special import stdtrit
 
 from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.times import dates_of, year_in
 from workbench.errors import shown
 from workbench.measures.curves import LEVEL, variance_over_documents
 from workbench.measures.matching import check_training_corpus
@@ -35,16 +34,18 @@ MOST_PERIODS = 10_000
 
 def fitting_period(times: list, most: int = 40) -> str:
     """Return the shortest period length for which at most ``most`` periods span the times; "year" for years."""
-    if all(time is None or _year(time) is not None for time in times):
+    if all(time is None or year_in(time) is not None for time in times):
         return "year"
-    dates = dates_of(times)
+    dates = dates_of(times, MeasureError)
     span = (dates.max() - dates.min()).days + 1
     return next((name for name, days in reversed(DAYS.items()) if span <= most * days), "year")
 
 
 def numbered_periods(times: list, period: str) -> tuple[np.ndarray, pd.PeriodIndex, np.ndarray]:
     """Return each document's period index (document,), -1 for none; the pandas periods; and the period names."""
-    periods = dates_of(times).to_period(PERIODS[MeasureError.one_of("the period", period, PERIODS)])
+    periods = dates_of(times, MeasureError).to_period(
+        PERIODS[MeasureError.one_of("the period", period, PERIODS)]
+    )
     if not periods.notna().any():
         raise MeasureError("no document has a time; give one for each document, as corpus.times")
     first, last = periods.min(), periods.max()
@@ -62,41 +63,6 @@ def numbered_periods(times: list, period: str) -> tuple[np.ndarray, pd.PeriodInd
         all_periods,
         names.to_numpy(object),
     )
-
-
-def dates_of(times: list) -> pd.DatetimeIndex:
-    """Return the times as a DatetimeIndex, with NaT for missing ones."""
-    texts = [*dict.fromkeys(each for each in times if isinstance(each, str) and not _year(each))]
-    date_of = {None: pd.NaT}
-    # if a text is no date, the loop below says which
-    with suppress(ValueError, TypeError, OverflowError, AttributeError):
-        date_of |= zip(texts, pd.to_datetime(texts, format="mixed").tz_localize(None), strict=True)
-    for document, time in enumerate(times):
-        if time in date_of:
-            continue
-        try:
-            year = _year(time)
-            if year is None and isinstance(time, numbers.Real):
-                raise TypeError
-            date = pd.to_datetime(time) if year is None else pd.Timestamp(year=year, month=1, day=1)
-            date_of[time] = date.tz_localize(None)
-        except (ValueError, TypeError, OverflowError, AttributeError):
-            raise MeasureError(
-                f"the time of document {document} is {str(time)[:60]!r}, which is no date; write it as "
-                "2024-07-31, or as a year"
-            ) from None
-    return pd.DatetimeIndex([date_of[time] for time in times])
-
-
-def _year(time: object) -> int | None:
-    """Return a time as a year if it is a whole number or text of four digits, else None."""
-    if isinstance(time, str):
-        is_year = len(time.strip()) == 4 and time.strip().isdecimal()
-    elif isinstance(time, numbers.Real) and not isinstance(time, bool):
-        is_year = math.isfinite(time) and time == int(time)
-    else:
-        is_year = False
-    return int(time) if is_year else None
 
 
 COLUMN = "document_"

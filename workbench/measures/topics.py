@@ -29,6 +29,8 @@ def top_words(
     word's share of the training tokens. 1, the default, ranks by phi alone, the common "top words"; 0 by lift alone, which
     favours rare words; Sievert & Shirley recommend 0.6 to readers. Below 1, words without a training token come last.
 
+    Where the words are of several leaves, such as languages, the leaves take turns: the first word of each, then the second.
+
     Sievert & Shirley (2014), section 3.1.
     """
     _require(run, "phi", "n_kw")
@@ -42,7 +44,8 @@ def top_words(
             f"relevance must be a number from 0 (lift) to 1 (probability); got {relevance!r}"
         )
     phi = run["phi"].values
-    order = np.argsort(-_relevance(run, phi, float(relevance)), axis=1, kind="stable")[:, :n]
+    order = np.argsort(-_relevance(run, phi, float(relevance)), axis=1, kind="stable")
+    order = _in_turn(run, order)[:, :n]
     coords = {"topic": run["topic"].values, "rank": np.arange(1, order.shape[1] + 1)}
     words = xr.Dataset(
         {
@@ -176,6 +179,8 @@ def word_tokens(run: xr.Dataset) -> np.ndarray:
 
 def topics_of_word(run: xr.Dataset, word: str) -> xr.DataArray:
     """Return p(topic | word) of the topics at the last snapshot, (topic,)."""
+    if "word_leaf" in run.coords:  # of the tokens of a topic those of the same leaf count
+        run = run.sel(word=run["word_leaf"] == run["word_leaf"].sel(word=word).item())
     share = run["phi"].sel(word=word, drop=True) * topic_sizes(run)["share"]
     return share / max(float(share.sum()), 1e-300)
 
@@ -189,6 +194,17 @@ def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
         return np.log(phi) - (1 - weight) * np.where(
             tokens > 0, np.log(tokens / tokens.sum()), np.inf
         )
+
+
+def _in_turn(run: xr.Dataset, order: np.ndarray) -> np.ndarray:
+    """Return the order of words (topic, word) in which the leaves of a network take turns; unchanged if it has one leaf."""
+    if "word_leaf" not in run.coords:
+        return order
+    leaves, of_words = np.unique(run["word_leaf"].values.astype(str), return_inverse=True)
+    of_ranks, turns = of_words[order], np.zeros(order.shape, int)
+    for leaf in range(len(leaves)):
+        turns += (of_ranks == leaf) * np.cumsum(of_ranks == leaf, axis=1)
+    return np.take_along_axis(order, np.argsort(turns, axis=1, kind="stable"), axis=1)
 
 
 def _require(run: xr.Dataset, *names: str) -> None:

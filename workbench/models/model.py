@@ -144,6 +144,11 @@ class Model:
         return replace(self, **settings)
 
     @property
+    def reads_columns(self) -> bool:
+        """Whether the model reads the columns of the documents' table, which are then a part of what identifies a run."""
+        return False
+
+    @property
     def network_name(self) -> str:
         """Name of a network; empty for other models, which the engine's name identifies."""
         return ""

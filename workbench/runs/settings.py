@@ -59,8 +59,8 @@ class ModelSettings:
     model: str | None = setting(
         None,
         "--model",
-        "Network: lda, author-topic, labeled, partially-labeled, pachinko, hpam1, hpam2, or a file (.toml, .json); "
-        "for Bayesian networks a file (.toml, .json, .bif).",
+        "Network: lda, author-topic, labeled, partially-labeled, polylingual, pachinko, hpam1, hpam2, or a file (.toml, "
+        ".json); for Bayesian networks a file (.toml, .json, .bif).",
         "MODEL",
         label="Network",
     )

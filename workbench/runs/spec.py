@@ -119,6 +119,8 @@ class RunSpec(RunSettings):
         identity |= {
             name: getattr(self, name) for name in ("shards", "module") if getattr(self, name)
         }
+        if self.table and self.parts()[1].reads_columns:
+            identity["table"] = self.table
         if self.interventions:
             identity["interventions"] = [
                 (intervention.iteration, plain(intervention.changes))

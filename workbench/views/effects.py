@@ -11,6 +11,8 @@ import xarray as xr
 from workbench.measures import MeasureError
 from workbench.measures.effects import columns_of_documents, curve_beside, is_numeric
 from workbench.measures.groups import COLUMN, columns_of
+from workbench.measures.prevalence import prevalence_curve
+from workbench.runs.recorded import model_of
 from workbench.views.elements import (
     COLOURS,
     RC,
@@ -112,41 +114,91 @@ def draw_effects(
             if of is None:
                 continue  # too few documents, and nobody asked for this column
             raise
-        names, long_names = names_of_topics(run, 3, 34), names_of_topics(run, 6, 80)
-        topics, colours = _changing_topics(curve), topic_colours(run)
-        rows = curve[list(HEADER[2:])].to_dataframe().reset_index().sort_values(["topic", "value"])
-        n, n_further = curve.attrs["n_documents"], curve.sizes["topic"] - len(topics)
         of_topics = (
             ""
             if curve.attrs["n_draws"] > 1
             else " (not that of the topics, which takes several snapshots)"
         )
         adjustment = f" with {', '.join(others)} as they are" if others else ""
-        picture = view.picture(
+        picture = _picture(
+            view,
+            label,
+            run,
+            curve,
             f"Mean share of a topic in a document, by {column}{adjustment}, with 95 % intervals that carry the "
-            f"uncertainty of the shares{of_topics}: the {len(topics)} topics that change most beyond their errors"
-            f"{f'; {n_further} more are in the table' if n_further else ''}. A regression on {n:,} documents; the intervals "
-            "are not corrected for the number of topics.",
-            [effect_view(curve, topic, names[topic], colours(topic)) for topic in topics],
-            [*RUN_COLUMNS, *HEADER],
-            rows_of(label, run, rows[list(HEADER)]),
-            legend=False,
-            height=PANEL[1],
-            runs=[run],
-            hover={"Points": [_texts(curve, topic, long_names[topic]) for topic in topics]},
+            f"uncertainty of the shares{of_topics}",
+            f"A regression on {curve.attrs['n_documents']:,} documents; the intervals are not corrected for the number of "
+            "topics.",
         )
         yield numbered_picture(picture, number, label) if len(runs) > 1 else picture
+
+
+def prevalence_controls(run: xr.Dataset) -> tuple[Menu, ...]:
+    """Return the control that chooses a column of the formula of prevalence, if it has several."""
+    columns = _columns_of_formula(run)
+    return (Menu("of", "Column", columns, columns[0]),) if len(columns) > 1 else ()
+
+
+def draw_prevalence(view: View, selection: RunsToDraw, of: str | None = None) -> Iterator[Picture]:
+    """Draw the expected shares by a column of the formula of prevalence (default: the first) for one run per label."""
+    runs = {
+        label: (run, columns)
+        for label, run in selection.first("gamma", "phi").items()
+        if (columns := _columns_of_formula(run)) and "edition" not in run.attrs
+    }
+    for number, (label, (run, columns)) in enumerate(runs.items(), start=1):
+        curve = prevalence_curve(run, of if of in columns else columns[0])
+        n_draws = curve.attrs["n_draws"]
+        intervals = f", with 95 % intervals from {n_draws:,} draws" if n_draws > 1 else ""
+        picture = _picture(
+            view,
+            label,
+            run,
+            curve,
+            f"Expected share of a topic if all documents had one {curve.attrs['column']}, given the formula "
+            f"{curve.attrs['formula']}{intervals}",
+            f"Averaged over {curve.attrs['n_documents']:,} documents, whose other columns are as they are.",
+        )
+        yield numbered_picture(picture, number, label) if len(runs) > 1 else picture
+
+
+def _columns_of_formula(run: xr.Dataset) -> tuple[str, ...]:
+    """Return the columns that the formula of prevalence of a run names and that can be drawn."""
+    design = getattr(model_of(run), "design", None)
+    columns = {} if design is None else design.columns
+    return tuple(name for name in columns if _can_be_drawn(columns[name]))
+
+
+def _picture(
+    view: View, label: str, run: xr.Dataset, curve: xr.Dataset, begin: str, end: str
+) -> Picture:
+    """Return the picture of the topics whose shares change most along a curve; ``begin`` and ``end`` are of its caption."""
+    names, long_names = names_of_topics(run, 3, 34), names_of_topics(run, 6, 80)
+    topics, colours = _changing_topics(curve), topic_colours(run)
+    rows = curve[list(HEADER[2:])].to_dataframe().reset_index().sort_values(["topic", "value"])
+    n_further = curve.sizes["topic"] - len(topics)
+    return view.picture(
+        f"{begin}: the {len(topics)} topics that change most beyond their errors"
+        f"{f'; {n_further} more are in the table' if n_further else ''}. {end}",
+        [effect_view(curve, topic, names[topic], colours(topic)) for topic in topics],
+        [*RUN_COLUMNS, *HEADER],
+        rows_of(label, run, rows[list(HEADER)]),
+        legend=False,
+        height=PANEL[1],
+        runs=[run],
+        hover={"Points": [_texts(curve, topic, long_names[topic]) for topic in topics]},
+    )
 
 
 def _columns(run: xr.Dataset) -> pd.DataFrame:
     """Return the columns of the documents whose effects can be drawn: of numbers, or with at most `MOST_LEVELS` values."""
     columns = columns_of_documents(run)
     names = [*columns_of(run), *(["year"] if f"{COLUMN}time" in run.coords else [])]
+    return columns[[n for n in dict.fromkeys(names) if n in columns and _can_be_drawn(columns[n])]]
 
-    def can_be_drawn(column: pd.Series) -> bool:
-        return column.nunique() > 1 and (is_numeric(column) or column.nunique() <= MOST_LEVELS)
 
-    return columns[[n for n in dict.fromkeys(names) if n in columns and can_be_drawn(columns[n])]]
+def _can_be_drawn(column: pd.Series) -> bool:
+    return column.nunique() > 1 and (is_numeric(column) or column.nunique() <= MOST_LEVELS)
 
 
 def _changing_topics(curve: xr.Dataset) -> list[int]:

@@ -203,6 +203,14 @@ VIEWS = [
         controls=effects.effect_controls,
     ),
     View(
+        "prevalence",
+        "Prevalence by a column",
+        ("phi gamma",),
+        effects.draw_prevalence,
+        on_page=True,
+        controls=effects.prevalence_controls,
+    ),
+    View(
         "words-by-year",
         "Words by year",
         ("phi_by_time",),

@@ -8,6 +8,7 @@ import pandas as pd
 
 from workbench.measures import MeasureError, mixture_table, spec_of
 from workbench.measures.selection import grouped
+from workbench.models.networks.levels import PREFIXES
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network
 from workbench.views.elements import INK, bare_panel, element, height_of, text_labels
 from workbench.views.picture import Picture, RunsToDraw, View, file_names, has
@@ -21,6 +22,8 @@ HALF_WIDTH, HALF_HEIGHT, BELOW = 0.85, 0.45, 0.4
 AROUND = np.linspace(0, 2 * np.pi, 49)
 ALONG = np.linspace(0, 1, 21)
 HEAD_LENGTH, HEAD_WIDTH = 0.2, 0.08
+LEAVES_APART = 0.7
+"""Distance of the heads of the arrows from the last level, one for each leaf of words."""
 INCHES = 0.42
 """Inches of a unit on paper."""
 COLUMNS = ("level", "row", "value", "topic", "node", "tokens")
@@ -209,21 +212,33 @@ def _arrows(network: Network, positions: dict[str, tuple[float, float]]) -> list
                     chooses,
                 )
             )
-    last = positions[network.levels[-1].name]
+    (x, y), leaves = positions[network.levels[-1].name], network.leaves
+    if leaves == PREFIXES:
+        words = [f"{WORD} of a prefix", f"{WORD} of another"]
+    else:
+        words = [*(f"{WORD} {leaf}" for leaf in leaves), WORD]
+    heights = y + LEAVES_APART * (len(words) - 1 - 2 * np.arange(len(words))) / 2
     return [
         *arrows,
-        _arrow(
-            (last[0] + HALF_WIDTH, last[1]), (last[0] + STEP - HALF_WIDTH, last[1]), 0.0, WORD, True
+        *(
+            _arrow((x + HALF_WIDTH, y), (x + STEP - HALF_WIDTH, height), 0.0, word, True, 0.2)
+            for word, height in zip(words, heights.tolist(), strict=True)
         ),
     ]
 
 
 def _arrow(
-    start: tuple[float, float], end: tuple[float, float], bend: float, name: str, chooses: bool
+    start: tuple[float, float],
+    end: tuple[float, float],
+    bend: float,
+    name: str,
+    chooses: bool,
+    level_from: float = 1.0,
 ) -> Arrow:
-    """Return an arrow between two points, bent upwards by ``bend``."""
+    """Return an arrow between two points, bent upwards by ``bend``; from a share ``level_from`` of its way on it is level."""
     x = start[0] + ALONG * (end[0] - start[0])
-    y = start[1] + ALONG * (end[1] - start[1]) + 4 * bend * ALONG * (1 - ALONG)
+    rise = np.minimum(ALONG / level_from, 1.0) * (end[1] - start[1])
+    y = start[1] + rise + 4 * bend * ALONG * (1 - ALONG)
     path = np.column_stack([x, y])
     direction = path[-1] - path[-3]
     direction /= np.hypot(*direction)

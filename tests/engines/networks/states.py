@@ -35,8 +35,18 @@ def rows_of_state(network, corpus, state) -> dict:
         if level.kind == "dirichlet":
             rows = twins.rows_of(network, level, corpus.n_documents)
             for row, counts in zip(rows, level_rows(network, state, level), strict=True):
-                found[row] = counts + twins.prior_of(network, row, corpus.n_words, corpus)
+                for each in rows_by_leaf(level, row, corpus):
+                    prior = twins.prior_of(network, each, corpus.n_words, corpus)
+                    found[each] = np.where(prior > 0, counts, 0.0) + prior
     return found
+
+
+def rows_by_leaf(level, row, corpus) -> list:
+    """Return the row; of a level with several leaves the row of each leaf."""
+    if not level.leaves:
+        return [row]
+    leaves = {twins.same_leaf(level, corpus, w) for w in range(corpus.n_words)}
+    return [(*row[:2], (*row[2], leaf)) for leaf in leaves]
 
 
 def places_of_paths(network, corpus, document, word) -> list[int]:

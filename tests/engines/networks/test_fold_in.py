@@ -79,7 +79,9 @@ def plain_theta(network, learnt, documents) -> np.ndarray:
         [level for level in network.levels if level.kind != "observed"],
     )
     places = {level.name: paths.addresses[level.name] for level in levels}
-    first = first_counts(compile_network(network, learnt.alphas, 8), documents, TURN)
+    first = first_counts(
+        compile_network(network, learnt.alphas, np.zeros(8, np.uint8)), documents, TURN
+    )
     xi = {}
     for level in levels:
         if level.of_documents:
@@ -184,7 +186,9 @@ def test_any_number_of_threads_and_any_company_give_a_document_the_same_bits(mon
 def test_super_topics_of_one_prior_come_apart_in_unseen_documents():
     network = twins.pachinko(2, 3, 0.5, 0.3, 0.2)
     learnt = learnt_from(network, training())
-    counts = first_counts(compile_network(network, learnt.alphas, 8), unseen(), TURN)
+    counts = first_counts(
+        compile_network(network, learnt.alphas, np.zeros(8, np.uint8)), unseen(), TURN
+    )
     cells = paths_of(network).addresses["theta1"].cells
     assert np.abs(psi(1 + counts[0, cells[0]]) - psi(1 + counts[0, cells[1]])).max() > 0.01
 

@@ -57,7 +57,7 @@ def state_of_rows(network, corpus, xi) -> network_vb.State:
     state = begun(ENGINE, corpus, network)
     paths, priors = (
         paths_of(network),
-        priors_of(paths_of(network), initial_alphas(network), corpus.n_words),
+        priors_of(paths_of(network), initial_alphas(network), np.zeros(corpus.n_words, np.uint8)),
     )
     for level, table in zip(network.levels, xi, strict=True):
         if table is None:

@@ -45,6 +45,7 @@ from workbench.dashboard.topics.hierarchy import model_card
 from workbench.dashboard.topics.overview import (
     COLUMNS,
     CONTROLS,
+    FEW,
     MOST_POINTS,
     NO_TOPICS,
     Topics,
@@ -58,6 +59,7 @@ from workbench.dashboard.topics.overview import (
 from workbench.dashboard.topics.recorded import Recorded
 from workbench.dashboard.topics.unseen import Unseen
 from workbench.measures.choosing import warm_starts
+from workbench.models.seed_words import parse_seeds, seeds_text
 from workbench.runs.execution.run import default_store
 from workbench.runs.request import missing_in_request
 from workbench.runs.spec import RunSpec
@@ -242,7 +244,12 @@ class TopicsPage:
     def _show(self, ticking: bool = False) -> None:
         """Show the chosen run at its last snapshot."""
         snapshot = self.snapshot()
-        self.again.object = _form_links(snapshot and self._runs[snapshot.path.name].spec)
+        is_known = snapshot and self._topics and self._topics.snapshot.path == snapshot.path
+        self.again.object = _form_links(
+            snapshot and self._runs[snapshot.path.name].spec,
+            self._topics if is_known else None,
+            self.map.chosen,
+        )
         if snapshot is None:
             self._topics = None
             self._topics_task.reset()
@@ -506,8 +513,11 @@ def page() -> pn.Column:
     return page_or_sentence(lambda: TopicsPage(default_store()).view())
 
 
-def _form_links(spec: RunSpec | None) -> str:
-    """Return links to the forms with the settings of a run, as HTML; empty if no run can be started."""
+def _form_links(spec: RunSpec | None, topics: Topics | None, chosen_topic: int) -> str:
+    """Return links to the forms with the settings of a run, as HTML; empty if no run can be started.
+
+    One of them also has the words of the chosen topic as seed words.
+    """
     if spec is None or policy().read_only:
         return ""
     missing = ", ".join(missing_in_request(spec))
@@ -524,6 +534,12 @@ def _form_links(spec: RunSpec | None) -> str:
             }
             address = urlencode({"tab": tab, "engine": spec.engine} | fixed_fields)
             links.append(f'<a href="sweep?{escape(address)}">{name}</a>')
+    words = topics.top.get(chosen_topic, ())[:FEW] if topics is not None else ()
+    if words and "seed_words" in spec.options:
+        seeds = parse_seeds(spec.options["seed_words"])
+        seeds |= {topics.labels.get(chosen_topic) or str(chosen_topic): words}
+        address = urlencode(query | {"seed_words": seeds_text(seeds)})
+        links.append(f'<a href="compare?{escape(address)}">Seed topic {chosen_topic}</a>')
     return " · ".join(links)
 
 

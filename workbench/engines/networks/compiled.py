@@ -7,6 +7,7 @@ vector does::
     n_rest (C + A * authors,)  of shared rows, and of authors          address - rest_at
     n_wk   (word, R), n_k (R,) of the rows of the last level           place of the row
 
+A network of several leaves has an n_k for each of them: (language * R,), one after another. A language is the words of a leaf.
 Rows of a level are numbered as the network numbers them (`Rows`), documents apart. Spec of the networks, D.1-D.4.
 
 In variational Bayes row sums are part of the number of a cell, x_kt = e(xi_kt) / e(sum_t xi_kt), so that numbers stay within
@@ -43,6 +44,7 @@ from workbench.kernels.networks.vb import Cells
 from workbench.kernels.simd.vectors import LANES, aligned_zeros, padded
 from workbench.models.model import ModelError
 from workbench.models.networks.labels import allowed_values
+from workbench.models.networks.leaves import leaves_of
 from workbench.models.networks.levels import learnt_priors, spread
 from workbench.models.networks.network import AUTHORS, WORD, Level, Network, Variable
 from workbench.models.options import option
@@ -55,7 +57,8 @@ class FlatPriors(NamedTuple):
     # (C + A * authors,) the same for shared rows and authors' rows; and the numbers of observed tables
     rest: np.ndarray
     beta: np.ndarray  # (R,) prior of each word in a row of the last level
-    beta_total: np.ndarray  # (R,) its sum over all words
+    beta_total: np.ndarray  # (language * R,) its sum over all words of a language
+    size_at: np.ndarray  # (word,) int64: where the sums of the word's language begin in n_k
     # (C + A * authors,) bool: numbers of observed tables, to which no counts are added
     known: np.ndarray
 
@@ -95,8 +98,8 @@ def _prior_shape(network: Network, level) -> tuple[int, int]:
     return network.n_groups(level), 1 if level.draws == WORD else network.size(level.draws)
 
 
-def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
-    """Return the prior of each cell and row sum, in the memory layout of the counts."""
+def priors_of(paths: Paths, alphas: np.ndarray, languages: np.ndarray) -> FlatPriors:
+    """Return the prior of each cell and row sum, in the memory layout of the counts; for ``languages`` see `languages_of`."""
     document_priors, rest = (
         paths.is_row[part].astype(float)
         for part in (slice(paths.n_own), slice(paths.rest_at, None))
@@ -118,20 +121,41 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
             is_known[addresses.cells - first] = True
     beta, addresses = np.zeros(paths.n_leaves), paths.addresses[last.name]
     beta[addresses.cells] = level_alphas[last.name][addresses.groups, 0]
+    totals = np.bincount(languages)[:, None] * beta
     return FlatPriors(
-        document_priors, rest, beta, np.where(beta > 0, n_words * beta, 1.0), is_known
+        document_priors,
+        rest,
+        beta,
+        np.where(totals > 0, totals, 1.0).ravel(),
+        languages.astype(np.int64) * paths.n_leaves,
+        is_known,
     )
+
+
+@cached_by_corpus
+def languages_of(corpus: Corpus, network: Network) -> np.ndarray:
+    """Return the language of each word, (word,) uint8: the number of its leaf, as a leaf is a row of the last level here."""
+    return leaves_of(network.leaves, corpus.vocabulary)[1]
+
+
+def row_sizes(n_wk: np.ndarray, size_at: np.ndarray) -> np.ndarray:
+    """Return n_k (language * R,), the sums of counts (word, R) over the words of each language."""
+    starts = np.arange(size_at.max() + 1, step=n_wk.shape[1])
+    if len(starts) == 1:
+        return n_wk.sum(axis=0)
+    return np.concatenate([n_wk[size_at == start].sum(axis=0) for start in starts])
 
 
 def count_arrays(
     paths: Paths, corpus: Corpus, dtype=np.float64, corpus_dtype=np.float64
 ) -> dict[str, Array]:
     """Return the shapes and types of a network's counts; ``corpus_dtype`` is the type of n_rest and n_k."""
+    n_languages = 1 + int(languages_of(corpus, paths.network).max())
     return {
         "n_own": Array((corpus.n_documents, paths.n_own), dtype),
         "n_rest": Array((paths.n_flat - paths.rest_at,), corpus_dtype),
         "n_wk": Array((corpus.n_words, paths.n_leaves), dtype),
-        "n_k": Array((paths.n_leaves,), corpus_dtype),
+        "n_k": Array((n_languages * paths.n_leaves,), corpus_dtype),
     }
 
 
@@ -160,6 +184,7 @@ def counts_of(paths: Paths, counts: NamedTuple, n_dr: np.ndarray) -> dict[str, n
 
 def watched(paths: Paths, n_k: np.ndarray, alphas: np.ndarray) -> dict[str, np.ndarray]:
     """Return the diagnostics: ``n_k``, the tokens in each row of the last level, and the learnt priors."""
+    n_k = n_k.reshape(-1, paths.n_leaves).sum(axis=0)
     return {"n_k": n_k[paths.leaf_addresses]} | learnt_priors(
         paths.network, alphas_of(paths.network, alphas)
     )
@@ -179,6 +204,7 @@ class CompiledNetwork(NamedTuple):
     points: tuple
     words_are_points: bool  # whether the rows of the last level are point estimates
     live: np.ndarray  # (R,) 1.0 for a row of the last level, 0.0 for padding
+    live_sizes: np.ndarray  # (language * R,) the same of n_k
 
     @property
     def n_rows(self) -> int:
@@ -186,15 +212,18 @@ class CompiledNetwork(NamedTuple):
         return self.paths.network.n_topics
 
 
-def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> CompiledNetwork:
-    """Return a network with priors in the form that kernels read; for the order of ``alphas`` see `alphas_of`."""
-    return _compiled(network, alphas.tobytes(), n_words)
+def compile_network(network: Network, alphas: np.ndarray, languages: np.ndarray) -> CompiledNetwork:
+    """Return a network with priors in the form that kernels read; for the order of ``alphas`` see `alphas_of`.
+
+    languages (word,) uint8 : as `languages_of` returns them
+    """
+    return _compiled(network, alphas.tobytes(), languages.tobytes())
 
 
 @lru_cache(maxsize=8)
-def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
+def _compiled(network: Network, alphas: bytes, languages: bytes) -> CompiledNetwork:
     paths = paths_of(network)
-    priors = priors_of(paths, np.frombuffer(alphas), n_words)
+    priors = priors_of(paths, np.frombuffer(alphas), np.frombuffer(languages, np.uint8))
     (document_cells, own_sign), (rest, rest_sign) = (
         _cells(paths, True, priors.own),
         _cells(paths, False, priors.rest),
@@ -217,6 +246,7 @@ def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
         points,
         network.levels[-1].kind == "point",
         live,
+        np.tile(live, len(priors.beta_total) // len(live)),
     )
 
 

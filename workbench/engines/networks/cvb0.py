@@ -46,13 +46,14 @@ from workbench.engines.networks.compiled import (
     count_arrays,
     counts_of,
     initial_alphas,
+    languages_of,
     learn,
     owners_of,
     restricted,
     retune,
     watched,
 )
-from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of, predict
+from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of, predict, unseen
 from workbench.engines.networks.gibbs import check
 from workbench.engines.networks.path_slots import layout_of
 from workbench.engines.networks.paths import paths_of
@@ -128,7 +129,7 @@ def init(
         row_shares,
         np.zeros((corpus.n_documents, lanes)),
         state.n_wk,
-        state.n_k,
+        aligned_zeros((lanes,), np.float64),
     )
     row_shares = restricted(model, corpus, row_shares, corpus.documents)
     spread_over_paths(
@@ -151,7 +152,14 @@ def addends_of(compiled) -> Addends:
     prior[: paths.n_own], prior[paths.rest_at :] = priors.own, priors.rest
     is_known[paths.rest_at :] = priors.known
     return Addends(
-        prior, paths.is_row, is_known, priors.beta, priors.beta_total, paths.n_own, paths.rest_at
+        prior,
+        paths.is_row,
+        is_known,
+        priors.beta,
+        priors.beta_total,
+        priors.size_at,
+        paths.n_own,
+        paths.rest_at,
     )
 
 
@@ -174,7 +182,7 @@ def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, f
         begins_of(corpus, model),
         layout_of(model).lanes,
         paths.fixed,
-        addends_of(compile_network(model, state.alphas, corpus.n_words)),
+        addends_of(compile_network(model, state.alphas, languages_of(corpus, model))),
         state.gamma,
         Counts(*state[:4]),
         n_dr,
@@ -207,7 +215,7 @@ def visit(
     """Update the responsibilities of every document-word pair once, in canonical order; then the priors if due."""
     paths, owners, pair_begins = paths_of(model), owners_of(model, corpus), begins_of(corpus, model)
     lanes, change = layout_of(model).lanes, 0.0
-    added = addends_of(compile_network(model, state.alphas, corpus.n_words))
+    added = addends_of(compile_network(model, state.alphas, languages_of(corpus, model)))
     most_owners = max(int(np.max(np.diff(owners.indptr))), 1)
     new = np.empty((most_owners, len(paths.real)))
     for first, last in slice_bounds(corpus.indptr, paths.n_lanes * most_owners):
@@ -245,7 +253,7 @@ def watch(
     state: State,
     context: StepContext | None = None,
 ) -> Generator:
-    compiled = compile_network(model, state.alphas, corpus.n_words)
+    compiled = compile_network(model, state.alphas, languages_of(corpus, model))
     sums = documents_joint(compiled, corpus, state)
     state, sums = yield Meeting(state, sums | {"entropy": recount_copies(corpus, model, state)[1]})
     joint = log_joint(compiled, state, sums["own"], sums["of_authors"])
@@ -295,6 +303,7 @@ def engine(name: str = "network-cvb0") -> Engine:
         predict=predict,
         fold_in=by_variational_bayes,
         learnt=learnt_of,
+        unseen=unseen,
         memory=memory,
         idle=lambda options: "pairs are updated one after another",
         suits=check,

@@ -18,7 +18,12 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import Options, State, StepContext
-from workbench.engines.lda.fold_in import LearntTopics, each_document
+from workbench.engines.lda.fold_in import (
+    LearntTopics,
+    each_document,
+    mixture_probability,
+    word_probabilities,
+)
 from workbench.engines.networks.compiled import (
     CompiledNetwork,
     alphas_of,
@@ -26,18 +31,21 @@ from workbench.engines.networks.compiled import (
     hidden_levels,
     initial_alphas,
     label_sizes,
+    languages_of,
     owners_of,
+    row_sizes,
 )
 from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE
-from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, OUT_OF_REACH, log_row, weigh_rows
+from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, OUT_OF_REACH, log_row
 from workbench.kernels.networks.field import NEVER, Owners, mean_ends, mean_rest, mix
 from workbench.kernels.networks.path_slots import Counts
-from workbench.kernels.networks.vb import fit_documents, sum_rows, weigh_rest
+from workbench.kernels.networks.vb import fit_documents, sum_rows, weigh_rest, weigh_words
 from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.kernels.threads import each_slice
 from workbench.kernels.uniforms import FOLD_IN
-from workbench.models.model import ModelError
+from workbench.models.model import ModelError, Priors
 from workbench.models.networks.estimates import FLOOR, row_means
+from workbench.models.networks.leaves import words_of_leaves
 from workbench.models.networks.levels import WORD, level_priors, narrowed
 from workbench.models.networks.network import AUTHORS, DOCUMENT, Network
 
@@ -67,7 +75,10 @@ def predict(
 ) -> np.ndarray:
     """Return p(w|d) (pair,) of held-out pairs by posterior means, given the counts of a state."""
     return predictive(
-        compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), state, pairs
+        compile_network(model, state.alphas, languages_of(corpus, model)),
+        owners_of(model, corpus),
+        state,
+        pairs,
     )
 
 
@@ -111,13 +122,19 @@ def row_shares(
 
 
 def word_means(compiled: CompiledNetwork, n_wk: np.ndarray, n_k: np.ndarray) -> np.ndarray:
-    """Return the word probabilities (word, row) of last-level rows, posterior means or floored estimates, padded by zeros."""
+    """Return the word probabilities (word, row) of last-level rows, posterior means or floored estimates, padded by zeros.
+
+    With several leaves they are the probabilities given the leaf of the word.
+    """
     if compiled.words_are_points:
         phi = np.zeros(n_wk.shape)
         live = compiled.live > 0
         phi[:, live] = raise_to_floor(row_means(n_wk[:, live].T, 0.0, "point")).T
         return phi
-    return (compiled.priors.beta + n_wk) * (compiled.live / (compiled.priors.beta_total + n_k))
+    inverse = (compiled.live_sizes / (compiled.priors.beta_total + n_k)).reshape(-1, n_wk.shape[1])
+    if len(inverse) > 1:
+        inverse = inverse[compiled.priors.size_at // n_wk.shape[1]]
+    return (compiled.priors.beta + n_wk) * inverse
 
 
 def raise_to_floor(table: np.ndarray) -> np.ndarray:
@@ -185,10 +202,22 @@ def word_numbers(
             compiled.words_are_points,
             sizes,
         )
-    sizes = np.where(compiled.live > 0, sizes.mean(axis=0), OUT_OF_REACH)
+    sizes, size_at = (
+        np.where(compiled.live_sizes > 0, sizes.mean(axis=0), OUT_OF_REACH),
+        compiled.priors.size_at,
+    )
     each_slice(
-        lambda a, b: weigh_rows(
-            a, b, betas, n_wk, sampled.n_wk, sizes, compiled.words_are_points, logs, weights
+        lambda a, b: weigh_words(
+            a,
+            b,
+            size_at,
+            betas,
+            n_wk,
+            sampled.n_wk,
+            sizes,
+            compiled.words_are_points,
+            logs,
+            weights,
         ),
         slices,
         context.n_threads,
@@ -245,6 +274,21 @@ def by_variational_bayes(
     return theta
 
 
+def unseen(parameters: Learnt, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
+    """Return p(w | d) (pair,) of unseen documents; of a network with several leaves p(w | d, leaf of w)."""
+    network, last = parameters.network, parameters.network.levels[-1]
+    beta = FLOOR
+    if last.kind == "dirichlet":
+        beta = float(alphas_of(network, parameters.alphas)[last.name].flat[0])
+    n_kw = np.asarray(parameters.counts[last.name], np.float64)
+    phi = np.empty(n_kw.T.shape)
+    for words in words_of_leaves(network.leaves, pairs.vocabulary):
+        phi[words] = word_probabilities(
+            Priors(np.empty(0), beta), np.ascontiguousarray(n_kw[:, words])
+        )
+    return mixture_probability(theta, phi, pairs)
+
+
 def authorless_network(network: Network) -> Network:
     """Return the network without its author variable: rows by author become rows by document, with a Dirichlet prior."""
     author = network.author.name
@@ -272,14 +316,20 @@ def _fold(network: Network, parameters, documents: Corpus, context: StepContext)
     n_kw = parameters.counts[network.levels[-1].name]
     if network.labelled is not None and documents.labels is not None:
         documents = replace(documents, labels=None)
-    compiled = compile_network(network, parameters.alphas, n_kw.shape[1])
+    languages = (
+        languages_of(documents, network) if network.leaves else np.zeros(n_kw.shape[1], np.uint8)
+    )
+    compiled = compile_network(network, parameters.alphas, languages)
     paths, owners = compiled.paths, owners_of(network, documents)
     n_rest, n_wk = (
         rest_counts(compiled, parameters.counts),
         aligned_zeros((n_kw.shape[1], paths.n_leaves), np.float64),
     )
     n_wk[:, paths.leaf_addresses] = n_kw.T
-    n_k, words = n_wk.sum(axis=0), [aligned_zeros(n_wk.shape, np.float64) for _ in range(2)]
+    n_k, words = (
+        row_sizes(n_wk, compiled.priors.size_at),
+        [aligned_zeros(n_wk.shape, np.float64) for _ in range(2)],
+    )
     if compiled.words_are_points:
         words[1][:] = word_means(compiled, n_wk, n_k)
         words[0][:] = np.log(np.maximum(words[1], np.finfo(float).tiny))

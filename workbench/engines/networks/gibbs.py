@@ -39,9 +39,11 @@ from workbench.engines.networks.compiled import (
     count_arrays,
     counts_of,
     initial_alphas,
+    languages_of,
     learn,
     owners_of,
     retune,
+    row_sizes,
     watched,
 )
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
@@ -125,6 +127,7 @@ def initial_chain(corpus: Corpus, model: Network, split: Split, places: np.ndarr
         paths.rest_at,
         paths.fixed,
         layout_of(model).lanes,
+        languages_of(corpus, model).astype(np.int64) * paths.n_leaves,
         state.places,
         Counts(*state[1:5]),
     )
@@ -145,11 +148,14 @@ def initial_places(
         return places
     rows, priors = (
         paths.leaf_addresses,
-        compile_network(model, initial_alphas(model), corpus.n_words).priors,
+        compile_network(model, initial_alphas(model), languages_of(corpus, model)).priors,
     )
-    given_wk, given_k = np.zeros((corpus.n_words, paths.n_leaves)), np.zeros(paths.n_leaves)
+    given_wk = np.zeros((corpus.n_words, paths.n_leaves))
     given_dr = np.zeros((0 if warm_start.n_dk is None else corpus.n_documents, paths.n_leaves))
-    given_wk[:, rows], given_k[rows] = warm_start.n_kw.T, warm_start.n_kw.sum(axis=1)
+    given_wk[:, rows] = warm_start.n_kw.T
+    given_k = row_sizes(given_wk, priors.size_at)
+    if not model.leaves:
+        given_k[rows] = warm_start.n_kw.sum(axis=1)
     given_dr[:, rows] = 0.0 if warm_start.n_dk is None else warm_start.n_dk
     topics = (
         np.zeros(0, np.int64)
@@ -174,6 +180,7 @@ def initial_places(
         given_k,
         priors.beta,
         priors.beta_total,
+        priors.size_at,
         topics,
         key,
         places,
@@ -212,8 +219,8 @@ def sweep(
         if mean is None
         else Counts(*(m + n for m, n in zip(mean, chain_counts, strict=True)))
     )
-    priors = compile_network(model, state.alphas, corpus.n_words).priors
-    if layout.is_lda and len(owners.mask):
+    priors = compile_network(model, state.alphas, languages_of(corpus, model)).priors
+    if layout.is_lda and len(owners.mask) and not model.leaves:
         n_moved = sweep_topics(
             corpus, model, split, priors, state.places, all_counts, context, chain
         )
@@ -313,7 +320,7 @@ def watch(
     state: State,
     context: StepContext | None = None,
 ) -> Generator:
-    compiled = compile_network(model, state.alphas, corpus.n_words)
+    compiled = compile_network(model, state.alphas, languages_of(corpus, model))
     sums = documents_joint(compiled, corpus, state) | {"known": log_known(corpus, model, state)}
     state, sums = yield Meeting(state, sums)
     joint = log_joint(compiled, state, sums["own"], sums["of_authors"]) + sums["known"]
@@ -323,7 +330,7 @@ def watch(
 def log_known(corpus: Corpus, model: Network, state: State, split: Split | None = None) -> float:
     """Return the log probability, nats, of the drawn paths of sampled tokens under the observed tables."""
     paths, lanes = paths_of(model), layout_of(model).lanes
-    priors = compile_network(model, state.alphas, corpus.n_words).priors
+    priors = compile_network(model, state.alphas, languages_of(corpus, model)).priors
     if not priors.known.any():
         return 0.0
     owners, documents = (
@@ -410,6 +417,7 @@ def engine(name: str = "network-gibbs") -> Engine:
         predict=fold_in.predict,
         fold_in=by_variational_bayes,
         learnt=learnt_of,
+        unseen=fold_in.unseen,
         memory=memory,
         idle=lambda options: "tokens are drawn one after another",
         suits=check,

@@ -48,6 +48,7 @@ from workbench.engines.networks.compiled import (
     Learning,
     compile_network,
     counts_of,
+    languages_of,
     learn,
     owners_of,
     retune,
@@ -58,6 +59,7 @@ from workbench.engines.networks.fold_in import (
     by_variational_bayes,
     learnt_of,
     predictive,
+    unseen,
 )
 from workbench.engines.networks.paths import paths_of
 from workbench.kernels.networks.path_slots import Counts
@@ -219,7 +221,7 @@ def update(
             else NO_CHAIN
         )
         alphas = network_vb.priors_of_step(split, options, state, context)
-        compiled = compile_network(model, alphas, corpus.n_words)
+        compiled = compile_network(model, alphas, languages_of(corpus, model))
         entropy, n_visited = network_vb.sweep(
             part, compiled, options, mean_part(state), context, sampled_counts
         )
@@ -256,7 +258,7 @@ def sweep_chains(
     """Draw the paths of sampled tokens in every chain, given expected counts; return how many changed in each chain."""
     split, mean = split_of(corpus, options), None
     if split.n_averaged or (context.in_part and not math.isinf(options.r)):
-        is_known = compile_network(model, state.alphas, corpus.n_words).priors.known
+        is_known = compile_network(model, state.alphas, languages_of(corpus, model)).priors.known
         mean = Counts(
             state.mean_own, np.where(is_known, 0.0, state.mean_rest), state.mean_wk, state.mean_k
         )
@@ -284,7 +286,7 @@ def watch(
     It is the bound at r = 0 and the log joint at r = inf, else neither (spec A.9, 5).
     """
     compiled, split = (
-        compile_network(model, state.alphas, corpus.n_words),
+        compile_network(model, state.alphas, languages_of(corpus, model)),
         split_of(corpus, options),
     )
     chains = range(len(state.places))
@@ -323,7 +325,7 @@ def predict(
 ) -> np.ndarray:
     """Return p(w|d) of each held-out document-word pair, averaged over the chains (spec B.3, D.6)."""
     compiled, owners = (
-        compile_network(model, state.alphas, corpus.n_words),
+        compile_network(model, state.alphas, languages_of(corpus, model)),
         owners_of(model, corpus),
     )
     probabilities = [
@@ -376,6 +378,7 @@ def engine(name: str = "network-hybrid") -> Engine:
         predict=predict,
         fold_in=by_variational_bayes,
         learnt=learnt_of,
+        unseen=unseen,
         memory=memory,
         idle=lambda options: (
             "one chain draws its tokens one after another"

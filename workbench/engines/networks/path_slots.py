@@ -179,6 +179,7 @@ def numbers_of(
         priors.beta_total,
         inverse,
         next_inverse,
+        priors.size_at,
     )
 
 

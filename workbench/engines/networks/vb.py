@@ -51,10 +51,12 @@ from workbench.engines.networks.compiled import (
     counts_of,
     initial_alphas,
     label_sizes,
+    languages_of,
     learn,
     owners_of,
     restricted,
     retune,
+    row_sizes,
     watched,
 )
 from workbench.engines.networks.fold_in import (
@@ -64,6 +66,7 @@ from workbench.engines.networks.fold_in import (
     corpus_numbers,
     learnt_of,
     predict,
+    unseen,
     word_numbers,
 )
 from workbench.engines.networks.paths import Paths, paths_of
@@ -168,11 +171,14 @@ def initial_mean(
 ) -> State:
     """Return the initial state, with the expected counts of the document-word pairs that are not sampled."""
     alphas = initial_alphas(model)
-    compiled, owners = compile_network(model, alphas, corpus.n_words), owners_of(model, corpus)
+    compiled, owners = (
+        compile_network(model, alphas, languages_of(corpus, model)),
+        owners_of(model, corpus),
+    )
     paths, lanes = compiled.paths, compiled.paths.n_leaves
     entropy = math.nan if split.n_averaged else 0.0
     state = State(**zeros(arrays(corpus, paths)), alphas=alphas, entropy=entropy)
-    no_gamma = aligned_zeros((0, lanes), np.float64)
+    no_gamma, n_k = aligned_zeros((0, lanes), np.float64), aligned_zeros((lanes,), np.float64)
     initialise_rows(
         corpus,
         compiled.n_rows,
@@ -184,8 +190,10 @@ def initial_mean(
         no_gamma,
         state.n_dr,
         state.n_wk,
-        state.n_k,
+        n_k,
     )
+    several = len(state.n_k) > lanes
+    state.n_k[:] = row_sizes(state.n_wk, compiled.priors.size_at) if several else n_k
     state.n_dr[...] = restricted(model, corpus, state.n_dr, np.arange(corpus.n_documents))
     x, expected = np.zeros(paths.n_flat), np.zeros(paths.n_flat)
     x[paths.one_at] = 1.0
@@ -236,7 +244,7 @@ def step(
     The result does not depend on the number of threads.
     """
     alphas = priors_of_step(none_sampled(corpus), options, state, context)
-    compiled = compile_network(model, alphas, corpus.n_words)
+    compiled = compile_network(model, alphas, languages_of(corpus, model))
     entropy, n_visited = sweep(corpus, compiled, options, state, context)
     state = state._replace(entropy=entropy)
     sums = {"updates": n_visited} | arrays_of(state, *COUNTS, "entropy")
@@ -331,7 +339,10 @@ def sweep(
         context.n_threads,
         context.interrupt,
     )
-    state.n_k[:] = sum(row_counts)
+    if len(state.n_k) == lanes:
+        state.n_k[:] = sum(row_counts)
+    else:
+        state.n_k[:] = row_sizes(state.n_wk, compiled.priors.size_at)
     state.n_rest[:] = sum(expected for _, expected in fitted)
     rest_term = float(np.sum(state.n_rest * logs[paths.rest_at :]))
     sum_rows(compiled.rest, state.n_rest[None])
@@ -362,7 +373,7 @@ def watch(
     state: State,
     context: StepContext | None = None,
 ) -> Generator:
-    compiled = compile_network(model, state.alphas, corpus.n_words)
+    compiled = compile_network(model, state.alphas, languages_of(corpus, model))
     state, sums = yield Meeting(state, documents_joint(compiled, corpus, state))
     joint = log_joint(compiled, state, **sums)
     return {"bound": joint + state.entropy} | watched(paths_of(model), state.n_k, state.alphas)
@@ -396,7 +407,7 @@ def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: f
     joint += float(np.sum(rest[0][is_known] * np.log(priors.rest[is_known])))
     if compiled.words_are_points:
         return joint - of_authors + log_estimates(state.n_wk, state.n_k)
-    sizes = signed_rises(state.n_k[None], priors.beta_total, compiled.live)
+    sizes = signed_rises(state.n_k[None], priors.beta_total, compiled.live_sizes)
     return joint - of_authors + signed_rises(state.n_wk, priors.beta, compiled.live) - sizes
 
 
@@ -457,6 +468,7 @@ def engine(name: str = "network-vb") -> Engine:
         predict=predict,
         fold_in=by_variational_bayes,
         learnt=learnt_of,
+        unseen=unseen,
         memory=memory,
         suits=with_points if estimated else check,
     )

@@ -1,11 +1,13 @@
 """Inference of theta of unseen documents for correlated topics with fixed parameters: Gibbs sampling or variational."""
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.corpus.formulas import Design, columns_of_corpus
 from workbench.engines.engine import Options, StepContext
 from workbench.engines.lda.fold_in import (
     BURN_IN,
@@ -15,6 +17,7 @@ from workbench.engines.lda.fold_in import (
     word_probabilities,
 )
 from workbench.engines.lda.responsibilities import weigh_words
+from workbench.errors import DataError
 from workbench.kernels.gaussian import inverse
 from workbench.kernels.lda.fold_in import MOST_PASSES
 from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, pad_topics, padded
@@ -38,30 +41,63 @@ class LearntCorrelations(NamedTuple):
     of_words: LearntTopics
     mean: np.ndarray  # (stick,) or (component,): mu
     covariance: np.ndarray  # (stick, stick) or (component, component): Sigma
+    gamma: np.ndarray | None = None  # (stick, term): Gamma, of a model with a formula of prevalence
+    design: Design | None = None  # the terms of this formula
 
 
 def learnt_of(model: Model, last: Mapping, topics: LearntTopics) -> LearntCorrelations:
     """Return the learnt parameters of a run from the arrays of its last snapshot, by name."""
-    return LearntCorrelations(
-        topics, np.asarray(last["psi_mean"]), np.asarray(last["psi_covariance"])
-    )
+    of_psi = np.asarray(last["psi_mean"]), np.asarray(last["psi_covariance"])
+    if (design := getattr(model, "design", None)) is None:
+        return LearntCorrelations(topics, *of_psi)
+    return LearntCorrelations(topics, *of_psi, np.asarray(last["gamma"]), design)
 
 
 def by_gibbs(
     parameters: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta (document, topic) of models with sticks: the mean over 50 Gibbs sweeps after 20 of burn-in."""
+    """Return theta (document, topic) of models with sticks: the mean over 50 Gibbs sweeps after 20 of burn-in.
+
+    With a formula of prevalence the prior mean of a document's sticks is Gamma x_d. A document of which a column is missing, or
+    has a level that no training document has, gets the mean and covariance of the sticks of all training documents.
+    """
+    if parameters.design is None:
+        return _sampled_theta(
+            correlated_topics.sampled_theta,
+            parameters,
+            documents,
+            context,
+            _with_weights(parameters.mean, parameters.covariance),
+        )
+    design, gamma = parameters.design, parameters.gamma
+    columns = columns_of_corpus(documents, DataError)
+    if absent := [name for name in design.columns if name not in columns]:
+        warnings.warn(
+            f"the documents have no column {absent[0]!r}, on which prevalence depends, so they get the prior of all training "
+            "documents; give it under this name",
+            stacklevel=2,
+        )
+    terms = design.of_documents(columns)
+    is_known = np.isfinite(terms).all(axis=1)
+    spread = np.einsum("ip,pq,jq->ij", gamma, np.cov(design.values.T, ddof=0), gamma)
+    of_all = _with_weights(parameters.mean, parameters.covariance + spread)
     precision = inverse(parameters.covariance)
-    weighted = (precision * parameters.mean).sum(axis=1)
+
+    def gaussian_of(d: int) -> tuple:
+        if not is_known[d]:
+            return of_all
+        mean = (gamma * terms[d]).sum(axis=1)
+        return precision, mean, (precision * mean).sum(axis=1)
+
     return _sampled_theta(
-        correlated_topics.sampled_theta,
-        parameters,
-        documents,
-        context,
-        precision,
-        parameters.mean,
-        weighted,
+        correlated_topics.sampled_theta, parameters, documents, context, (), gaussian_of
     )
+
+
+def _with_weights(mean: np.ndarray, covariance: np.ndarray) -> tuple:
+    """Return Sigma^-1, mu and Sigma^-1 mu."""
+    precision = inverse(covariance)
+    return precision, mean, (precision * mean).sum(axis=1)
 
 
 def by_gibbs_of_components(
@@ -70,17 +106,24 @@ def by_gibbs_of_components(
     """Return theta (document, topic) of logistic-normal models: the mean over 50 Gibbs sweeps, after 20 of burn-in."""
     precision = logistic_normal.padded_rows(inverse(parameters.covariance))
     return _sampled_theta(
-        logistic_normal.sampled_theta, parameters, documents, context, precision, parameters.mean
+        logistic_normal.sampled_theta, parameters, documents, context, (precision, parameters.mean)
     )
 
 
 def _sampled_theta(
-    kernel, parameters, documents: Corpus, context: StepContext, *gaussian
+    kernel,
+    parameters: LearntCorrelations,
+    documents: Corpus,
+    context: StepContext,
+    gaussian: tuple,
+    gaussian_of: Callable[[int], tuple] | None = None,
 ) -> np.ndarray:
+    """Return theta (document, topic) sampled by a kernel, given the Gaussian of all documents, or that of each document."""
     phi = word_probabilities(*parameters.of_words)
     theta = np.empty((documents.n_documents, phi.shape[1]))
 
     def draw(first: int, last: int, first_number):
+        of_psi = gaussian if gaussian_of is None else gaussian_of(first)
         kernel(
             first,
             last,
@@ -89,7 +132,7 @@ def _sampled_theta(
             documents.counts,
             documents.tokens_before,
             phi,
-            *gaussian,
+            *of_psi,
             BURN_IN,
             KEPT,
             context.key(FOLD_IN),
@@ -98,11 +141,12 @@ def _sampled_theta(
         )
 
     def work(first: int, last: int):
-        if context.numbers is None:
+        if context.numbers is None and gaussian_of is None:
             draw(first, last, context.first_document)
-        else:
-            for d in range(first, last):
-                draw(d, d + 1, int(context.numbers[d]) - d)
+            return
+        for d in range(first, last):
+            number = context.first_document
+            draw(d, d + 1, number if context.numbers is None else int(context.numbers[d]) - d)
 
     each_document(work, documents, phi.shape[1], context)
     return theta

@@ -8,6 +8,15 @@ is::
     psi_d    ~  N(J^-1 h, J^-1),  J = Sigma^-1 + diag(omega_d),  h = Sigma^-1 mu + kappa(n_d),  kappa_t = n_dt - N_dt / 2
     mu, Sigma ~ NIW given all psi_d
 
+With a formula of prevalence the mean of psi_d is Gamma x_d instead of mu, and a sweep ends with::
+
+    Gamma, Sigma ~ MNIW given all psi_d and x_d:  Sigma ~ IW(nu_n, Psi_n),  Gamma | Sigma ~ MN(M_n, Sigma, K_n^-1)
+
+    K_n = K + X'X,  M_n = (M K + psi'X) K_n^-1,  nu_n = nu + D,  Psi_n = Psi + psi'psi + M K M' - M_n K_n M_n'
+
+where X are the standard terms of the documents, with mean 0 and standard deviation 1, so that the prior K = kappa I knows no
+units.
+
 omega is drawn where it is used and not kept: it is no part of the state. Documents without a token draw from the prior.
 
 With `topics=drawn` phi is drawn first, phi_t ~ Dirichlet(beta + n_t), and z_i ~ theta_dt phi_tw given it: documents are then
@@ -46,9 +55,11 @@ from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterio
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.simd.vectors import aligned_zeros, padded
+from workbench.kernels.state_space import draw_mniw, log_joint_of_regression, mniw_posterior
 from workbench.kernels.stick_breaking.correlated_topics import (
     count_words_again,
     draw_sticks,
+    draw_sticks_of_groups,
     draw_topics,
     draw_topics_given_phi,
 )
@@ -127,7 +138,7 @@ class State(NamedTuple):
     n_wk: np.ndarray  # (word, topic) int32, padded
     n_k: np.ndarray  # (topic,) int64, padded
     psi: np.ndarray  # (document, stick) float64
-    mean: np.ndarray  # (stick,) float64: mu
+    mean: np.ndarray  # (stick,) float64: mu; with a formula (stick, term): Gamma of standard terms
     covariance: np.ndarray  # (stick, stick) float64: Sigma
     precision: np.ndarray  # (stick, stick) float64: its inverse
 
@@ -164,11 +175,11 @@ class Options(StartOptions):
     )
 
 
-def arrays(corpus: Corpus, n_topics: int, n: int) -> dict[str, Array]:
-    """Return the shapes and types of the arrays of a state with ``n`` sticks or components."""
+def arrays(corpus: Corpus, n_topics: int, n: int, n_terms: int | None = None) -> dict[str, Array]:
+    """Return the shapes and types of the arrays of a state with ``n`` sticks or components, and the terms of a formula."""
     return cgs.arrays(corpus, n_topics) | {
         "psi": Array((corpus.n_documents, n)),
-        "mean": Array((n,)),
+        "mean": Array((n,) if n_terms is None else (n, n_terms)),
         "covariance": Array((n, n)),
         "precision": Array((n, n)),
     }
@@ -182,13 +193,18 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state: topics of `cgs` or of another run, sticks from each document's topic shares."""
-    state = State(**zeros(arrays(corpus, model.n_topics, model.n_topics - 1)))
+    state = State(**zeros(arrays(corpus, model.n_topics, model.n_topics - 1, _n_terms(model))))
     for array, start in zip(
         state, ordered_start(corpus, model, options, context, warm_start), strict=False
     ):
         array[:] = start
     state.psi[:] = sticks_of(np.log(state.n_dk[:, : model.n_topics] + START_ALPHA))
-    return with_gaussian(model, state, context)
+    return with_means(corpus, model, state, context)
+
+
+def _n_terms(model: CorrelatedTopics) -> int | None:
+    """Return the number of terms of the model's formula; None without one."""
+    return None if model.design is None else len(model.design.terms)
 
 
 def ordered_start(
@@ -252,18 +268,39 @@ def with_gaussian(
     return state._replace(mean=mean, covariance=covariance, precision=precision)
 
 
+def with_means(
+    corpus: Corpus, model: CorrelatedTopics, state: State, context: StepContext
+) -> State:
+    """Return the state with Sigma, and mu or Gamma, drawn anew given psi of all documents."""
+    terms = model.terms_of(corpus)
+    if terms is None:
+        return with_gaussian(model, state, context)
+    posterior = mniw_posterior(state.psi, terms, *model.regression_prior)
+    gamma, covariance, precision = draw_mniw(*posterior, context.key(STICKS_GAUSSIAN))
+    return state._replace(mean=gamma, covariance=covariance, precision=precision)
+
+
 def step(
     corpus: Corpus, model: CorrelatedTopics, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draw all tokens' topics, the sticks psi of each document, then mu and Sigma."""
+    """Draw all tokens' topics, the sticks psi of each document, then Sigma, and mu or Gamma."""
+    terms = model.terms_of(corpus)
+    if terms is None:
+        draw, means = draw_sticks, {"weighted_mean": weighted(state.precision, state.mean)}
+    else:  # each document is a group
+        weighted_means = weighted_by_terms(state.precision, state.mean, terms)
+        draw, means = (
+            draw_sticks_of_groups,
+            {"weighted": weighted_means, "group": np.arange(corpus.n_documents)},
+        )
     draw_own = partial(
-        draw_sticks,
+        draw,
         n_dk=state.n_dk,
         precision=state.precision,
-        weighted_mean=weighted(state.precision, state.mean),
         sticks=state.psi,
         omega_key=context.key(STICK_WEIGHTS),
         stick_key=context.key(STICKS),
+        **means,
     )
     if options.topics == "drawn":
         n_moved = draw_given_phi(corpus, model, state, context)
@@ -277,7 +314,7 @@ def step(
         n_moved = draw_in_order(
             corpus, model, state, context, draw_topics, draw_own, stick_work(model.n_topics)
         )
-    state = with_gaussian(model, state, context)
+    state = with_means(corpus, model, state, context)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
@@ -334,6 +371,12 @@ def weighted(precision: np.ndarray, mean) -> np.ndarray:
     return (precision * mean).sum(axis=1)
 
 
+def weighted_by_terms(precision: np.ndarray, gamma: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    """Return Sigma^-1 Gamma x_d (document, stick) of terms x (document, term), summed in a fixed order."""
+    by_term = np.einsum("ij,jp->ip", precision, gamma)
+    return np.einsum("dp,ip->di", terms, by_term)
+
+
 def stick_slices(n_documents: int, n_topics: int) -> list[tuple[int, int]]:
     """Cut the documents into ranges whose sticks take some milliseconds to draw."""
     return slice_bounds(np.arange(n_documents + 1) * stick_work(n_topics), n_topics)
@@ -351,10 +394,16 @@ def watch(
     state: State,
     log_theta: Callable[[np.ndarray], np.ndarray] = log_probabilities,
 ) -> dict:
-    """Return log p(w, z, psi, mu, Sigma) with phi integrated out, and the topic sizes."""
+    """Return log p(w, z, psi, mu, Sigma) with phi integrated out, and the topic sizes; Gamma of standard terms for mu."""
     n_topics = model.n_topics
     topic_term = (state.n_dk[:, :n_topics] * log_theta(state.psi)).sum()
-    psi_term = log_joint_of_rows(state.psi, state.mean, state.precision, *model.psi_prior)
+    of_psi, terms = (state.mean, state.precision), getattr(model, "design", None)
+    if terms is None:
+        psi_term = log_joint_of_rows(state.psi, *of_psi, *model.psi_prior)
+    else:
+        psi_term = log_joint_of_regression(
+            state.psi, model.terms_of(corpus), *of_psi, *model.regression_prior
+        )
     return {
         "log_joint": float(
             log_topics(state.n_wk, state.n_k, model.beta, n_topics) + topic_term + psi_term
@@ -364,11 +413,17 @@ def watch(
 
 
 def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """Return the sampled counts, sticks and topics of tokens, and mu and Sigma."""
+    """Return the sampled counts, sticks and topics of tokens, mu and Sigma, and Gamma."""
+    design = getattr(model, "design", None)
+    means = (
+        {"psi_mean": state.mean}
+        if design is None
+        else {"psi_mean": state.mean[:, 0], "gamma": design.coefficients(state.mean)}
+    )
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.psi,
-        "psi_mean": state.mean,
         "psi_covariance": state.covariance,
+        **means,
     }
 
 
@@ -391,7 +446,10 @@ def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: topics, counts, sticks; no array is as large as n_documents × n_topics^2."""
     lanes, square = padded(model.n_topics), 3 * model.n_topics**2 * DOUBLE
     theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))
-    state, look = size(arrays(corpus, model.n_topics, model.n_topics - 1)), theta
+    state, look = size(arrays(corpus, model.n_topics, model.n_topics - 1, _n_terms(model))), theta
+    if model.design is not None:  # the standard terms, and the weighted mean of each document
+        state += corpus.n_documents * len(model.design.terms) * DOUBLE
+        square += theta
     if options.topics == "integrated":
         return with_start(corpus, model.n_topics, Memory(state, step=square, look=look))
     word_bytes = word_major_bytes(corpus) + corpus.n_pairs * (8 + 4)

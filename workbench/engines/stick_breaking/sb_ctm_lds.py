@@ -50,7 +50,7 @@ from workbench.engines.stick_breaking.sb_ctm import (
 from workbench.kernels.gaussian import draw_niw
 from workbench.kernels.state_space import draw_mniw, draw_states, mniw_posterior
 from workbench.kernels.stick_breaking.correlated_topics import (
-    draw_sticks_of_years,
+    draw_sticks_of_groups,
     draw_topics,
     own_potentials,
     sampled_theta,
@@ -179,11 +179,11 @@ def draw_documents(
         return n_moved, shared_potentials(tokens, state.states, context.key(STICK_WEIGHTS))
     weighted = (state.precision[:, None] * state.states).sum(axis=2).T  # in one order, not by BLAS
     draw_own = partial(
-        draw_sticks_of_years,
+        draw_sticks_of_groups,
         n_dk=state.n_dk,
         precision=state.precision,
         weighted=np.ascontiguousarray(weighted),
-        year=years.of_documents,
+        group=years.of_documents,
         sticks=state.sticks,
         omega_key=context.key(STICK_WEIGHTS),
         stick_key=context.key(STICKS),

@@ -407,6 +407,7 @@ def engine(name: str = "sb-ctm-vb") -> Engine:
         "without random draws of topics.",
         model=CorrelatedTopics,
         options=Options,
+        fixed=("prevalence",),
         state=State,
         samples=lambda corpus, options: False,
         watches=("bound",),

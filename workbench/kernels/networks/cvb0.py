@@ -28,18 +28,23 @@ class Addends(NamedTuple):
     is_row: np.ndarray  # (address,) bool
     known: np.ndarray  # (address,) bool: whether it is a probability of a given table
     beta: np.ndarray  # (R,) float64
-    beta_total: np.ndarray  # (R,) float64
+    beta_total: np.ndarray  # (language * R,) float64
+    size_at: np.ndarray  # (word,) int64 where the sums of the word's language begin in n_k
     own_at: int  # addresses below this belong to documents
     rest_at: int  # addresses from here on belong to the corpus
 
 
 @inlined
-def weigh_path(d, w, slot, author, slots, added, totals, by_logs):
-    """Return the weight of one path for one pair given the current counts, or its logarithm if `by_logs`."""
+def weigh_path(d, w, size_at, slot, author, slots, added, totals, by_logs):
+    """Return the weight of one path for one pair given the current counts, or its logarithm if `by_logs`.
+
+    size_at : where the sums n_k over the words of its language begin
+    """
     leaf = slots.leaf[slot]
+    size = leaf + size_at
     numerator, denominator = (
         added.beta[leaf] + totals.n_wk[w, leaf],
-        added.beta_total[leaf] + totals.n_k[leaf],
+        added.beta_total[size] + totals.n_k[size],
     )
     log_weight = math.log(numerator / denominator) if by_logs else 0.0
     for f in range(slots.factors.shape[1]):
@@ -84,20 +89,24 @@ def update_paths(
         real = owners.slots[owners.slot_ptr[s] : owners.slot_ptr[s + 1]]
         for pair in range(indptr[d], indptr[d + 1]):
             w, n, total = words[pair], counts[pair], 0.0
+            size_at = added.size_at[w]
             for o in range(len(authors)):
                 for slot in real:
                     q = np.float64(gamma[pair_begins[pair] + o * n_slots + slot])
-                    add_path(d, w, slot, authors[o], -q, slots, added.rest_at, totals)
+                    at = size_at, added.rest_at
+                    add_path(d, w, slot, authors[o], -q, slots, *at, totals)
             for o in range(len(authors)):
                 for i in range(len(real)):
-                    new[o, i] = weigh_path(d, w, real[i], authors[o], slots, added, totals, False)
+                    new[o, i] = weigh_path(
+                        d, w, size_at, real[i], authors[o], slots, added, totals, False
+                    )
                     total += new[o, i]
             if not TINY < total < 1.0 / TINY:
                 largest_log, total = -math.inf, 0.0
                 for o in range(len(authors)):
                     for i in range(len(real)):
                         new[o, i] = weigh_path(
-                            d, w, real[i], authors[o], slots, added, totals, True
+                            d, w, size_at, real[i], authors[o], slots, added, totals, True
                         )
                         largest_log = max(largest_log, new[o, i])
                 for o in range(len(authors)):
@@ -118,6 +127,7 @@ def update_paths(
                         authors[o],
                         n * q - (n - 1) * old,
                         slots,
+                        size_at,
                         added.rest_at,
                         totals,
                     )
@@ -148,14 +158,15 @@ def add_paths(
         s = owners.set_of[d]
         real = owners.slots[owners.slot_ptr[s] : owners.slot_ptr[s + 1]]
         for pair in range(indptr[d], indptr[d + 1]):
-            n = counts[pair]
+            n, size_at = counts[pair], added.size_at[words[pair]]
             for address in fixed:
                 totals.n_own[d, address] += n
             for o in range(owners.indptr[d + 1] - owners.indptr[d]):
                 for slot in real:
                     q = np.float64(gamma[pair_begins[pair] + o * n_slots + slot])
                     author = owners.ids[owners.indptr[d] + o]
-                    add_path(d, words[pair], slot, author, n * q, slots, added.rest_at, totals)
+                    at = size_at, added.rest_at
+                    add_path(d, words[pair], slot, author, n * q, slots, *at, totals)
                     n_dr[d, slots.leaf[slot]] += n * q
                     if q == 0.0:
                         continue

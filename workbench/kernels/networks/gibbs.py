@@ -62,10 +62,14 @@ def count_levels(slot, author, step, shape, slots, numbers) -> None:
 
 
 @inlined
-def remove_token(slot, author, row, shape, slots, numbers) -> None:
-    """Remove a token from all counts along its path; the counts of its word begin at flat index `row`."""
+def remove_token(slot, author, row, size_at, shape, slots, numbers) -> None:
+    """Remove a token from all counts along its path; the counts of its word begin at flat index `row`.
+
+    size_at : where the sums n_k over the words of its language begin
+    """
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(-1))
+    leaf += np.uint64(size_at)
     n_k = numbers.n_k[leaf] - 1
     numbers.n_k[leaf] = n_k
     numbers.next_inverse[leaf] = numbers.inverse[leaf]
@@ -74,10 +78,11 @@ def remove_token(slot, author, row, shape, slots, numbers) -> None:
 
 
 @inlined
-def add_token(slot, author, row, shape, slots, numbers) -> None:
-    """Add a token to all counts along its path; the counts of its word begin at flat index `row`."""
+def add_token(slot, author, row, size_at, shape, slots, numbers) -> None:
+    """Add a token to all counts along its path; for `row` and `size_at` see `remove_token`."""
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(1))
+    leaf += np.uint64(size_at)
     n_k = numbers.n_k[leaf] + 1
     numbers.n_k[leaf] = n_k
     put(numbers.inverse, leaf, numbers.next_inverse[leaf])
@@ -156,11 +161,11 @@ def run_within(band, column, n_here, n_slots: int, bands, rest, target):
 
 
 @inlined
-def weigh_word(row, word, numbers) -> None:
-    """Compute (n_kw + beta) / (n_k + sum beta) of a word for each row k of the last level."""
+def weigh_word(row, size_at, word, numbers) -> None:
+    """Compute (n_kw + beta) / (n_k + sum beta) of a word for each row k of the last level, with n_k of its language."""
     for i in range(0, len(word), LANES):
         n_wk = doubles(load(numbers.n_wk, row + i))
-        store(word, i, (load(numbers.beta, i) + n_wk) * load(numbers.inverse, i))
+        store(word, i, (load(numbers.beta, i) + n_wk) * load(numbers.inverse, size_at + i))
 
 
 @lean
@@ -192,7 +197,7 @@ def draw_paths(
     at_most_256_bits()
     n_slots, n_leaves, n_runs, n_own_numbers = (
         len(slots.leaf),
-        len(numbers.n_k),
+        numbers.n_wk.shape[1],
         len(slots.first) - 1,
         n_own.shape[1],
     )
@@ -226,21 +231,22 @@ def draw_paths(
                 else n_here * n_slots + bands.first[band]
             )
             scratch.stale[band] = True
-        new, slot, o, row_before, waits = np.int64(0), np.int64(0), np.int64(0), np.int64(0), False
+        new, slot, o, waits = np.int64(0), np.int64(0), np.int64(0), False
+        row_before, size_before = np.int64(0), np.int64(0)
         for pair in range(indptr[d], indptr[d + 1]):
             if pair + AHEAD < len(words):
                 for i in range(0, n_leaves, LANES):
                     fetch(numbers.n_wk, words[pair + AHEAD] * n_leaves + i)
             if not sampled[pair]:
                 continue
-            row = np.int64(words[pair]) * n_leaves
+            row, size_at = np.int64(words[pair]) * n_leaves, numbers.size_at[np.uint64(words[pair])]
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 old = np.int64(places[np.uint64(token)])
                 old_o = old // n_slots if n_here > 1 else np.int64(0)
                 old_slot = old - old_o * n_slots
-                remove_token(old_slot, authors[old_o], row, shape, slots, numbers)
+                remove_token(old_slot, authors[old_o], row, size_at, shape, slots, numbers)
                 if waits:
-                    add_token(slot, authors[o], row_before, shape, slots, numbers)
+                    add_token(slot, authors[o], row_before, size_before, shape, slots, numbers)
                 if len(shape.single_band):
                     if waits:
                         weigh_slot(slot, 0, 0, shape, slots, numbers.factors, rest)
@@ -263,10 +269,10 @@ def draw_paths(
                 if len(shape.single_band):
                     for i in range(0, n_slots, LANES):
                         b = numbers.beta[0] + doubles(load(numbers.n_wk, row + i))
-                        sums += load(rest, i) * load(numbers.inverse, i) * b
+                        sums += load(rest, i) * load(numbers.inverse, size_at + i) * b
                         store(cumulative, i, sums)
                 else:
-                    weigh_word(row, word, numbers)
+                    weigh_word(row, size_at, word, numbers)
                     for band in range(n_bands):
                         address, column = scratch.band_at[np.uint64(band)], bands.first[band]
                         if scratch.stale[np.uint64(band)]:
@@ -296,9 +302,10 @@ def draw_paths(
                 places[np.uint64(token)] = new
                 n_moved += new != old
                 o = new // n_slots if n_here > 1 else np.int64(0)
-                slot, row_before, waits = new - o * n_slots, row, True
+                slot, waits = new - o * n_slots, True
+                row_before, size_before = row, size_at
         if waits:
-            add_token(slot, authors[o], row_before, shape, slots, numbers)
+            add_token(slot, authors[o], row_before, size_before, shape, slots, numbers)
         for i in range(n_own_numbers):
             n_own[d, i] = numbers.tally[i]
     return n_moved

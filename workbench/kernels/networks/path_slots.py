@@ -19,7 +19,8 @@ class Counts(NamedTuple):
     n_own: np.ndarray  # (document, D) counts of cells and row sums of each document
     n_rest: np.ndarray  # (C + A * authors,) the same of the corpus and of authors
     n_wk: np.ndarray  # (word, R) counts of words in each row of the last level
-    n_k: np.ndarray  # (R,) sums of n_wk over words
+    # (language * R,) sums of n_wk over the words of each language (leaf), one language after another
+    n_k: np.ndarray
 
 
 class Shape(NamedTuple):
@@ -82,11 +83,12 @@ class Numbers(NamedTuple):
     prior: np.ndarray  # (flat,) float64
     is_row: np.ndarray  # (D,) bool
     n_wk: np.ndarray  # (word, R) int32 or float64
-    n_k: np.ndarray  # (R,) int64 or float64
+    n_k: np.ndarray  # (language * R,) int64 or float64
     beta: np.ndarray  # (R,) float64
-    beta_total: np.ndarray  # (R,) float64
-    inverse: np.ndarray  # (R,) float64 1 / (n_k + beta_total)
-    next_inverse: np.ndarray  # (R,) float64 the same with one more token
+    beta_total: np.ndarray  # (language * R,) float64
+    inverse: np.ndarray  # (language * R,) float64 1 / (n_k + beta_total)
+    next_inverse: np.ndarray  # (language * R,) float64 the same with one more token
+    size_at: np.ndarray  # (word,) int64 where the sums of the word's language begin in n_k
 
 
 class Scratch(NamedTuple):
@@ -102,10 +104,14 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def add_path(d, w, slot, author, n, slots, rest_at, totals) -> None:
-    """Add n tokens of a word to all counts along one path; negative results become 0."""
+def add_path(d, w, slot, author, n, slots, size_at, rest_at, totals) -> None:
+    """Add n tokens of a word to all counts along one path; negative results become 0.
+
+    size_at : where the sums n_k over the words of its language begin
+    """
     leaf = slots.leaf[slot]
     totals.n_wk[w, leaf] = max(totals.n_wk[w, leaf] + n, 0.0)
+    leaf += size_at
     totals.n_k[leaf] = max(totals.n_k[leaf] + n, 0.0)
     for level in range(slots.cells.shape[1]):
         shift = author * slots.strides[level]
@@ -128,6 +134,7 @@ def count_paths(
     rest_at,
     fixed,
     slots,
+    size_at: np.ndarray,
     places,
     totals,
 ) -> None:
@@ -141,7 +148,9 @@ def count_paths(
                 totals.n_own[d, i] += counts[pair]
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 author = owners.ids[owners.indptr[d] + places[token] // n_slots]
-                add_path(d, words[pair], places[token] % n_slots, author, 1, slots, rest_at, totals)
+                slot = places[token] % n_slots
+                at = size_at[words[pair]], rest_at
+                add_path(d, words[pair], slot, author, 1, slots, *at, totals)
 
 
 @kernel
@@ -173,6 +182,7 @@ def places_of_counts(
     given_k: np.ndarray,
     beta,
     beta_total,
+    size_at: np.ndarray,
     topics: np.ndarray,
     key: np.uint64,
     places,
@@ -204,7 +214,8 @@ def places_of_counts(
                     weight = prior[i] * (
                         1.0 + (given_dr[d, leaf] / mass[leaf] if len(given_dr) else 0.0)
                     )
-                    weight *= (beta[leaf] + given_wk[w, leaf]) / (beta_total[leaf] + given_k[leaf])
+                    size = leaf + size_at[w]
+                    weight *= (beta[leaf] + given_wk[w, leaf]) / (beta_total[size] + given_k[size])
                     total += weight if known_leaf < 0 or known_leaf == leaf else 0.0
                     running[i] = total
                 i = min(

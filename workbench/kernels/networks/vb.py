@@ -18,7 +18,13 @@ import numpy as np
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.document_vb import most_pairs, visit, visit_narrow
 from workbench.kernels.lda.log_joint import rises_of
-from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_digamma, times_power
+from workbench.kernels.lda.standard_vb import (
+    FAINT,
+    log_domain_gamma,
+    mean_digamma,
+    times_power,
+    weigh_rows,
+)
 from workbench.kernels.networks.field import (
     NEVER,
     gather_ends,
@@ -388,3 +394,29 @@ def signed_rises(counts: np.ndarray, prior, sign):
                 row_rises += load(sign, k) * rises_of(n, x, log_gammas(x))
         result += row_rises
     return total(result)
+
+
+@lean
+def weigh_words(
+    first: int,
+    last: int,
+    size_at: np.ndarray,
+    prior,
+    mean,
+    sampled,
+    log_sizes,
+    point,
+    logs,
+    weights,
+) -> None:
+    """Write the weights of words first..last, as `weigh_rows` does, with the normalisers of each word's language.
+
+    log_sizes (language * R,); size_at (word,) int64 : where those of a word's language begin
+    """
+    while first < last:
+        end, at = first + 1, size_at[first]
+        while end < last and size_at[end] == at:
+            end += 1
+        sizes = log_sizes[at : at + mean.shape[1]]
+        weigh_rows(first, end, prior, mean, sampled, sizes, point, logs, weights)
+        first = end

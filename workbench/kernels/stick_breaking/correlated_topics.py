@@ -338,23 +338,24 @@ def sampled_theta(
 
 
 @kernel
-def draw_sticks_of_years(
+def draw_sticks_of_groups(
     first: int,
     last: int,
     n_dk: np.ndarray,
     precision: np.ndarray,
     weighted,
-    year,
+    group,
     sticks: np.ndarray,
     omega_key: np.uint64,
     stick_key: np.uint64,
 ) -> None:
-    """Draw the sticks (document, stick) of documents first..last given their topics and the sticks of years.
+    """Draw the sticks (document, stick) of documents first..last given their topics and the mean sticks of groups.
 
-    precision : Sigma^-1; weighted (year, stick) : Sigma^-1 psi_t; year (document,) : the index of a document's year
+    precision : Sigma^-1; weighted (group, stick) : Sigma^-1 times the mean; group (document,) : the index of a document's
+    group, such as a year
     """
     for d in range(first, last):
-        draw_sticks(d, d + 1, n_dk, precision, weighted[year[d]], sticks, omega_key, stick_key)
+        draw_sticks(d, d + 1, n_dk, precision, weighted[group[d]], sticks, omega_key, stick_key)
 
 
 @kernel

@@ -10,11 +10,13 @@ import numpy as np
 
 from workbench.models.lda import MOST_TOPICS
 from workbench.models.model import ModelError
+from workbench.models.networks.leaves import check_leaves
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
     KINDS,
     LEARNING,
+    PREFIXES,
     WORD,
     Rows,
     holds,
@@ -77,6 +79,8 @@ def check_corpus(network, corpus) -> None:
             f"{prefix} has {network.n_topics} rows over words, which a run calls topics, and a variable 'topic' of {topics[0]} "
             "values; give the variable another name, as sub"
         )
+    if network.levels[-1].leaves:
+        check_leaves(prefix, network.levels[-1].leaves, corpus)
     if network.author is None:
         return
     if corpus.authors is None:
@@ -386,6 +390,18 @@ def _in_table(network, level) -> Iterator[str]:
         (
             level.draws == WORD and level.learn == "vector",
             f"{prefix} draws the word and cannot learn a prior per word; make it scalar",
+        ),
+        (
+            level.leaves and level.draws != WORD,
+            f"{prefix} draws no word and has leaves; give those to the level that draws it",
+        ),
+        (
+            level.leaves and (level.kind != "dirichlet" or level.learn != "none"),
+            f"{prefix} has several leaves; make it dirichlet, with a prior that is not learnt",
+        ),
+        (
+            level.leaves != PREFIXES and len({"", *level.leaves}) <= len(level.leaves),
+            f"{prefix} must have leaves of different prefixes; got {level.leaves!r}",
         ),
         (
             not observed and level.table is not None,

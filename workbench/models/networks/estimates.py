@@ -5,7 +5,7 @@ there of the product of posterior means of what they visit; phi_kw is the row it
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import scipy.sparse as sparse
 from workbench.corpus import Corpus
 from workbench.models.model import Priors
 from workbench.models.networks.labels import allowed_values
+from workbench.models.networks.leaves import words_of_leaves
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
@@ -46,7 +47,9 @@ def nodes(network) -> list[str]:
 def posterior_means(network, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
     """Return ``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
     end = network.levels[-1]
-    phi = row_means(np.asarray(last["n_kw"]), level_priors(last, network)[end.name], end.kind)
+    phi = word_means(
+        network, np.asarray(last["n_kw"]), level_priors(last, network)[end.name], corpus.vocabulary
+    )
     factors = _rows_above_words(network, last)
     if network.labelled is not None:
         level = next(level for level in network.levels if level.draws == network.labelled.name)
@@ -54,6 +57,20 @@ def posterior_means(network, last: Mapping, corpus: Corpus) -> dict[str, np.ndar
         rows = factors[level.name] * allowed[set_of][:, None]
         factors[level.name] = rows / rows.sum(axis=-1, keepdims=True)
     return {"theta": shares(network, factors, corpus), "phi": phi}
+
+
+def word_means(network, n_kw: np.ndarray, prior, vocabulary: Sequence[str]) -> np.ndarray:
+    """Return p(w | row of the last level) (row, word), posterior means.
+
+    With several leaves it is p(w | row, leaf of w) times the share of the leaf in all tokens, so that each row sums to one.
+    """
+    kind, phi = network.levels[-1].kind, np.zeros(n_kw.shape)
+    if not network.leaves:
+        return row_means(n_kw, prior, kind)
+    for words in words_of_leaves(network.leaves, vocabulary):
+        share = n_kw[:, words].sum() / max(n_kw.sum(), 1e-300)
+        phi[:, words] = share * row_means(n_kw[:, words], prior, kind)
+    return phi
 
 
 def equivalent_priors(network, last: Mapping) -> Priors:

@@ -19,8 +19,11 @@ from workbench.models.variables import Variable as StoredVariable
 
 DOCUMENT, WORD, AUTHORS, LABELS = "document", "word", "authors", "labels"
 """Reserved names in networks: the document of a token, the word, which is drawn last, and sizes that the corpus determines."""
+PREFIXES = "prefixes"
+"""Leaves that the vocabulary determines, see `workbench.models.networks.leaves`."""
 KINDS = ("dirichlet", "point", "observed")
-NAMES, LISTS_OF_NAMES = ("name", "draws", "kind", "learn"), ("values", "by", "groups", "labels")
+NAMES = ("name", "draws", "kind", "learn")
+LISTS_OF_NAMES = ("values", "by", "groups", "labels", "leaves")
 LISTS = (*LISTS_OF_NAMES, "rows", "when")
 """Names of fields by type: a name, a list of names, any list."""
 LEARNING = ("none", "scalar", "vector")
@@ -102,6 +105,10 @@ class Level:
         Whether the prior is learnt, as one number for the level or as one per value and group.
     table : (row, value) floats or "authors"
         Rows of an observed level; "authors": uniform over the authors of the document.
+    leaves : prefixes of words, or "prefixes", optional
+        Of the level that draws the word: each row has a distribution for the words that begin with each of these prefixes, and
+        one for all other words. "prefixes": those of the vocabulary, which end with a colon; see
+        `workbench.models.networks.leaves`.
     """
 
     name: str
@@ -112,6 +119,7 @@ class Level:
     groups: tuple[str, ...] = ()
     learn: str = "none"
     table: tuple | str | None = None
+    leaves: tuple[str, ...] | str = ()
 
     @property
     def of_documents(self) -> bool:
@@ -138,6 +146,7 @@ def part(kind: type, description):
             name in LISTS
             and not isinstance(value, tuple)
             and not (name == "by" and isinstance(value, str))
+            and not (name == "leaves" and value == PREFIXES)
         ):
             raise ModelError(f"a {kind_name} of a network has {name} as a list; got {value!r}")
         if name in LISTS_OF_NAMES and not all(isinstance(entry, str) for entry in value):

@@ -26,10 +26,12 @@ from workbench.models.model import ModelError, TopicModel, bag_coords, tiny_bag
 from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
 from workbench.models.networks.labels import label_names, with_label_names
+from workbench.models.networks.leaves import leaves_of
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
     LABELS,
+    PREFIXES,
     WORD,
     Level,
     Rows,
@@ -175,6 +177,11 @@ class Network(TopicModel):
     def labelled(self) -> Variable | None:
         """The variable whose values belong to labels of documents; None if there is none."""
         return next((variable for variable in self.variables if variable.is_labelled), None)
+
+    @property
+    def leaves(self) -> tuple[str, ...] | str:
+        """The leaves of the level that draws the word; empty if each row is one distribution."""
+        return self.levels[-1].leaves
 
     def is_author(self, name: str) -> bool:
         """Return whether the values of a variable are the authors of the corpus."""
@@ -395,6 +402,9 @@ class Network(TopicModel):
             names["topic_label"] = (self.labelled.values, "label of documents", "topic")
         if len(self.levels[-1].rows) > 1:
             names["node"] = (nodes(self), "what the row over words is of", "topic")
+        if self.leaves:
+            prefixes, numbers = leaves_of(self.leaves, corpus.vocabulary)
+            names["word_leaf"] = ([prefixes[i] for i in numbers], "prefix of the leaf", "word")
         return bag_coords(corpus) | names
 
     def with_coords(self, coords) -> Network:
@@ -418,6 +428,9 @@ class Network(TopicModel):
                 {"authors": (self.author.values[:2], self.author.values[:1])} if self.author else {}
             ),
             labels=None if self.labelled is None else (self.labelled.labels[-1:], ()),
+            vocabulary=("w", "leaf:w" if self.leaves == PREFIXES else f"{self.leaves[0]}w")
+            if self.leaves
+            else None,
         )
 
     def describe(self) -> list[tuple[str, str]]:
@@ -448,6 +461,9 @@ class Network(TopicModel):
                 if level.draws != WORD and self.variable(level.draws).is_labelled
                 else ""
             )
+            if level.leaves:
+                of = " of each prefix"
+                of += "" if level.leaves == PREFIXES else f" {', '.join(level.leaves)} and of none"
             lines.append((level.name, f"{rows} → {level.draws}{of}, {about}"))
         return lines
 
@@ -469,4 +485,7 @@ class Network(TopicModel):
                 variable["values"] = []
             if not self.variable(variable["name"]).is_labelled:
                 del variable["per_label"], variable["background"], variable["labels"]
+        for level in plain["levels"]:
+            if not level["leaves"]:
+                del level["leaves"]
         return plain

@@ -16,15 +16,16 @@
     rows = [{ by = ["topic"] }]
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
-from inspect import signature
+from inspect import Parameter, signature
 from pathlib import Path
 
 from workbench.models.files import read_settings
 from workbench.models.lda import check_topics
 from workbench.models.model import ModelError
-from workbench.models.networks.levels import AUTHORS, LABELS, Level, Rows, Variable
+from workbench.models.networks.levels import AUTHORS, LABELS, PREFIXES, Level, Rows, Variable
 from workbench.plugins import call_plugins
 
 
@@ -85,6 +86,19 @@ def partially_labeled(
     """
     topic = Variable("topic", LABELS, per_label=n_topics, background=n_background)
     return dict(generic_lda(2, alpha, beta), name="partially-labeled", variables=(topic,))
+
+
+def polylingual(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
+    """Return polylingual LDA: documents in several languages mix topics, which have a distribution over words per language.
+
+    z ~ theta_d, w ~ phi_zl with the language l of the token; phi_zl ~ Dirichlet(beta) over the words of l. The languages are
+    the prefixes of the corpus's words, as in "de:haus"; tags, as "tag:oil", can be one.
+
+    Mimno, Wallach, Naradowsky, Smith & McCallum (2009).
+    """
+    network = generic_lda(n_topics, alpha, beta)
+    theta, phi = network["levels"]
+    return dict(network, name="polylingual", levels=(theta, replace(phi, leaves=PREFIXES)))
 
 
 def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> dict:
@@ -199,6 +213,7 @@ SHIPPED = {
     "author-topic": author_topic,
     "labeled": labeled,
     "partially-labeled": partially_labeled,
+    "polylingual": polylingual,
     "pachinko": pachinko,
     "hpam1": hierarchical_pachinko_1,
     "hpam2": hierarchical_pachinko_2,
@@ -209,7 +224,13 @@ SHIPPED |= call_plugins("models", SHIPPED)
 
 def takes_n_topics(name: str) -> bool:
     """Return whether ``n_topics`` is a setting of the network, which it is unless the corpus determines its topics."""
-    return name not in SHIPPED or "n_topics" in signature(SHIPPED[name]).parameters
+    return name not in SHIPPED or _takes(SHIPPED[name], "n_topics")
+
+
+def _takes(make: Callable, setting: str) -> bool:
+    """Return whether a function has a parameter for a setting; that of a plug-in, which is not loaded yet, has all."""
+    parameters = signature(make).parameters.values()
+    return any(each.name == setting or each.kind is Parameter.VAR_KEYWORD for each in parameters)
 
 
 def description_of(description) -> tuple[str, Mapping]:
@@ -238,16 +259,15 @@ def description_of(description) -> tuple[str, Mapping]:
 def shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> dict:
     """Return the arguments of `Network` for a shipped network; remove the sizes that were used from ``sizes``."""
     make = SHIPPED[name]
-    parameters = signature(make).parameters
     if n_topics is not None and not takes_n_topics(name):
         raise ModelError(
             f"network '{name}' has a topic for each label of the corpus; leave n_topics out"
         )
     names = {declared.name for declared in make()["variables"]}
     arguments = {} if n_topics is None else {"n_topics": n_topics}
-    if "background" in sizes and "n_background" in parameters:
+    if "background" in sizes and "n_background" in signature(make).parameters:
         arguments["n_background"] = sizes.pop("background")
     for variable, parameter in (("topic", "n_topics"), ("sub", "n_topics"), ("super", "n_super")):
-        if variable in sizes and variable in names and parameter in parameters:
+        if variable in sizes and variable in names and _takes(make, parameter):
             arguments[parameter] = sizes.pop(variable)
     return make(**arguments)

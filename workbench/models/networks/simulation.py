@@ -5,7 +5,8 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.models.model import ModelError
 from workbench.models.networks.labels import allowed_values
-from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD
+from workbench.models.networks.leaves import MOST_LEAVES, leaves_of
+from workbench.models.networks.levels import AUTHORS, DOCUMENT, PREFIXES, WORD
 
 MOST_AUTHORS = 3
 """Maximum of authors of a document if authors are drawn."""
@@ -39,6 +40,7 @@ def simulate(
     truth : dict
         Name of the level → its parameters (row, value), or (document, row, value) if documents have separate rows;
         ``n_<level>`` → their counts; ``n_kw`` (row over words, word) and ``n_dk`` (document, row over words).
+        With several leaves a row over words has a distribution for each, and a token is of any leaf as likely.
 
     Raises
     ------
@@ -56,11 +58,14 @@ def simulate(
             continue
         row = row_of(network, level, values)
         visits = np.flatnonzero(row >= 0)
-        parameters = _parameters(network, level, n_documents, n_words, random)
-        if network.labelled is not None and level.draws == network.labelled.name:
-            parameters = parameters * mask / (parameters * mask).sum(axis=1, keepdims=True)
-        draws = np.full(len(document), -1)
-        draws[visits] = _draw_values(parameters, row[visits], random)
+        if level.leaves:
+            parameters, draws = _draw_words(network, row, n_words, random)
+        else:
+            parameters = _parameters(network, level, n_documents, n_words, random)
+            if network.labelled is not None and level.draws == network.labelled.name:
+                parameters = parameters * mask / (parameters * mask).sum(axis=1, keepdims=True)
+            draws = np.full(len(document), -1)
+            draws[visits] = _draw_values(parameters, row[visits], random)
         values[level.draws] = draws
         counts = np.bincount(
             row[visits] * parameters.shape[1] + draws[visits], minlength=parameters.size
@@ -76,7 +81,7 @@ def simulate(
     truth["n_dk"] = np.bincount(
         document * n_leaves + leaf, minlength=n_documents * n_leaves
     ).reshape(n_documents, -1)
-    about = {"authors": authors, "labels": labels}
+    about = {"authors": authors, "labels": labels, "vocabulary": vocabulary_of(network, n_words)}
     words = values[WORD]
     corpus = Corpus.from_pairs(
         document,
@@ -142,6 +147,7 @@ def _with_authors(network, n_documents, authors, random):
         np.zeros(n_documents, int),
         np.ones(n_documents, int),
         authors=authors,
+        vocabulary=vocabulary_of(network, MOST_LEAVES),
     )
     return network.for_data(carrier), authors
 
@@ -159,6 +165,7 @@ def _with_labels(network, n_documents, labels):
         np.zeros(n_documents, int),
         np.ones(n_documents, int),
         labels=labels,
+        vocabulary=vocabulary_of(network, MOST_LEAVES),
     )
     network = network.for_data(carrier)
     allowed, set_of = allowed_values(network.labelled, carrier)
@@ -189,6 +196,41 @@ def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
     return np.concatenate(
         [random.dirichlet(prior[group], n_times)[:, None] for group in groups], axis=1
     ).reshape(-1, n_values)
+
+
+def vocabulary_of(network, n_words: int) -> tuple[str, ...] | None:
+    """Return words of which each leaf has as many, one leaf after another; None for a network with one leaf.
+
+    Where the vocabulary is to say which prefixes there are, they are "a:" and "b:".
+    """
+    prefixes = ("a:", "b:") if network.leaves == PREFIXES else ("", *network.leaves)
+    if len(prefixes) == 1:
+        return None
+    if n_words < len(prefixes):
+        raise ModelError(
+            f"network '{network.name}' needs a word of each of its {len(prefixes)} leaves; got n_words={n_words}"
+        )
+    parts = np.array_split(np.arange(n_words), len(prefixes))
+    return tuple(
+        f"{prefix}w{w}" for prefix, part in zip(prefixes, parts, strict=True) for w in part
+    )
+
+
+def _draw_words(network, row: np.ndarray, n_words: int, random) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the rows of a level of several leaves, (row, word), and a word (token,) for each token, of any leaf as likely."""
+    _, leaf_of = leaves_of(network.leaves, vocabulary_of(network, n_words))
+    sizes = np.bincount(leaf_of)
+    leaf, words, parts, before = (
+        random.integers(len(sizes), size=len(row)),
+        np.empty(len(row), int),
+        [],
+        0,
+    )
+    for i, n_of_leaf in enumerate(sizes.tolist()):
+        parts.append(_parameters(network, network.levels[-1], 1, n_of_leaf, random))
+        words[leaf == i] = before + _draw_values(parts[-1], row[leaf == i], random)
+        before += n_of_leaf
+    return np.hstack(parts), words
 
 
 def _draw_values(parameters: np.ndarray, row: np.ndarray, random) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, Self
 
@@ -11,16 +11,19 @@ import numpy as np
 from scipy.special import softmax
 
 from workbench.corpus import Corpus
+from workbench.corpus.formulas import Design, checked_formula, columns_of_corpus, typed_columns
 from workbench.errors import Named
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
 from workbench.models.lda import check_topics
 from workbench.models.model import Estimate, ModelError, Priors, TopicModel
-from workbench.models.options import option
+from workbench.models.options import OptionError, option
 from workbench.models.stick_breaking.orders import Ordered, order_option, permutation
 from workbench.models.variables import VARIABLES, Variable
 from workbench.models.word_priors import checked_prior
 
+COLUMN = "document_"
+"""Prefix of the coordinates of a run's Dataset that are columns of documents."""
 WEIGHT = 0.1
 """kappa_0: weight of the prior of mu, in documents."""
 
@@ -52,6 +55,29 @@ def prior_option():
         "prior of the mean and covariance of psi",
         choices=("proper", "paper"),
         label="Prior of psi",
+    )
+
+
+class Regression(NamedTuple):
+    """A matrix-normal-inverse-Wishart distribution: Sigma ~ IW(nu, scale), Gamma | Sigma ~ MN(mean, Sigma, precision^-1)."""
+
+    mean: np.ndarray  # (stick, term)
+    precision: np.ndarray  # (term, term)
+    nu: float
+    scale: np.ndarray  # (stick, stick)
+
+
+def prevalence_option():
+    """Return the option ``prevalence``: the formula of the mean of psi."""
+    return option(
+        "",
+        "formula of the columns of documents on which the mean of psi depends, as '~ party + bs(year, df=3)'; "
+        "empty: one mean for all documents",
+        choices=("",),
+        otherwise=lambda formula: checked_formula(formula, OptionError),
+        late=True,
+        label="Prevalence by",
+        example="~ year",
     )
 
 
@@ -119,6 +145,11 @@ class CorrelatedTopics(OrderedTopics):
     mu, Sigma ~ normal-inverse-Wishart; psi_d ~ N(mu, Sigma), one stick for each topic but the last;
     theta_d = pi(psi_d) by stick-breaking; phi_t ~ Dirichlet(beta, …, beta); each token draws z ~ theta_d and w ~ phi_z.
 
+    With ``prevalence``, psi_d ~ N(Gamma x_d, Sigma), where x_d are the terms of the formula in document d, the first of them
+    an intercept. The prior is that of mu for the mean of psi in a document with average terms, and N(0, Sigma / kappa) for the
+    change of psi by one standard deviation of each other term, kappa being the weight of the prior of mu. With ``~ 1`` the
+    model is the one without a formula.
+
     Parameters
     ----------
     n_topics : int
@@ -133,12 +164,17 @@ class CorrelatedTopics(OrderedTopics):
         mixes.
     order_seed : int
         Seed of the random order.
+    prevalence : str
+        Formula as in R, such as ``~ party * bs(year, df=3)``, of the columns of the documents: label, time, year, inputs, and
+        the columns of the corpus's table. Columns of texts are factors.
+    design : Design, optional
+        The terms of the formula in each document, which `for_data` fills in.
 
     Raises
     ------
     ModelError
 
-    Linderman, Johnson & Adams (2015), sec. 3.
+    Linderman, Johnson & Adams (2015), sec. 3; Roberts, Stewart & Airoldi (2016), for covariates of prevalence.
     """
 
     prior: str = prior_option()
@@ -146,6 +182,8 @@ class CorrelatedTopics(OrderedTopics):
     order_seed: int = option(
         0, "seed of the random order of the stick", low=0, whole=True, label="Seed of the order"
     )
+    prevalence: str = prevalence_option()
+    design: Design | None = field(default=None, repr=False, compare=False)
 
     @property
     def psi_prior(self) -> NormalInverseWishart:
@@ -160,11 +198,70 @@ class CorrelatedTopics(OrderedTopics):
             mean, WEIGHT, 0.1 * self.n_topics, np.diag(0.1 * self.n_topics * variance)
         )
 
+    @property
+    def regression_prior(self) -> Regression:
+        """Prior of Gamma, by standard terms (see `Design.standard`), and Sigma: that of mu for the intercept."""
+        mean, kappa, nu, scale = self.psi_prior
+        n_terms = len(self.design.terms)
+        means = np.zeros((len(mean), n_terms))
+        means[:, 0] = mean
+        return Regression(means, kappa * np.eye(n_terms), nu, scale)
+
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
-        """Return the model itself; raise ModelError for an invalid order or an improper posterior of Sigma."""
+        """Return the model with the terms of its formula in each document.
+
+        Raises ModelError for an invalid order, an improper posterior of Sigma, or a formula that the documents do not suit.
+        """
         super().for_data(corpus)
         self.psi_prior.check_documents(self.prior, corpus)
-        return self
+        return self._with_design(columns_of_corpus(corpus, ModelError)) if self.prevalence else self
+
+    def with_coords(self, coords: Mapping) -> CorrelatedTopics:
+        """Return the model with the terms of its formula in each training document, if the run's Dataset has the columns."""
+        if "design" not in coords:
+            return self
+        columns = {
+            str(name).removeprefix(COLUMN): values.values
+            for name, values in coords.items()
+            if values.dims == ("document",) and str(name).startswith(COLUMN)
+        }
+        return self._with_design(typed_columns(columns, coords["design"].shape[0], ModelError))
+
+    def _with_design(self, columns) -> CorrelatedTopics:
+        return replace(self, design=Design.of(self.prevalence, columns, ModelError))
+
+    @property
+    def reads_columns(self) -> bool:
+        """Whether the model needs the columns of the documents."""
+        return bool(self.prevalence)
+
+    def terms_of(self, corpus: Corpus) -> np.ndarray | None:
+        """Return the standard terms (document, term) of the first documents, all of training; None without a formula."""
+        return None if self.design is None else self.design.standard[: corpus.n_documents]
+
+    def dims(self, data=None) -> dict[str, int]:
+        """Return dimension → length of a run's Dataset; without ``data`` only of dimensions set by the model."""
+        if data is None or not self.prevalence:
+            return super().dims(data)
+        design = self.design or self.for_data(data).design
+        return super().dims(data) | {"term": len(design.terms)}
+
+    def coords(self, data) -> dict[str, tuple]:
+        """Return the coordinates of a run's Dataset, with the terms of the formula and the columns that it names."""
+        if self.design is None:
+            return super().coords(data)
+        columns = {
+            f"{COLUMN}{name}": (values.to_numpy(), f"{name} of the document", "document")
+            for name, values in self.design.columns.items()
+        }
+        return (
+            columns
+            | super().coords(data)
+            | {
+                "term": (self.design.terms, "term of the formula of prevalence"),
+                "design": (self.design.values, "terms of each document", "document", "term"),
+            }
+        )
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """Return the variables that a run records: counts, sticks, mu and Sigma."""
@@ -188,6 +285,14 @@ class CorrelatedTopics(OrderedTopics):
                 "",
                 "covariance of the sticks, not the topics, over documents: Sigma as drawn, or the inverse of E[Sigma^-1]",
             ),
+            *[
+                Variable(
+                    "gamma",
+                    ("snapshot", "stick", "term"),
+                    "",
+                    "change of a stick's mean by one unit of a term of the formula of prevalence: Gamma as drawn",
+                )
+            ][: self.reads_columns],
         )
 
 

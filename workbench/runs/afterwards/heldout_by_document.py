@@ -18,7 +18,6 @@ from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import (
     CHECKPOINT,
     corpora_of,
-    get_corpus,
     last_position,
     read_average,
 )
@@ -70,7 +69,7 @@ def score_documents(run, store=None) -> Scored:
         )
     if spec.shards:
         return at_last_checkpoint(run, partial(_score_parts, spec))
-    train, test = (get_corpus(run.path.parent, content) for content in (spec.train, spec.test))
+    train, test = corpora_of(run.path.parent, spec)
     engine, model, options = spec.parts(train)
     average_at = read_average(run.path / CHECKPOINT)
     if average_at is not None and average_at[1].n_averaged and engine.samples(train, options):

@@ -14,8 +14,8 @@ import io
 import math
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from operator import ne
@@ -67,6 +67,8 @@ class Slice:
     authors: tuple | None  # (document,)
     times: tuple | None  # (document,)
     name: str  # name of the corpus
+    # further fields of the documents by name, for a model that reads their columns
+    columns: Mapping = field(default_factory=dict)
 
     def corpus(self, vocabulary) -> Corpus:
         """Return the documents as a corpus over a vocabulary, with the titles 0, 1, 2 …."""
@@ -80,6 +82,7 @@ class Slice:
             authors=self.authors,
             times=self.times,
             name=self.name,
+            **self.columns,
         )
 
 
@@ -134,6 +137,7 @@ class Inference:
 
         def slices_of_corpus() -> Iterator[Slice]:
             word_indices = indices_in(self.topics.vocabulary, self.corpus.vocabulary)
+            reads_columns = self.topics.spec.parts()[1].reads_columns
             for first, last in pairwise(self.bounds):
                 part = self.corpus.rows(first, last)
                 pairs = (
@@ -145,7 +149,8 @@ class Inference:
                     None if values is None else tuple(values)
                     for values in (part.authors, part.times)
                 )
-                documents_slice = Slice(first, self.n_known, *pairs, *columns, part.name)
+                further = self._further_columns(part, first, last) if reads_columns else {}
+                documents_slice = Slice(first, self.n_known, *pairs, *columns, part.name, further)
                 n_tokens, n_known_tokens = (
                     part.document_tokens,
                     documents_slice.corpus(self.topics.vocabulary).document_tokens,
@@ -166,6 +171,13 @@ class Inference:
         for (theta, logs), (first, last) in zip(results, pairwise(self.bounds), strict=True):
             self._logs.append(logs)
             yield slice(first, last), {"theta": theta} | shares.popleft()
+
+    def _further_columns(self, part: Corpus, first: int, last: int) -> dict:
+        """Return labels, inputs and table of the documents first to last - 1, of which ``part`` is without a table."""
+        table = self.corpus.table and self.corpus.table.of_documents(range(first, last))
+        labels = None if part.labels is None else tuple(part.labels)
+        inputs = {"inputs": part.inputs, "input_names": part.input_names}
+        return {"labels": labels, "table": table} | inputs
 
     def attrs(self) -> dict:
         """Return the attributes of the result: run, engine, corpus, seed, share of unknown tokens and perplexity.

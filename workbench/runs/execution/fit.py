@@ -156,10 +156,10 @@ def fit(
         Settings to turn while the run runs: ``[(50, {"r": 2})]`` computes iteration 50 and those after it with r = 2. Of a
         `Run`, what was turned while it ran. The running average begins anew with each.
     model : Network, dict, name or path, optional
-        For the engines of networks: a shipped one ("lda", "author-topic", "labeled", "partially-labeled", "pachinko", "hpam1",
-        "hpam2"), a `workbench.models.networks.network.Network`, or a file (.toml, .json). ``n_topics`` is then the size of its
-        variable "topic", alpha the prior of every Dirichlet level but the last, and beta that of the last; the network has
-        the defaults.
+        For the engines of networks: a shipped one ("lda", "author-topic", "labeled", "partially-labeled", "polylingual",
+        "pachinko", "hpam1", "hpam2"), a `workbench.models.networks.network.Network`, or a file (.toml, .json). ``n_topics``
+        is then the size of its variable "topic", alpha the prior of every Dirichlet level but the last, and beta that of the
+        last; the network has the defaults.
     sizes : dict, optional
         Sizes of variables of the network, such as ``{"super": 5}``.
 

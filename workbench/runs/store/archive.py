@@ -10,6 +10,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -59,13 +60,21 @@ def data_path(store: Path, content_hash: str, shards: int | None = None) -> Path
 def corpora_of(store: Path, spec: RunSpec) -> tuple:
     """Return a run's training and test data (None: no test set), sharded if the run was created with shards."""
     if not spec.shards:
-        return get_corpus(store, spec.train), spec.test and get_corpus(store, spec.test)
+        return train_of(store, spec), spec.test and get_corpus(store, spec.test)
     test = spec.test and (
         corpus_in_shards(store, spec.test)
         if os.path.isdir(store / CORPORA / spec.test)
         else get_corpus(store, spec.test)
     )
     return corpus_in_shards(store, spec.train), test
+
+
+def train_of(store: Path, spec: RunSpec) -> Corpus | ShardedCorpus | Records:
+    """Return a run's training data, with the columns of its documents if the model reads them."""
+    train = get_corpus(store, spec.train)
+    if spec.table and spec.parts()[1].reads_columns:
+        train = replace(train, table=get_table(store, spec.table))
+    return train
 
 
 def corpus_in_shards(store: Path, content_hash: str) -> ShardedCorpus:

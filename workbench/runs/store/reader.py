@@ -12,7 +12,7 @@ from workbench.corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.runs.recorded import Recorded, attributes, label_counts, label_rows
 from workbench.runs.spec import RunSpec, SpecError
-from workbench.runs.store.archive import get_corpus, get_table
+from workbench.runs.store.archive import get_table, train_of
 from workbench.runs.store.committed import Stored
 from workbench.runs.store.notes import NoteError, with_labels
 from workbench.runs.store.provenance import KERNELS, computed_on, describe_provenance, provenance
@@ -110,7 +110,7 @@ class RunReader:
         counts = read_counts(self._stored, committed, iterations).isel(
             snapshot=slots, missing_dims="ignore"
         )
-        train = train or get_corpus(self.path.parent, self.spec.train)
+        train = train or train_of(self.path.parent, self.spec)
         labelled = label_counts(
             self._labelled(self._stored.rows(committed)),
             counts,
