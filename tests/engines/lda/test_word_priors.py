@@ -1,6 +1,7 @@
 """Priors that differ from word to word in each topic: against enumeration, and engines of one model against each other."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -391,7 +392,7 @@ def test_the_sampler_draws_from_a_posterior_with_zeros(scan):
 
 
 WAYS = [
-    *((name, {}) for name in OF_LDA),
+    *((name, {}) for name in (*OF_LDA, "slda")),
     ("svb", {"init": "dirichlet"}),
     ("svb", {"schedule": "sequential", "init": "hard"}),
     ("vb", {"init": "hard"}),
@@ -414,13 +415,14 @@ WAYS = [
 
 @pytest.mark.parametrize(("name", "options"), WAYS)
 def test_no_token_is_in_a_topic_that_cannot_have_its_word(name, options):
-    corpus = simulated(20)
+    corpus = replace(simulated(20), labels=("x", "y") * 10)
     random = np.random.default_rng(3)
     table = random.uniform(0.05, 1, (3, corpus.n_words)) * random.integers(
         0, 2, (3, corpus.n_words)
     )
     table[random.integers(0, 3, corpus.n_words), np.arange(corpus.n_words)] = 0.5
-    engine, model = get_engine(name), LDA(3, 0.2, table).for_data(corpus)
+    engine = get_engine(name)
+    model = engine.model(3, 0.2, table).for_data(corpus)
     options, one_each = make_options(engine, options), every_pair(corpus)
     start = engine.init(corpus, model, options, StepContext(0, 0))
     for state in [start, *states(engine, corpus, model, options, 70)][::7]:
