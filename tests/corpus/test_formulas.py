@@ -33,6 +33,8 @@ COLUMNS = pd.DataFrame(
         "~ 1",
         "~ (party + x)**2",
         "~ I(x**2) + I(x**3) + I(x * 2 / 3)",
+        "~ C(party, Treatment('b')) + bs(x, df=4, knots=[-1, 2])",
+        "~ cr(x, df=4, constraints='center')",
     ],
 )
 def test_checked_formula__formulas_of_columns_and_numbers_are_allowed(formula):
@@ -54,6 +56,9 @@ def test_checked_formula__formulas_of_columns_and_numbers_are_allowed(formula):
         "~ bs(x, df=100000)",
         "~ bs(x, 100000)",
         "~ poly(x, degree=1000)",
+        "~ poly(x, 9**3)",
+        "~ bs(x, df=9**5)",
+        "~ bs(x, df=I(30000))",
         "~ I(9**9**9)",
         "~ I('a' * 999999999)",
         "~ I([1] * 999999999)",
@@ -91,6 +96,27 @@ def test_design__terms_of_other_documents_have_the_knots_and_levels_of_training(
     assert np.isnan(design.of_documents(COLUMNS[["x"]])).all()
     same = pickle.loads(pickle.dumps(design))  # as it is sent to the workers of a cluster
     np.testing.assert_allclose(same.of_documents(other), design.values[[4, 1]])
+
+
+@pytest.mark.parametrize(
+    ("formula", "training", "others", "terms"),
+    [
+        ("~ p", ["1", "2", "x"], ["1", "2"], [[1, 0, 0], [1, 1, 0]]),
+        ("~ p", ["1", "2", "x"], [2.0, 7.0], [[1, 1, 0], [None] * 3]),
+        ("~ p", [1, 2, 3], ["3", "n/a"], [[1, 3], [None] * 2]),
+        ("~ p", [1, 2, 3], [30], [[1, 30]]),
+        ("~ C(p)", [1, 2, 2], [3, 2], [[None] * 2, [1, 1]]),
+        ("~ log(p)", [1, 2, 3], [-1, 1, 0], [[None] * 2, [1, 0], [None] * 2]),
+        ("~ bs(p, degree=1)", [1, 2, 4], [5, -1], [[1, 1], [1, 0]]),
+    ],
+)
+def test_design__each_document_is_read_by_itself_as_training_was(formula, training, others, terms):
+    design = Design.of(formula, pd.DataFrame({"p": training * 4}), DataError)
+    expected = np.array(terms, float)
+    np.testing.assert_allclose(design.of_documents(pd.DataFrame({"p": others})), expected)
+    for row, other in enumerate(others):
+        alone = design.of_documents(pd.DataFrame({"p": [other]}))
+        np.testing.assert_allclose(alone, expected[[row]])
 
 
 def test_design__coefficients_of_standard_terms_give_the_same_means():

@@ -9,8 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +27,9 @@ if TYPE_CHECKING:
     from workbench.corpus.corpus import Corpus
 
 ARITHMETIC = frozenset(("I", "center", "exp", "log", "log10", "log2", "scale"))
-FUNCTIONS = ARITHMETIC | set(("C Diff Helmert Poly Sum Treatment bs cc cr cs poly").split())
+CONTRASTS = frozenset(("Diff", "Helmert", "Poly", "Sum", "Treatment"))
+SPLINES = frozenset(("bs", "cc", "cr", "cs"))
+FUNCTIONS = ARITHMETIC | CONTRASTS | SPLINES | {"C", "poly"}
 """Functions that `checked_formula` allows; the size of what those besides `ARITHMETIC` return depends on whole numbers."""
 NODES = {
     *(ast.Expression, ast.Call, ast.keyword, ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple),
@@ -117,12 +118,23 @@ def _is_allowed_call(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return True
     name = getattr(node.func, "id", "")
-    values = [*node.args, *(word.value for word in node.keywords if word.arg in ("df", "degree"))]
-    numbers = [value.value for value in values if isinstance(value, ast.Constant)]
-    is_small = all(
-        not isinstance(number, int | float) or number <= MOST_COLUMNS for number in numbers
+    settings = [*node.args[1:], *(word.value for word in node.keywords)]
+    return name in ARITHMETIC or (name in FUNCTIONS and all(map(_is_small_setting, settings)))
+
+
+def _is_small_setting(node: ast.AST) -> bool:
+    """Return whether a setting of a function is a contrast, a text, a number that is not large, or a list of these.
+
+    A setting that is computed could be large: ``df=9**9``.
+    """
+    if isinstance(node, ast.List | ast.Tuple):
+        return all(isinstance(each, ast.Constant | ast.UnaryOp) for each in node.elts)
+    if isinstance(node, ast.Call | ast.Name):
+        return getattr(getattr(node, "func", node), "id", "") in CONTRASTS
+    number = getattr(node, "value", None)
+    return isinstance(node, ast.Constant) and not (
+        isinstance(number, int | float) and number > MOST_COLUMNS
     )
-    return name in FUNCTIONS and (name in ARITHMETIC or is_small)
 
 
 def _no_formula(formula: str, wrong: BaseException, error: type[InputError]) -> InputError:
@@ -307,23 +319,55 @@ class Design:
         return slopes
 
     def of_documents(self, columns: pd.DataFrame) -> np.ndarray:
-        """Return the terms (document, term) of other documents; NaN where a column is missing, or has an unknown level."""
-        from formulaic.errors import DataMismatchWarning
+        """Return the terms (document, term) of other documents; NaN where a column is missing, or has an unknown level.
 
+        Each document is read by itself, in the types of the training documents. A number in a spline is moved to the range of
+        these, outside which a spline says nothing. A term that is not finite, as a log of 0, makes the document NaN.
+        """
         values = np.full((len(columns), len(self.terms)), np.nan)
         if not {*self.columns} <= {*columns}:
             return values
-        is_known = columns[[*self.columns]].notna().all(axis=1)
+        factors = [factor.expr for term in self.spec.formula for factor in term.factors]
+        alike = columns[[*self.columns]].copy()
         for name, known_values in self.columns.items():
-            if is_numeric(known_values):
-                is_known &= is_numeric(columns[name])
-            else:
-                is_known &= columns[name].astype(str).isin({*known_values})
+            functions = {
+                function
+                for factor in factors
+                if name in (names := _names_in(factor))
+                for function in names & {*SPLINES, "C"}
+            }
+            alike[name] = _alike(columns[name], known_values, functions)
+        is_known = alike.notna().all(axis=1).to_numpy()
         if is_known.any():
-            known_columns = columns.loc[is_known, [*self.columns]]
-            with warnings.catch_warnings(action="ignore", category=DataMismatchWarning):
-                values[is_known] = self.spec.get_model_matrix(known_columns)
+            rows = alike[is_known].set_axis(np.flatnonzero(is_known))
+            with np.errstate(all="ignore"):
+                matrix = self.spec.get_model_matrix(rows)
+            values[matrix.index] = matrix
+        values[~np.isfinite(values).all(axis=1)] = np.nan
         return values
+
+
+def _alike(column: pd.Series, known_values: pd.Series, functions: Collection[str]) -> pd.Series:
+    """Return a column of other documents in the type and spelling of known values; NaN or None for an unknown level.
+
+    functions : those of `SPLINES` and ``C`` that the formula applies to it
+    """
+    import pandas as pd
+
+    if not is_numeric(known_values):
+        spellings = {_spelling(value): value for value in known_values}
+        return column.map(lambda value: spellings.get(_spelling(value))).astype(object)
+    numbers = pd.to_numeric(column, errors="coerce")
+    if "C" in functions:
+        numbers = numbers.where(numbers.isin({*known_values}))
+    return numbers.clip(known_values.min(), known_values.max()) if functions & SPLINES else numbers
+
+
+def _spelling(value: object) -> str:
+    """Return a level as text; a number in it as all its spellings are, "1" for "1.0"."""
+    with suppress(ValueError, TypeError):
+        return repr(float(value)) if not isinstance(value, bool | np.bool_) else str(value)
+    return str(value)
 
 
 def _names_in(factor: str) -> set[str]:

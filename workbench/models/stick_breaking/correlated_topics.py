@@ -225,7 +225,13 @@ class CorrelatedTopics(OrderedTopics):
             for name, values in coords.items()
             if values.dims == ("document",) and str(name).startswith(COLUMN)
         }
-        return self._with_design(typed_columns(columns, coords["design"].shape[0], ModelError))
+        stored = coords["design"].values
+        model = self._with_design(typed_columns(columns, len(stored), ModelError))
+        if not np.allclose(model.design.values, stored):
+            raise ModelError(
+                "these are some of the documents of a run, and the terms of its formula depend on all; take the whole Dataset"
+            )
+        return model
 
     def _with_design(self, columns) -> CorrelatedTopics:
         return replace(self, design=Design.of(self.prevalence, columns, ModelError))
