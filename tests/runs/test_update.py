@@ -16,6 +16,7 @@ from workbench.engines.engine import StepContext
 from workbench.engines.lda import online_vb
 from workbench.report.commands import command_of, commands, missing_in_commands
 from workbench.runs.afterwards.examine import examine
+from workbench.runs.recorded import priors_of
 from workbench.runs.spec import make_spec
 from workbench.runs.store.archive import get_corpus, get_warm_start
 from workbench.runs.store.layout import StoreError
@@ -212,6 +213,25 @@ def test_priors_stay_as_the_run_learnt_them(train, tmp_path, further):
         "beta"
     ] == float(ds.beta[-1])
     assert new.spec.options["learn_alpha"] == new.spec.options["learn_beta"] == "fixed"
+
+
+def test_a_beta_that_was_turned_stays_beside_seeds(train, tmp_path, further):
+    seeds = {"seed_words": {0: [train.vocabulary[0]]}, "seed_weight": 7.0}
+    wb.fit(
+        train,
+        "online-vb",
+        3,
+        n_iterations=3,
+        options=OPTIONS | seeds,
+        interventions=[(3, {"beta": 5.0})],
+        store=tmp_path,
+        name="first",
+        progress=False,
+    )
+    new = updated(tmp_path / "first", tokens_of(further))
+    assert new.spec.model["beta"] == 5.0
+    table = priors_of(new.dataset()).beta
+    assert table[0, 0] == 12.0 and (table == 5.0).sum() == table.size - 1
 
 
 def test_topics_come_to_stand_for_the_documents_in_all(first, further):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 
 from workbench.errors import Got, Named, nearest_or_all
 from workbench.models.model import ModelError
@@ -42,7 +43,8 @@ def seed_weight_option():
 def seeds_text(seeds: Mapping | str) -> str:
     """Return seed words as text such as "energy: oil barrel; sport: ball game", which `parse_seeds` parses.
 
-    seeds : a text of this form, or topic → words. A name or word with blanks or one of ``: ; ,`` has double quotes.
+    seeds : a text of this form, or topic (a name, or a number from 0 on) → words. A name or word with blanks or one of
+        ``: ; ,`` has double quotes. The words of a set are sorted.
 
     Raises
     ------
@@ -50,21 +52,14 @@ def seeds_text(seeds: Mapping | str) -> str:
         For another type, a topic without words, or one that is named twice.
     """
     if isinstance(seeds, Mapping):
-        words = {
-            str(topic): value.split() if isinstance(value, str) else value
-            for topic, value in seeds.items()
-        }
-        if all(
-            isinstance(value, Iterable) and all(isinstance(word, str) and word for word in value)
-            for value in words.values()
-        ):
-            items = ((_quoted(topic), map(_quoted, value)) for topic, value in words.items())
-            seeds = "; ".join(f"{topic}: {' '.join(value)}" for topic, value in items)
+        texts = [_topic_text(topic, words) for topic, words in seeds.items()]
+        if None not in texts:
+            seeds = "; ".join(texts)
     if not isinstance(seeds, str):
         raise OptionError(
             SEEDS,
-            " must be a dict from topics to words, as {'energy': ['oil', 'barrel']}, or a text, as energy: oil barrel; sport: "
-            "ball game",
+            " must be a dict from topics (names, or numbers from 0 on) to words, as {'energy': ['oil', 'barrel']}, or a text, "
+            "as energy: oil barrel; sport: ball game",
             Got(seeds),
             value=seeds,
         )
@@ -74,8 +69,20 @@ def seeds_text(seeds: Mapping | str) -> str:
     )
 
 
+def _topic_text(topic: object, words: object) -> str | None:
+    """Return a topic and its words as text; None if one of them is of another type."""
+    is_number = isinstance(topic, Integral) and not isinstance(topic, bool) and topic >= 0
+    if not (is_number or isinstance(topic, str)) or not isinstance(words, Iterable):
+        return None
+    found = tuple(words.split() if isinstance(words, str) else words)
+    if not all(isinstance(word, str) and word for word in found):
+        return None
+    in_order = sorted(found) if isinstance(words, set | frozenset) else found
+    return f"{_quoted(str(topic))}: {' '.join(map(_quoted, in_order))}"
+
+
 def parse_seeds(text: str) -> dict[str, tuple[str, ...]]:
-    """Return topic → its seed words, from a text such as "energy: oil barrel; sport: ball game".
+    """Return topic → its seed words, from a text such as "energy: oil barrel; sport: ball game"; topic 03 is "3".
 
     Raises
     ------
@@ -91,6 +98,8 @@ def parse_seeds(text: str) -> dict[str, tuple[str, ...]]:
             raise _not_seeds(
                 text, f"'{' '.join(word or ':' for word in part)}' is no topic with its words"
             )
+        if name.isdecimal():
+            name = str(int(name))
         if name in topics:
             raise _not_seeds(text, f"topic '{name}' comes twice")
         topics[name] = words

@@ -192,7 +192,7 @@ class SupervisedLDA(LDA):
 def responses_of(name: str, column: Sequence, response_type: str) -> Responses:
     """Return the responses in a column (document,); None, NaN and "" are no response.
 
-    Raises ModelError if it has fewer than two values, or values that are neither numbers nor categories.
+    Raises ModelError if it has fewer than two values, values that are neither numbers nor categories, or too large numbers.
     """
     values = [None if value is None or value != value or value == "" else value for value in column]
     known_values = [value for value in values if value is not None]
@@ -219,7 +219,14 @@ def responses_of(name: str, column: Sequence, response_type: str) -> Responses:
     if are_numbers and (
         response_type == "numbers" or (response_type == "auto" and len({*numbers}) > 2)
     ):
-        centre, spread = float(np.mean(numbers)), float(np.std(numbers))
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre, spread = float(np.mean(numbers)), float(np.std(numbers))
+        if not math.isfinite(spread):
+            raise ModelError(
+                f"the response {shown(name)!r} has numbers too large for a standard deviation; give it in a larger unit, or "
+                "choose another column",
+                field="response",
+            )
         if spread > 0:
             standard = iter((np.array(numbers) - centre) / spread)
             standards = [math.nan if value is None else next(standard) for value in values]

@@ -296,12 +296,17 @@ def test_a_column_of_the_table_is_a_part_of_what_identifies_a_run(tmp_path):
             {"response": "label", "response_type": "numbers"},
             "the response 'label' has the value 'a', which is no number; set response_type=categories",
         ),
+        (
+            {"response": "huge"},
+            "the response 'huge' has numbers too large for a standard deviation",
+        ),
     ],
 )
 def test_what_is_no_response_is_refused_in_one_sentence(options, sentence):
     columns = {
         "same": ("x",) * 12,
         "empty": (None,) * 12,
+        "huge": (1e300, -1e300, 3.0) * 4,
         "name": tuple(f"n{d}" for d in range(12)),
     }
     corpus = replace(

@@ -252,6 +252,26 @@ def test_seeds_are_read_as_they_are_written():
     assert parse_seeds(" a : oil,gas ;; b:x ; ") == {"a": ("oil", "gas"), "b": ("x",)}
 
 
+def test_a_number_of_a_topic_has_one_form():
+    assert parse_seeds("00: a; ٣: b") == {"0": ("a",), "3": ("b",)}
+    assert seeds_text({np.int64(3): iter(["b", "a"])}) == "3: b a"
+    for seeds in ("0: a; 00: a b", "٣: a; 3: b", {3: ["a"], "3": ["b"]}, {"03": ["a"], 3: ["b"]}):
+        with pytest.raises(OptionError, match="topic '[03]' comes twice; write each topic once"):
+            seeds_text(seeds)
+
+
+@pytest.mark.parametrize("topic", [-1, 0.0, True, None])
+def test_a_topic_is_a_name_or_a_number_from_0_on(topic):
+    with pytest.raises(OptionError, match=r"seed_words must be a dict from topics \(names, or"):
+        seeds_text({topic: ["a"]})
+
+
+def test_words_of_a_set_are_sorted_and_those_of_a_list_are_not():
+    words = [f"word {i}" for i in range(30, 10, -1)]
+    assert parse_seeds(seeds_text({"a": set(words)})) == {"a": tuple(sorted(words))}
+    assert parse_seeds(seeds_text({"a": words})) == {"a": tuple(words)}
+
+
 def test_names_get_the_first_topics_that_no_number_claims():
     model = LDA(4, 0.1, 0.5, "one: a; 1: b c; two: d", 2.0).for_data(CORPUS)
     wanted = np.full((4, 4), 0.5)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import network_twins as twins
 import numpy as np
+import pandas as pd
 import pytest
 from engines.networks.states import paths_in, places_of_paths, rows_of_state
 from engines.networks.test_cvb0 import bound, responsibilities, twin_sweep
@@ -270,6 +271,21 @@ def test_labels_are_separated_by_semicolons_or_in_a_list():
     entries = ["a; b; a;", "", None, ("a", "b"), "['a', 'b, c']", "[not a list]"]
     found = [labels_in(entry) for entry in entries]
     assert found == [("a", "b"), (), (), ("a", "b"), ("a", "b, c"), ("[not a list]",)]
+
+
+def test_missing_labels_are_none_and_sets_and_arrays_are_lists():
+    nan = float("nan")
+    for entry in (nan, np.float64(nan), pd.NA, pd.NaT, [None, nan, pd.NA], np.array([]), set()):
+        assert labels_in(entry) == ()
+    entries = ([None, "a"], np.array(["a", None], object), "[None, 'a']", {"a"}, np.array("a"))
+    assert {labels_in(entry) for entry in entries} == {("a",)}
+    assert labels_in({"c", "a", "b"}) == labels_in(np.array(["a", "b", "c"])) == ("a", "b", "c")
+    assert labels_in("nan; None") == ("nan", "None") and labels_in(np.array([3, 1])) == ("3", "1")
+
+
+@pytest.mark.parametrize("text", ["[{[]}]", "[{[]:1}]"])
+def test_a_text_in_brackets_that_is_no_list_is_a_label(text):
+    assert labels_in(text) == (text,)
 
 
 def test_allowed_values_are_those_of_plain_loops():

@@ -19,18 +19,31 @@ from workbench.models.networks.levels import Variable
 
 SEPARATOR = ";"
 """What separates the labels of a document in a text."""
+MISSING = ("None", "nan", "NaN", "NaT", "<NA>")
+"""What objects other than texts show that stand for no value, so that pandas is not needed."""
 
 
 def labels_in(entry: object) -> tuple[str, ...]:
-    """Return the labels in a document's entry, each once: a list, a text that shows one, or labels separated by semicolons."""
-    if entry is None:
-        return ()
+    """Return the labels in a document's entry, each once; those of a set are sorted, and None and NaN are no label.
+
+    entry : a list, array or set of labels, a text that shows a list, or labels separated by semicolons
+    """
     if isinstance(entry, str) and entry.startswith("[") and entry.endswith("]"):
         # of a label in brackets, or in thousands of them
-        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        with suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             entry = ast.literal_eval(entry)
-    names = entry if isinstance(entry, list | tuple) else str(entry).split(SEPARATOR)
-    return tuple(dict.fromkeys(filter(None, (str(name).strip() for name in names))))
+    if isinstance(entry, np.ndarray):
+        entry = list(np.ravel(entry))
+    elif isinstance(entry, set | frozenset):
+        entry = sorted(entry, key=str)
+    elif not isinstance(entry, list | tuple):
+        entry = () if _is_missing(entry) else str(entry).split(SEPARATOR)
+    names = (str(name).strip() for name in entry if not _is_missing(name))
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
+def _is_missing(value: object) -> bool:
+    return not isinstance(value, str) and str(value) in MISSING
 
 
 def labels_by_document(corpus) -> list[tuple[str, ...]]:

@@ -220,7 +220,7 @@ def update_by(
             STREAMING,
             len(n_kw),
             alphas[0] if len(set(alphas)) == 1 else tuple(alphas),
-            spec.model["beta"] if np.ndim(priors.beta) else float(priors.beta),
+            spec.parts()[1].beta if np.ndim(priors.beta) else float(priors.beta),
             test=test,
             options=new_options,
             split=spec.split,
