@@ -641,8 +641,8 @@ MUTATIONS = [
         "phi without W",
         "Folding in divides by beta in place of W beta.",
         "engines/lda/fold_in.py",
-        "total = priors.beta * n_kw.shape[1] if",
-        "total = priors.beta if",
+        "total = priors.beta * n_kw.shape[1]",
+        "total = priors.beta",
         "engines/lda/test_fold_in.py",
     ),
     Mutation(
@@ -830,8 +830,8 @@ MUTATIONS = [
         "absent words without a prior",
         "Topics are normalised over the words of the batch.",
         "engines/lda/online_vb.py",
-        "(len(state.mean_wk) - len(used)) * state.beta",
-        "0.0 * state.beta",
+        "(len(state.mean_wk) - len(used)) * beta",
+        "0.0 * beta",
         "engines/lda/test_online_vb.py",
     ),
     Mutation(

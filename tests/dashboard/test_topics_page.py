@@ -803,7 +803,7 @@ def test_the_first_figure_is_drawn_before_the_others(of_texts, store, monkeypatc
     )
     assert drawn == ["topics-by-group", "effects"]
     assert recorded._titles(now, 0, 0, ())[1] == "Differences between groups"
-    assert drawn[2:] == ["group-differences", "recorded"]
+    assert drawn[2:] == ["group-differences", "topic-tree", "document-map", "recorded"]
 
 
 def test_a_document_shows_its_text_in_colours_and_its_columns(of_texts, store):

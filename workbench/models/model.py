@@ -14,7 +14,6 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.errors import InputError
-from workbench.kernels.lda.word_prior import padded_prior
 from workbench.models.variables import Variable
 
 
@@ -92,7 +91,13 @@ class Priors(NamedTuple):
     @property
     def word_prior(self) -> float | np.ndarray:
         """The prior of words as kernels of LDA take it: ``beta``, or, if that is a table, (word, topic) padded."""
-        return padded_prior(self.beta) if np.ndim(self.beta) == 2 else self.beta
+        if np.ndim(self.beta) < 2:
+            return self.beta
+        from workbench.kernels.lda.word_prior import (
+            padded_prior,  # numba; a completion must be quick
+        )
+
+        return padded_prior(self.beta)
 
 
 class ModelError(InputError):

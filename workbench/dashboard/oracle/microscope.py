@@ -19,7 +19,7 @@ from workbench.dashboard.shared.shell import message, text
 from workbench.errors import InputError
 from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations
 from workbench.measures.exact import lda_engines
-from workbench.models.lda import LARGEST_PRIOR, SMALLEST_PRIOR
+from workbench.models.word_priors import LARGEST_PRIOR, SMALLEST_PRIOR
 from workbench.numbers import format_number, parse_number
 from workbench.tables import Column, Table
 from workbench.views.count_expectations import FORMULAS, NAMES, microscope_picture

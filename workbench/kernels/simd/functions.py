@@ -321,7 +321,7 @@ def shifted(x):
 
     An x of 0, as of a word that a topic cannot have, counts as `NEARLY_NONE`, whose exp(psi(x)) is 0.
     """
-    x = max(x, NEARLY_NONE)
+    x = choose(x > 0.0, x, NEARLY_NONE + x)
     y = x + SHIFT
     t = x * (x + 5.0)
     product = t * ((t + 4.0) * (t + 6.0))
