@@ -641,8 +641,8 @@ MUTATIONS = [
         "phi without W",
         "Folding in divides by beta in place of W beta.",
         "engines/lda/fold_in.py",
-        "total = priors.beta * n_kw.shape[1]",
-        "total = priors.beta",
+        "total = priors.beta * n_kw.shape[1] if",
+        "total = priors.beta if",
         "engines/lda/test_fold_in.py",
     ),
     Mutation(

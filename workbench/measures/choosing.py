@@ -44,20 +44,6 @@ FALLS = {"npmi": ("Coherence (NPMI)", 0.02), "stability": ("Stability across see
 """Score → label, and the decrease from the next smaller K to the recommended K above which a caution is given."""
 
 
-@lru_cache
-def warm_starts() -> dict[str, bool]:
-    """Return a dict engine -> whether its runs can start from others, for engines with a fixed number of topics."""
-    models = {name: get_engine(name).model for name in ENGINES}
-    return {
-        name: model.warm_starts
-        for name, model in models.items()
-        if model.data is Corpus
-        and not model.nonparametric
-        and "n_topics" in model.takes
-        and not model.is_network
-    }
-
-
 MOST_SEEDS = 5
 """Maximum of runs of one K that are matched pairwise. A pair with 100 topics and 7000 words takes 2 s."""
 
@@ -80,6 +66,20 @@ class Recommendation(NamedTuple):
 
     def __str__(self) -> str:
         return " ".join((self.reason, *self.cautions))
+
+
+@lru_cache
+def warm_starts() -> dict[str, bool]:
+    """Return a dict engine -> whether its runs can start from others, for engines with a fixed number of topics."""
+    models = {name: get_engine(name).model for name in ENGINES}
+    return {
+        name: model.warm_starts
+        for name, model in models.items()
+        if model.data is Corpus
+        and not model.nonparametric
+        and "n_topics" in model.takes
+        and not model.is_network
+    }
 
 
 def numbers_by_k(runs: Runs, corpus: Corpus | Mapping[str, Corpus] | None = None) -> xr.Dataset:

@@ -12,6 +12,8 @@ MARK = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([^\s:;,"]+)|([:;])|,|\s)')
 """A word in quotes, a word without them, or what ends a topic's name or its words; commas and blanks separate words."""
 PLAIN = re.compile(r'[^\s:;,"]+')
 SEEDS = Named("seed_words")
+MOST_DIGITS = 9
+"""Maximum number of digits of a topic's number."""
 
 
 def seed_words_option():
@@ -99,6 +101,8 @@ def parse_seeds(text: str) -> dict[str, tuple[str, ...]]:
                 text, f"'{' '.join(word or ':' for word in part)}' is no topic with its words"
             )
         if name.isdecimal():
+            if len(name) > MOST_DIGITS:
+                raise _not_seeds(text, f"topic '{name[:MOST_DIGITS]}…' is no number of a topic")
             name = str(int(name))
         if name in topics:
             raise _not_seeds(text, f"topic '{name}' comes twice")

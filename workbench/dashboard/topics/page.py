@@ -241,13 +241,18 @@ class TopicsPage:
     def _snapshot_of(self, name: str) -> SnapshotKey | None:
         return snapshot_of(self._runs[name]) if name in self._runs else None
 
+    def _has_topics_of(self, snapshot: SnapshotKey | None) -> bool:
+        """Return whether the topics that were read last are of the run of a snapshot."""
+        if snapshot is None or self._topics is None:
+            return False
+        return self._topics.snapshot.path == snapshot.path
+
     def _show(self, ticking: bool = False) -> None:
         """Show the chosen run at its last snapshot."""
         snapshot = self.snapshot()
-        is_known = snapshot and self._topics and self._topics.snapshot.path == snapshot.path
         self.again.object = _form_links(
             snapshot and self._runs[snapshot.path.name].spec,
-            self._topics if is_known else None,
+            self._topics if self._has_topics_of(snapshot) else None,
             self.map.chosen,
         )
         if snapshot is None:
@@ -262,7 +267,7 @@ class TopicsPage:
             self._topics_task.submit(
                 request, partial(topics_of, *request), partial(self._on_topics, request[1])
             )
-            if self._topics is not None and self._topics.snapshot.path == snapshot.path:
+            if self._has_topics_of(snapshot):
                 self._bring(snapshot, ticking)
             else:
                 self.editing.show(None, Topics(None))
@@ -348,7 +353,7 @@ class TopicsPage:
         snapshot = self.snapshot()
         if snapshot is None:
             return
-        is_known = self._topics is not None and self._topics.snapshot.path == snapshot.path
+        is_known = self._has_topics_of(snapshot)
         if error is not None:
             topics = Topics(snapshot, sentence=sentence_of(error))
         self._topics, self._time_written = topics, written

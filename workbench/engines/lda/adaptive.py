@@ -90,7 +90,7 @@ class State(NamedTuple):
     n_k: np.ndarray  # (chain, topic) int64, padded
     sampled: Rows  # (pair,) bool: the split
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    # prior of each word in a topic, as learnt; (word, topic), padded, where it differs from cell to cell
     beta: float | np.ndarray
 
 

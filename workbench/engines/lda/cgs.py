@@ -58,8 +58,8 @@ from workbench.errors import Named
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
-from workbench.kernels.lda.word_prior import whole_differences, with_prior
-from workbench.kernels.simd.vectors import aligned_empty, pad_topics
+from workbench.kernels.lda.word_prior import whole_differences, with_means, with_prior
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS, draw_dirichlets
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
@@ -74,7 +74,7 @@ class State(NamedTuple):
     n_wk: np.ndarray  # (word, topic) int32, padded
     n_k: np.ndarray  # (topic,) int64, padded
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    # prior of each word in a topic, as learnt; (word, topic), padded, where it differs from cell to cell
     beta: float | np.ndarray
 
 
@@ -220,14 +220,8 @@ def sweep(
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
     partition = split.partition(n_parts, sampled=True)
     mean_dk, mean_wk, mean_k, *variances = mean
-    beta = state.beta
-    if np.ndim(beta):
-        mean_wk, mean_k, beta = with_prior(beta, mean_wk, mean_k)
-    n_wk = (
-        state.n_wk
-        if mean_wk is None
-        else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
-    )
+    mean_wk, mean_k, beta = with_prior(state.beta, mean_wk, mean_k)
+    n_wk = with_means(mean_wk, state.n_wk)
 
     def draw(first: int, last: int, part: int, sizes: tuple):
         return draw_topics(

@@ -112,7 +112,7 @@ class State(NamedTuple):
     var_k: np.ndarray  # (topic,) float64, padded
     gamma: Rows  # (variational pair, topic) float64, or float32 in single precision, padded
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    # prior of each word in a topic, as learnt; (word, topic), padded, where it differs from cell to cell
     beta: float | np.ndarray
 
     @property

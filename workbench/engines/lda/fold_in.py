@@ -170,9 +170,8 @@ def numbers_by_content(documents: Corpus) -> np.ndarray:
 
 def word_probabilities(priors, n_kw: np.ndarray) -> np.ndarray:
     """Return phi (word, topic), posterior means given the counts."""
-    total = priors.beta * n_kw.shape[1]
-    if np.ndim(priors.beta):
-        total = priors.beta.sum(axis=-1, keepdims=True)
+    is_number = np.ndim(priors.beta) == 0
+    total = priors.beta * n_kw.shape[1] if is_number else priors.beta.sum(-1, keepdims=True)
     return np.ascontiguousarray(
         ((priors.beta + n_kw) / (total + n_kw.sum(axis=1, keepdims=True))).T
     )

@@ -67,7 +67,7 @@ class State(NamedTuple):
     fitted_wk: np.ndarray
     entropy: float  # of the responsibilities behind them, nats
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    # prior of each word in a topic, as learnt; (word, topic), padded, where it differs from cell to cell
     beta: float | np.ndarray
 
 

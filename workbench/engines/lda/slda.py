@@ -40,8 +40,8 @@ from workbench.kernels.lda.supervised_gibbs import (
     draw_weights,
     fit_responses,
 )
-from workbench.kernels.lda.word_prior import whole_differences, with_prior
-from workbench.kernels.simd.vectors import aligned_empty, pad_topics, padded
+from workbench.kernels.lda.word_prior import whole_differences, with_means, with_prior
+from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import GIBBS, RESPONSE_DRAWS, RESPONSE_WEIGHTS
 from workbench.models.supervised import VARIANCE_RATE, VARIANCE_SHAPE, SupervisedLDA
@@ -53,7 +53,7 @@ class State(NamedTuple):
     n_wk: np.ndarray  # (word, topic) int32, padded
     n_k: np.ndarray  # (topic,) int64, padded
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    # prior of each word in a topic, as learnt; (word, topic), padded, where it differs from cell to cell
     beta: float | np.ndarray
     weights: np.ndarray  # (stick, topic) float64, padded: eta, of a number in standard units
     mean_weights: (
@@ -123,10 +123,8 @@ def sweep(
     is_number = responses is not None and responses.is_number
     n_sticks = len(state.weights)
     scatter, projected = np.zeros((n_sticks, n_topics, n_topics)), np.zeros((n_sticks, n_topics))
-    n_wk, mean_wk, mean_k, beta = state.n_wk, None, None, state.beta
-    if np.ndim(beta):
-        mean_wk, mean_k, beta = with_prior(beta, None, None)
-        n_wk = np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
+    mean_wk, mean_k, beta = with_prior(state.beta, None, None)
+    n_wk = with_means(mean_wk, state.n_wk)
     n_moved = sum(
         each_slice(
             draw_topics,

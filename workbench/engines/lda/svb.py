@@ -78,7 +78,7 @@ class State(NamedTuple):
     gamma: Rows
     entropy: float | Entropy  # of the responsibilities behind the expected counts, nats
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
-    # prior of each word in a topic, as learnt; with seed words (word, topic), padded
+    # prior of each word in a topic, as learnt; (word, topic), padded, where it differs from cell to cell
     beta: float | np.ndarray
 
 

@@ -33,6 +33,13 @@ def with_prior(beta, n_wk, n_k) -> tuple:
     return np.add(beta[:, :width], n_wk, out=contained), sizes[:width] + n_k, 0.0
 
 
+def with_means(mean_wk: np.ndarray | None, n_wk: np.ndarray) -> np.ndarray:
+    """Return sampled and expected counts together, (word, topic) float64, in new memory; n_wk itself if mean_wk is None."""
+    if mean_wk is None:
+        return n_wk
+    return np.add(mean_wk, n_wk, out=aligned_empty(mean_wk.shape, np.float64))
+
+
 @lean
 def whole_differences(contained_wk, added_wk, n_wk) -> None:
     """Write contained_wk - added_wk (word, topic), which are whole but for rounding, to n_wk, int32."""
