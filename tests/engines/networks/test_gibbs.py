@@ -6,8 +6,9 @@ from dataclasses import replace
 import network_twins as twins
 import numpy as np
 import pytest
+from engines.networks.beside_twins import assert_chains_follow_the_posterior
 from engines.networks.states import paths_in, places_of_paths, with_authors
-from stepping import copied, states, stepped
+from stepping import copied, stepped
 from toys import corpus_of, read_oracles, simulated
 
 from workbench.engines.engine import StepContext, WarmStart
@@ -106,18 +107,7 @@ def test_the_toys_of_the_twins_are_those_of_the_reference_values():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TOYS)
 def test_chains_follow_the_exact_posterior(name):
-    network, corpus = TOYS[name]
-    exact, n_sweeps, n_batches = twins.exact(network, corpus), 6000, 30
-    begun = chain(network, corpus, 20, seed=3)
-    visited = states(ENGINE, corpus, network, PLAIN, n_sweeps, seed=5, state=begun, first=0)
-    seen = np.array([state.places.copy() for state in visited])
-    for i, (d, w, _) in enumerate(twins.tokens_of(corpus)):
-        places = places_of_paths(network, corpus, d, w)
-        visits = (seen[:, i, None] == places).reshape(n_batches, -1, len(places)).mean(axis=1)
-        assert visits.sum() == pytest.approx(n_batches)
-        # between batches longer than the chain remembers
-        error = visits.std(axis=0, ddof=1) / np.sqrt(n_batches)
-        assert np.all(np.abs(visits.mean(axis=0) - exact.posteriors[i]) < 5 * error + 2e-3)
+    assert_chains_follow_the_posterior(*TOYS[name])
 
 
 @pytest.mark.slow

@@ -6,10 +6,14 @@ from dataclasses import replace
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.networks.states import paths_in, places_of_paths, rows_of_state
-from engines.networks.test_cvb0 import bound, responsibilities, twin_sweep
+from engines.networks.beside_twins import (
+    assert_chains_follow_the_posterior,
+    assert_cvb0_updates_as_plain_loops,
+    assert_vb_rests_below_the_evidence,
+)
+from engines.networks.states import paths_in, places_of_paths
 from geweke import assert_same_expectations
-from stepping import copied, states, stepped, steps
+from stepping import copied, stepped
 from toys import every_pair
 
 import workbench as wb
@@ -92,17 +96,7 @@ def simulated(n_topics=5, n_words=60, name="polylingual", **more):
 @pytest.mark.slow
 @each_toy
 def test_chains_follow_the_exact_posterior(name):
-    network, corpus = TOYS[name]
-    exact, options, n_batches = twins.exact(network, corpus), make_options(GIBBS, {}), 30
-    begun = stepped(GIBBS, corpus, network, options, 20, seed=3)
-    visited = states(GIBBS, corpus, network, options, 6000, seed=5, state=begun, first=0)
-    seen = np.array([state.places.copy() for state in visited])
-    for i, (d, w, _) in enumerate(twins.tokens_of(corpus)):
-        places = places_of_paths(network, corpus, d, w)
-        visits = (seen[:, i, None] == places).reshape(n_batches, -1, len(places)).mean(axis=1)
-        assert visits.sum() == pytest.approx(n_batches)
-        error = visits.std(axis=0, ddof=1) / np.sqrt(n_batches)
-        assert np.all(np.abs(visits.mean(axis=0) - exact.posteriors[i]) < 5 * error + 2e-3)
+    assert_chains_follow_the_posterior(*TOYS[name])
 
 
 @each_toy
@@ -126,40 +120,12 @@ def test_a_token_is_drawn_from_its_conditional_and_the_log_joint_is_exact(name):
 
 @each_toy
 def test_cvb0_updates_the_responsibilities_of_plain_loops(name):
-    network, corpus = TOYS[name]
-    options = make_options(CVB0, {})
-    state = CVB0.init(corpus, network, options, StepContext(7, 0))
-    responsible = responsibilities(network, corpus, state)
-    for step in range(1, 6):
-        state = stepped(CVB0, corpus, network, options, 1, seed=7, state=state, first=step)
-        twin_sweep(network, corpus, responsible)
-        for q, wanted in zip(responsibilities(network, corpus, state), responsible, strict=True):
-            np.testing.assert_allclose(q, wanted, rtol=0, atol=1e-10)
-        found = CVB0.watch(corpus, network, options, state)["bound"]
-        assert found == pytest.approx(bound(network, corpus, responsible), rel=1e-10)
+    assert_cvb0_updates_as_plain_loops(*TOYS[name])
 
 
 @each_toy
 def test_vb_ends_where_plain_updates_stay_below_the_evidence(name):
-    network, corpus = TOYS[name]
-    options, bounds = make_options(VB, {"init": "dirichlet"}), []
-    for state, _ in steps(VB, corpus, network, options, 600, seed=7):
-        bounds.append(VB.watch(corpus, network, options, state)["bound"])
-    assert np.diff(bounds).min() > -1e-9
-    xi = rows_of_state(network, corpus, state)
-    responsible = twins.responsibilities(network, corpus, xi)
-    counts = twins.expected_counts(network, corpus, responsible)
-    for row, values in xi.items():
-        prior = twins.prior_of(network, row, corpus.n_words, corpus)
-        wanted = prior + [counts[row, value] for value in range(len(prior))]
-        np.testing.assert_allclose(values, wanted, atol=1e-5)
-    joint = twins.log_joint_of(network, corpus, counts)
-    entropy = -sum(
-        n * np.sum(q * np.log(np.maximum(q, 1e-300)))
-        for n, q in zip(corpus.counts, responsible, strict=True)
-    )
-    assert bounds[-1] == pytest.approx(joint + entropy, abs=1e-6)
-    assert bounds[-1] < twins.exact(network, corpus).log_evidence
+    assert_vb_rests_below_the_evidence(*TOYS[name], 600)
 
 
 # ---------------------------------------------------------------------- of any engine
