@@ -28,11 +28,11 @@ from workbench.runs.execution.worker import carry_on
 from workbench.runs.interventions import Intervention, interventions_of
 from workbench.runs.parts.laying_out import InMemoryData
 from workbench.runs.spec import RunSpec, make_spec
-from workbench.runs.store import writer
+from workbench.runs.store import status, turning, writer
 from workbench.runs.store.archive import BEFORE, CHECKPOINT, iteration_of_checkpoint
 from workbench.runs.store.branching import branch, branch_before
 from workbench.runs.store.layout import StoreError
-from workbench.runs.store.status import INTERVENTIONS, read_spec
+from workbench.runs.store.status import INTERVENTIONS, read_json, read_spec
 from workbench.runs.store.turning import ask, pending, take
 from workbench.runs.store.writer import RunWriter, create_run
 
@@ -128,6 +128,25 @@ def test_a_worker_at_work_sees_a_request_within_moments(thirty_documents, store)
     assert changes == {"alpha": 0.4} and iteration > 5
     ds = wb.Run(path).dataset()
     assert iteration in ds["iteration"].values, "the first row with them is recorded at once"
+
+
+def test_a_request_that_is_taken_while_it_is_looked_at_is_seen(
+    thirty_documents, store, monkeypatch
+):
+    path = made(store, thirty_documents)
+    ask(path, {"r": 2}, "somebody")
+
+    def read_and_take(file, *default):
+        content = read_json(file, *default)
+        if file.name == INTERVENTIONS:
+            monkeypatch.undo()
+            take(path, 5)
+        return content
+
+    for module in (status, turning):
+        monkeypatch.setattr(module, "read_json", read_and_take)
+    table = wb.Run(path).interventions
+    assert table[["setting", "value", "who"]].values.tolist() == [["r", 2, "somebody"]]
 
 
 def test_a_request_is_not_lost_while_another_is_taken(

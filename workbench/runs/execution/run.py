@@ -44,12 +44,13 @@ from workbench.runs.store.status import (
     PAUSED,
     RUNNING,
     STOPPED,
+    read_ending,
     read_spec,
     request,
     requested,
     set_end,
 )
-from workbench.runs.store.turning import ask, pending, user_name
+from workbench.runs.store.turning import ask, requested_changes, user_name
 from workbench.runs.store.writer import create_run, remove_run
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class Run(RunReader):
         """Table of settings changed while the run ran: iteration (NaN if not yet in effect), setting, value, who, when."""
         import pandas as pd
 
-        log = [*self.spec.interventions, *pending(self.path)]
+        log = [*read_ending(self.path).spec.interventions, *requested_changes(self.path)]
         rows = [
             (intervention.iteration or math.nan, name, value, intervention.who, intervention.when)
             for intervention in log

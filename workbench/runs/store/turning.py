@@ -24,13 +24,17 @@ from workbench.runs.store.status import (
 )
 
 
+def requested_changes(path: Path) -> list[Intervention]:
+    """Return the changes of settings that were requested while a run ran, in order; iteration 0: not yet applied."""
+    return [
+        Intervention(iteration or 0, changes, *origin)
+        for iteration, changes, *origin in read_json(path / INTERVENTIONS).get("log", [])
+    ]
+
+
 def pending(path: Path) -> list[Intervention]:
     """Return the requested changes of settings that a run has not yet applied, in order, with iteration 0."""
-    return [
-        Intervention(0, changes, *origin)
-        for iteration, changes, *origin in read_json(path / INTERVENTIONS).get("log", [])
-        if iteration is None
-    ]
+    return [request for request in requested_changes(path) if not request.iteration]
 
 
 def ask(path: Path, changes: Mapping, who: str | None = None) -> dict[str, float]:
@@ -44,8 +48,8 @@ def ask(path: Path, changes: Mapping, who: str | None = None) -> dict[str, float
         The run has finished, or its folder cannot be written.
     """
     refuse_finished(path)
-    spec = read_spec(path)
-    for request in pending(path):
+    requests, spec = pending(path), read_spec(path)
+    for request in requests:
         intervention = request._replace(iteration=spec.held_after + 1)
         spec = replace(spec, interventions=(*spec.interventions, intervention))
     values = checked_changes(spec, changes)
