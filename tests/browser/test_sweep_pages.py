@@ -79,7 +79,6 @@ def test_the_corpus_of_a_form_goes_along_to_the_other_one(url, new_page):
     nav = page.get_by_role("navigation", name="pages")
     nav.get_by_role("link", name="Topics").click()
     page.wait_for_url("**/topics*")
-    page.get_by_text("No run yet").wait_for()
     nav.get_by_role("link", name="Sweep").click()
     page.get_by_text("This form has no min_documents; the defaults are used.").wait_for()
     assert page.get_by_role("combobox", name="Corpus").filter(visible=True).input_value() == "bars"
