@@ -1,5 +1,6 @@
 """Prints the sums of the closing lines of pytest in a log, such as "1234 passed, 0 failed, 2 skipped".
 
+A second log is of the tests that failed and were run again, one by one: these are failed or "passed only alone".
 The exit status is 1 where no test passed, or where one failed or went wrong.
 """
 
@@ -21,6 +22,10 @@ def sums(log: str) -> Counter:
 
 
 if __name__ == "__main__":
-    numbers = sums(Path(sys.argv[1]).read_text(errors="replace"))
-    print(", ".join(f"{numbers[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped")))
+    numbers, *again = (sums(Path(log).read_text(errors="replace")) for log in sys.argv[1:])
+    for rerun in again:
+        numbers["failed"] -= rerun["passed"]
+        numbers["passed only alone"] += rerun["passed"]
+    outcomes = ["passed", "failed", "skipped", *(["passed only alone"] if again else [])]
+    print(", ".join(f"{numbers[outcome]} {outcome}" for outcome in outcomes))
     sys.exit(numbers["passed"] == 0 or numbers["failed"] > 0)

@@ -121,11 +121,13 @@ def test_make_serve_starts_the_same_runs_each_time_and_none_without_its_port(tmp
 
 def test_the_sums_of_a_whole_check_count_every_closing_line(tmp_path):
     log = tmp_path / "log"
-    command = [sys.executable, ROOT / ".ci" / "sums.py", log]
+    command = [sys.executable, ROOT / ".ci" / "sums.py"]
 
-    def sums(text: str) -> tuple[int, str]:
-        log.write_text(text)
-        done = subprocess.run(command, capture_output=True, text=True)
+    def sums(*texts: str) -> tuple[int, str]:
+        logs = [log.with_suffix(f".{number}") for number in range(len(texts))]
+        for path, text in zip(logs, texts, strict=True):
+            path.write_text(text)
+        done = subprocess.run([*command, *logs], capture_output=True, text=True)
         return done.returncode, done.stdout.strip()
 
     quick, slow = (
@@ -136,6 +138,14 @@ def test_the_sums_of_a_whole_check_count_every_closing_line(tmp_path):
     wrong = "= 1 failed, 3 passed, 1 error in 1.00s =\n"
     assert sums(quick + wrong) == (1, "12 passed, 2 failed, 2 skipped")
     assert sums("make: *** [Makefile:58: test] Error 5\n") == (1, "0 passed, 0 failed, 0 skipped")
+    alone = (
+        (0, 2, "= 2 passed in 1.00s ="),
+        (1, 1, "= 1 failed, 1 passed in 1.00s ="),
+        (2, 0, "no tests ran in 1.00s"),
+    )
+    for failed, passed, again in alone:
+        sentence = f"12 passed, {failed} failed, 2 skipped, {passed} passed only alone"
+        assert sums(quick + wrong, again + "\n") == (failed > 0, sentence)
 
 
 @pytest.mark.parametrize(
