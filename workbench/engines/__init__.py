@@ -25,6 +25,7 @@ ENGINES: dict[str, str] = {
     "cvb0-cgs": ".lda.hybrid",  # the same with CVB0
     "adaptive-cgs": ".lda.adaptive",  # the same, with a split that adapts: sec. 8
     "slda": ".lda.slda",  # McAuliffe & Blei 2007: LDA with a response of each document, by Gibbs sampling
+    "dmr": ".lda.dmr",  # Mimno & McCallum 2008: LDA with a prior of topics by columns of a document, by Gibbs sampling
     "cv-hdp": ".hdp.cv_hdp",  # Teh, Kurihara & Welling 2008: collapsed variational inference for the HDP
     "g-hdp": ".hdp.g_hdp",  # Teh, Jordan, Beal & Blei 2006, sec. 5.3: direct assignment sampling of the HDP
     "sb-ctm": ".stick_breaking.sb_ctm",  # Linderman, Johnson & Adams 2015, eq. 10-13: Gibbs sampling of correlated topics

@@ -52,6 +52,8 @@ POSTERIOR_DRAW = 61
 """Stream of theta (chain 0) and phi (chain 1) of LDA where held-out tokens are scored by draws of them."""
 RESPONSE_DRAWS, RESPONSE_WEIGHTS = 65, 66
 """Streams of supervised LDA: Polya-gamma numbers of documents; weights (chain 0) and their variance (chain 1)."""
+PREVALENCE_TABLES, PREVALENCE = 67, 68
+"""Streams of priors of topics by columns: the auxiliary variables of the coefficients, and these."""
 PROCESS_WEIGHTS, PROCESSES, PROCESS_KERNEL, PROCESS_SLICES = 400, 401, 402, 403
 """Streams of Gaussian processes: Polya-gamma numbers (chain: stick), normal numbers, the kernel, and elliptical slices."""
 SYSTEM_WEIGHTS, SYSTEM_STATES, SYSTEM_LOADINGS, SYSTEM_DYNAMICS, SYSTEM_PARTICLES = (

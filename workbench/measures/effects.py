@@ -24,17 +24,16 @@ from workbench.engines.engine import SAMPLER
 from workbench.errors import nearest_or_all
 from workbench.measures.curves import LEVEL
 from workbench.measures.groups import known_columns, run_with_counts
+from workbench.measures.prevalence import MOST_AVERAGED, N_POINTS, effects_of_gamma, points_of
 from workbench.measures.selection import MeasureError, attributes, spec_of
 from workbench.measures.topics import used_topics
 
-N_DRAWS, N_POINTS = 20, 25
-MOST_AVERAGED = 1000
-"""Maximum number of documents over which a curve is averaged; of more, a random sample is taken."""
+N_DRAWS = 20
 
 
 def effects(
     run: xr.Dataset,
-    formula: str,
+    formula: str | None = None,
     table: DocumentTable | pd.DataFrame | Mapping | None = None,
     seed: int = 0,
 ) -> xr.Dataset:
@@ -44,16 +43,17 @@ def effects(
     ----------
     run : Dataset
         With ``n_dk``, the (expected) tokens of each topic in each document.
-    formula : str
+    formula : str, optional
         The right side of a formula as in R, such as ``"~ party * bs(year, df=3) + place"``: columns of the documents, of which
         texts are factors, their first level the reference. The `formulaic` package reads it; it can call Python functions, so
-        it must not come from strangers.
+        it must not come from strangers. Without it, the effects are those of the run's own formula of prevalence, from its
+        draws of Gamma.
     table : DocumentTable, DataFrame or dict, optional
         Further columns, a value for each training document: ``corpus.table`` or ``Run.table``. The columns ``label``, ``time``
         and, if times are dates or years, ``year`` with its fraction are there without it. A column of numbers written as
         texts is one of numbers, one of dates is one of years, and True and False are texts.
     seed : int, default 0
-        Of the draws for a run that is no sampler.
+        Of the draws for a run that is no sampler, and of the sticks over which effects of Gamma are averaged.
 
     Returns
     -------
@@ -66,12 +66,19 @@ def effects(
     Raises
     ------
     MeasureError
-        For a run without ``n_dk``, an unknown column, an invalid formula, or terms that determine each other.
+        For a run without ``n_dk``, an unknown column, an invalid formula, or terms that determine each other; without a
+        formula for a run without ``gamma``.
+
+    The effect of a term of Gamma is the change of the expected share, averaged over documents, per unit of the term while the
+    others stay: of a term with two values from one to the other, else over one standard deviation about the term as it is. That
+    of the intercept is the share where all other terms are 0. Intervals are quantiles over the snapshots after the burn-in.
 
     A sampler's draws are its snapshots after the burn-in, at most `N_DRAWS`. Of another run they are drawn from Dirichlet
     distributions with the expected tokens of the last snapshot as parameters. MacKinnon & White (1985), for HC3;
     Roberts et al. (2014), for the method of composition, which this replaces.
     """
+    if formula is None:
+        return effects_of_gamma(run, seed)
     return _Regression(run, formula, columns_of_documents(run, table), seed).effects()
 
 
@@ -243,14 +250,6 @@ class _Regression:
             each: ((dim, "topic"), values, attributes(description))
             for each, (values, description) in columns.items()
         }
-
-
-def points_of(column: pd.Series, n_points: int) -> np.ndarray:
-    """Return all values of a column; of more than ``n_points`` numbers as many from the least to the largest."""
-    values = np.array(sorted(column.dropna().unique()), None if is_numeric(column) else object)
-    if is_numeric(column) and len(values) > n_points:
-        return np.linspace(values[0], values[-1], n_points)
-    return values
 
 
 def _tokens(n_dk: xr.DataArray) -> np.ndarray:

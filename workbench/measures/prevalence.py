@@ -1,17 +1,23 @@
-"""Counterfactual prevalence: the mean share of each topic if all documents had one value of a column, from draws of Gamma.
+"""Counterfactual prevalence: expected shares of topics if all documents had one value of a column, from draws of Gamma.
 
-For runs with a formula of prevalence, psi_d ~ N(Gamma x_d, Sigma). Where `workbench.measures.effect_curve` regresses the shares
-of documents after the run, this takes the regression that the run itself drew.
+For runs with a formula of prevalence. Where `workbench.measures.effect_curve` regresses the shares of documents after the run,
+this takes the regression that the run itself drew.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from workbench.corpus.formulas import Design
+from workbench.corpus.formulas import is_numeric
 from workbench.measures.curves import LEVEL
-from workbench.measures.effects import MOST_AVERAGED, N_POINTS, points_of
 from workbench.measures.selection import MeasureError, attributes, one_run, spec_of
 from workbench.runs.recorded import model_of
+
+N_POINTS = 25
+MOST_AVERAGED = 1000
+"""Maximum number of documents over which a curve is averaged; of more, a random sample is taken."""
 
 
 def prevalence_curve(
@@ -42,64 +48,129 @@ def prevalence_curve(
     MeasureError
         For a run without ``gamma``, with merged or hidden topics, or a column that the formula does not name.
     """
-    run = one_run(run)
-    if "gamma" not in run:
-        raise MeasureError(
-            "the run has no formula of prevalence; fit it with options={'prevalence': '~ party'}, or use effect_curve"
-        )
-    if run.sizes["topic"] != run.sizes["stick"] + 1:
-        raise MeasureError(
-            "curves of prevalence need all topics of the run, and this edition has merged or hidden some; open the run as it is"
-        )
-    model, spec = model_of(run), spec_of(run)
-    design: Design = model.design
+    expected = _Expected(run, seed)
+    design = expected.model.design
     if column not in design.columns:
         raise MeasureError(
-            f"the formula {model.prevalence!r} has no column {column!r} to draw; it has {', '.join(map(str, design.columns))}"
+            f"the formula {expected.model.prevalence!r} has no column {column!r} to draw; it has "
+            f"{', '.join(map(str, design.columns))}"
         )
     n_points = MeasureError.whole("the number of points", n_points, 2)
-    rng = np.random.default_rng(seed)
-    documents = np.arange(len(design.values))
-    if len(documents) > MOST_AVERAGED:
-        documents = np.sort(rng.choice(documents, MOST_AVERAGED, replace=False))
     values = points_of(design.columns[column], n_points)
-    # of few documents each has several random sticks
-    columns = design.columns.iloc[np.tile(documents, -(-MOST_AVERAGED // len(documents)))]
-    terms = [design.of_documents(columns.assign(**{column: value})) for value in values]
-    after = np.flatnonzero(run["snapshot_iteration"].values > spec.end_of_burn_in)
-    snapshots = after if len(after) else [-1]
-    normal = rng.normal(size=(len(columns), run.sizes["stick"]))
-    shares = np.stack(
-        [
-            _shares(model, run.isel(snapshot=snapshot), terms, np.concatenate([normal, -normal]))
-            for snapshot in snapshots
-        ]
+    columns = design.columns.iloc[expected.documents]
+    shares = expected.shares(
+        [design.of_documents(columns.assign(**{column: value})) for value in values]
     )
+    dims = "value", "topic"
     return xr.Dataset(
-        _interval(shares, "share", "expected share if all documents had the value")
-        | _interval(shares - shares[:, :1], "change", "its difference from the first"),
-        {"value": values, "topic": run["topic"].values},
+        _interval(shares, dims, "share", "expected share if all documents had the value")
+        | _interval(shares - shares[:, :1], dims, "change", "its difference from the first"),
+        {"value": values, "topic": expected.topics},
+        expected.about(shares) | {"column": column},
+    )
+
+
+def effects_of_gamma(run: xr.Dataset, seed: int = 0) -> xr.Dataset:
+    """Return the effects of the terms of a run's own formula on expected shares, as `workbench.effects` without a formula."""
+    expected = _Expected(run, seed)
+    design = expected.model.design
+    x = design.values[expected.documents]
+    tables, widths = [np.eye(1, x.shape[1]).repeat(len(x), axis=0)], [1.0]
+    for j, spread in enumerate(design.spread[1:], start=1):
+        ends = np.unique(design.values[:, j])
+        if len(ends) > 2:
+            ends = [x[:, j] - spread / 2, x[:, j] + spread / 2]
+        for end in ends:
+            tables.append(x.copy())
+            tables[-1][:, j] = end
+        widths.append(np.mean(ends[1] - ends[0]))
+    shares = expected.shares(tables)
+    changes = np.concatenate([shares[:, :1], shares[:, 2::2] - shares[:, 1::2]], axis=1)
+    changes /= np.array(widths)[:, None]
+    off, n = changes - changes.mean(axis=0), len(changes)
+    covariance = np.einsum("dik,djk->kij", off, off) / (n - 1) if n > 1 else np.nan
+    dims = "topic", "term", "other_term"
+    shape = changes.shape[2], changes.shape[1], changes.shape[1]
+    return xr.Dataset(
+        _interval(changes, ("term", "topic"), "effect", "change of the expected share")
+        | {
+            "covariance": (
+                dims,
+                np.broadcast_to(covariance, shape),
+                attributes("covariance of the effects"),
+            )
+        },
         {
-            "formula": model.prevalence,
-            "n_documents": len(documents),
+            "term": list(design.terms),
+            "other_term": list(design.terms),
+            "topic": expected.topics,
+        },
+        expected.about(shares),
+    )
+
+
+class _Expected:
+    """Expected shares of a run with a formula of prevalence: means over some documents, and over random sticks of each."""
+
+    def __init__(self, run: xr.Dataset, seed: int):
+        self.run = run = one_run(run)
+        if "gamma" not in run:
+            raise MeasureError(
+                "the run has no formula of prevalence; fit it with options={'prevalence': '~ party'}, or use effect_curve, or "
+                "effects with a formula"
+            )
+        self.model, self.topics = model_of(run), run["topic"].values
+        if len(self.topics) != self.model.n_topics:
+            raise MeasureError(
+                "what is expected by Gamma needs all topics of the run, and this edition has merged or hidden some; open the run "
+                "as it is"
+            )
+        rng = np.random.default_rng(seed)
+        documents = np.arange(run.sizes["document"])
+        if len(documents) > MOST_AVERAGED:
+            documents = np.sort(rng.choice(documents, MOST_AVERAGED, replace=False))
+        self.n_documents = len(documents)
+        # of few documents each has several random sticks
+        self.documents = np.tile(documents, -(-MOST_AVERAGED // len(documents)))
+        normal = rng.normal(size=(len(self.documents), run["gamma"].shape[1]))
+        self.normal = np.concatenate([normal, -normal])
+
+    def shares(self, tables: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the shares (draw, table, topic) of tables of terms (document, term), a draw for each snapshot after burn-in."""
+        after = self.run["snapshot_iteration"].values > spec_of(self.run).end_of_burn_in
+        after = np.flatnonzero(after)
+        names = [name for name in ("gamma", "psi_covariance") if name in self.run]
+        found = []
+        for snapshot in after if len(after) else [-1]:
+            last = {name: self.run[name].values[snapshot] for name in names}
+            found.append(
+                [
+                    self.model.shares_at(last, np.tile(x, (2, 1)), self.normal).mean(axis=0)
+                    for x in tables
+                ]
+            )
+        return np.array(found)
+
+    def about(self, shares: np.ndarray) -> dict:
+        """Return the attributes of a Dataset of shares (draw, …)."""
+        return {
+            "formula": self.model.prevalence,
+            "n_documents": self.n_documents,
             "n_left_out": 0,
             "n_draws": len(shares),
-            "column": column,
-        },
-    )
+        }
 
 
-def _shares(model, snapshot: xr.Dataset, terms: list[np.ndarray], normal: np.ndarray) -> np.ndarray:
-    """Return the mean of theta (value, topic) over documents, given Gamma and Sigma and standard normal sticks."""
-    gamma, sigma = snapshot["gamma"].values, snapshot["psi_covariance"].values
-    noise = normal @ np.linalg.cholesky(sigma).T
-    return np.stack(
-        [model.theta_of(np.tile(x @ gamma.T, (2, 1)) + noise).mean(axis=0) for x in terms]
-    )
+def points_of(column: pd.Series, n_points: int) -> np.ndarray:
+    """Return all values of a column; of more than ``n_points`` numbers as many from the least to the largest."""
+    values = np.array(sorted(column.dropna().unique()), None if is_numeric(column) else object)
+    if is_numeric(column) and len(values) > n_points:
+        return np.linspace(values[0], values[-1], n_points)
+    return values
 
 
-def _interval(draws: np.ndarray, name: str, meaning: str) -> dict:
-    """Return the mean over draws (draw, value, topic), with standard deviations and 95 % intervals."""
+def _interval(draws: np.ndarray, dims: tuple[str, str], name: str, meaning: str) -> dict:
+    """Return the mean over draws (draw, …), with standard deviations and 95 % intervals."""
     tail = (1 - LEVEL) / 2
     if len(draws) > 1:
         error, (low, high) = draws.std(axis=0, ddof=1), np.quantile(draws, (tail, 1 - tail), axis=0)
@@ -112,6 +183,6 @@ def _interval(draws: np.ndarray, name: str, meaning: str) -> dict:
         f"{name}_high": (high, "95 % interval, high end"),
     }
     return {
-        each: (("value", "topic"), numbers, attributes(description))
+        each: (dims, numbers, attributes(description))
         for each, (numbers, description) in columns.items()
     }

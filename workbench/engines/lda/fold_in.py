@@ -5,14 +5,17 @@ phi_wk = (beta + n_wk) / (W beta + n_k).
 """
 
 import sys
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.corpus.formulas import Design, columns_of_corpus
 from workbench.data.arrays import sealed
 from workbench.engines.engine import Options, StepContext
 from workbench.engines.lda.responsibilities import weigh_words
+from workbench.errors import DataError
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.fold_in import (
     MOST_PASSES,
@@ -92,7 +95,7 @@ def by_gibbs(
 ) -> np.ndarray:
     """Return theta (document, topic): the mean over 50 Gibbs sweeps, after 20 of burn-in; for `cgs` and the hybrids."""
     if context.numbers is not None:
-        return _theta_one_by_one(topics, documents, context)
+        return theta_one_by_one(topics, topics.priors.alphas, documents, context)
     return theta_under(
         sampled_theta,
         word_probabilities(*topics),
@@ -128,10 +131,18 @@ def theta_under(
     return theta
 
 
-def _theta_one_by_one(topics: LearntTopics, documents: Corpus, context: StepContext) -> np.ndarray:
-    """Return theta as `by_gibbs` does, but with random numbers that ``context.numbers`` selects for each document."""
-    phi, alpha, key = word_probabilities(*topics), topics.priors.alphas, context.key(FOLD_IN)
-    theta, indptr = np.empty((documents.n_documents, len(alpha))), documents.indptr
+def theta_one_by_one(
+    topics: LearntTopics, alphas: np.ndarray, documents: Corpus, context: StepContext
+) -> np.ndarray:
+    """Return theta as `by_gibbs` does, but with random numbers that ``context.numbers``, if given, selects for each document.
+
+    alphas (topic,), or (document, topic) : the prior of each document
+    """
+    phi, key, indptr = word_probabilities(*topics), context.key(FOLD_IN), documents.indptr
+    alphas = np.broadcast_to(alphas, (documents.n_documents, phi.shape[1]))
+    theta = np.empty(alphas.shape)
+    firsts = documents.tokens_before[indptr] + context.first_token
+    numbers = firsts if context.numbers is None else context.numbers
 
     def work(first: int, last: int):
         for d in range(first, last):
@@ -146,16 +157,28 @@ def _theta_one_by_one(topics: LearntTopics, documents: Corpus, context: StepCont
                 documents.words[document_pairs],
                 documents.counts[document_pairs],
                 phi,
-                alpha,
+                alphas[d].copy(),
                 theta[d : d + 1],
-                tokens_before - tokens_before[0] + context.numbers[d],
+                tokens_before - tokens_before[0] + numbers[d],
                 BURN_IN,
                 KEPT,
                 key,
             )
 
-    each_document(work, documents, len(alpha), context)
+    each_document(work, documents, phi.shape[1], context)
     return theta
+
+
+def unseen_terms(design: Design, documents: Corpus) -> np.ndarray:
+    """Return the terms (document, term) of unseen documents, NaN where these are unknown; warn if they lack a column."""
+    columns = columns_of_corpus(documents, DataError)
+    if absent := [name for name in design.columns if name not in columns]:
+        warnings.warn(
+            f"the documents have no column {absent[0]!r}, on which prevalence depends, so they get the prior of all training "
+            "documents; give it under this name",
+            stacklevel=3,
+        )
+    return design.of_documents(columns)
 
 
 def numbers_by_content(documents: Corpus) -> np.ndarray:

@@ -1,23 +1,22 @@
 """Inference of theta of unseen documents for correlated topics with fixed parameters: Gibbs sampling or variational."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.corpus.formulas import Design, columns_of_corpus
+from workbench.corpus.formulas import Design
 from workbench.engines.engine import Options, StepContext
 from workbench.engines.lda.fold_in import (
     BURN_IN,
     KEPT,
     LearntTopics,
     each_document,
+    unseen_terms,
     word_probabilities,
 )
 from workbench.engines.lda.responsibilities import weigh_words
-from workbench.errors import DataError
 from workbench.kernels.gaussian import inverse
 from workbench.kernels.lda.fold_in import MOST_PASSES
 from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, pad_topics, padded
@@ -70,14 +69,7 @@ def by_gibbs(
             _with_weights(parameters.mean, parameters.covariance),
         )
     design, gamma = parameters.design, parameters.gamma
-    columns = columns_of_corpus(documents, DataError)
-    if absent := [name for name in design.columns if name not in columns]:
-        warnings.warn(
-            f"the documents have no column {absent[0]!r}, on which prevalence depends, so they get the prior of all training "
-            "documents; give it under this name",
-            stacklevel=2,
-        )
-    terms = design.of_documents(columns)
+    terms = unseen_terms(design, documents)
     is_known = np.isfinite(terms).all(axis=1)
     spread = np.einsum("ip,pq,jq->ij", gamma, np.cov(design.values.T, ddof=0), gamma)
     of_all = _with_weights(parameters.mean, parameters.covariance + spread)

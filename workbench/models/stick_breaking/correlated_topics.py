@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, Self
 
@@ -11,19 +11,18 @@ import numpy as np
 from scipy.special import softmax
 
 from workbench.corpus import Corpus
-from workbench.corpus.formulas import Design, checked_formula, columns_of_corpus, typed_columns
+from workbench.corpus.formulas import Design
 from workbench.errors import Named
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
 from workbench.models.lda import check_topics
 from workbench.models.model import Estimate, ModelError, Priors, TopicModel
-from workbench.models.options import OptionError, option
+from workbench.models.options import option
+from workbench.models.prevalence import ByColumns, prevalence_option
 from workbench.models.stick_breaking.orders import Ordered, order_option, permutation
 from workbench.models.variables import VARIABLES, Variable
 from workbench.models.word_priors import checked_prior
 
-COLUMN = "document_"
-"""Prefix of the coordinates of a run's Dataset that are columns of documents."""
 WEIGHT = 0.1
 """kappa_0: weight of the prior of mu, in documents."""
 
@@ -65,20 +64,6 @@ class Regression(NamedTuple):
     precision: np.ndarray  # (term, term)
     nu: float
     scale: np.ndarray  # (stick, stick)
-
-
-def prevalence_option():
-    """Return the option ``prevalence``: the formula of the mean of psi."""
-    return option(
-        "",
-        "formula of the columns of documents on which the mean of psi depends, as '~ party + bs(year, df=3)'; "
-        "empty: one mean for all documents",
-        choices=("",),
-        otherwise=lambda formula: checked_formula(formula, OptionError),
-        late=True,
-        label="Prevalence by",
-        example="~ year",
-    )
 
 
 @dataclass(frozen=True)
@@ -139,7 +124,7 @@ class OrderedTopics(Ordered, GaussianTopics):
 
 
 @dataclass(frozen=True)
-class CorrelatedTopics(OrderedTopics):
+class CorrelatedTopics(ByColumns, OrderedTopics):
     """The correlated topic model with stick-breaking: theta of a document is a function of correlated Gaussian sticks.
 
     mu, Sigma ~ normal-inverse-Wishart; psi_d ~ N(mu, Sigma), one stick for each topic but the last;
@@ -182,7 +167,7 @@ class CorrelatedTopics(OrderedTopics):
     order_seed: int = option(
         0, "seed of the random order of the stick", low=0, whole=True, label="Seed of the order"
     )
-    prevalence: str = prevalence_option()
+    prevalence: str = prevalence_option("the mean of psi")
     design: Design | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -214,60 +199,12 @@ class CorrelatedTopics(OrderedTopics):
         """
         super().for_data(corpus)
         self.psi_prior.check_documents(self.prior, corpus)
-        return self._with_design(columns_of_corpus(corpus, ModelError)) if self.prevalence else self
+        return self.with_terms(corpus)
 
-    def with_coords(self, coords: Mapping) -> CorrelatedTopics:
-        """Return the model with the terms of its formula in each training document, if the run's Dataset has the columns."""
-        if "design" not in coords:
-            return self
-        columns = {
-            str(name).removeprefix(COLUMN): values.values
-            for name, values in coords.items()
-            if values.dims == ("document",) and str(name).startswith(COLUMN)
-        }
-        stored = coords["design"].values
-        model = self._with_design(typed_columns(columns, len(stored), ModelError))
-        if not np.allclose(model.design.values, stored):
-            raise ModelError(
-                "these are some of the documents of a run, and the terms of its formula depend on all; take the whole Dataset"
-            )
-        return model
-
-    def _with_design(self, columns) -> CorrelatedTopics:
-        return replace(self, design=Design.of(self.prevalence, columns, ModelError))
-
-    @property
-    def reads_columns(self) -> bool:
-        """Whether the model needs the columns of the documents."""
-        return bool(self.prevalence)
-
-    def terms_of(self, corpus: Corpus) -> np.ndarray | None:
-        """Return the standard terms (document, term) of the first documents, all of training; None without a formula."""
-        return None if self.design is None else self.design.standard[: corpus.n_documents]
-
-    def dims(self, data=None) -> dict[str, int]:
-        """Return dimension → length of a run's Dataset; without ``data`` only of dimensions set by the model."""
-        if data is None or not self.prevalence:
-            return super().dims(data)
-        design = self.design or self.for_data(data).design
-        return super().dims(data) | {"term": len(design.terms)}
-
-    def coords(self, data) -> dict[str, tuple]:
-        """Return the coordinates of a run's Dataset, with the terms of the formula and the columns that it names."""
-        if self.design is None:
-            return super().coords(data)
-        columns = {
-            f"{COLUMN}{name}": (values.to_numpy(), f"{name} of the document", "document")
-            for name, values in self.design.columns.items()
-        }
-        return (
-            columns
-            | super().coords(data)
-            | {
-                "term": (self.design.terms, "term of the formula of prevalence"),
-                "design": (self.design.values, "terms of each document", "document", "term"),
-            }
-        )
+    def shares_at(self, last: Mapping, terms: np.ndarray, normal: np.ndarray) -> np.ndarray:
+        """Return theta (draw, topic) of documents with terms x (draw, term), from standard normal numbers (draw, stick)."""
+        noise = normal @ np.linalg.cholesky(np.asarray(last["psi_covariance"])).T
+        return self.theta_of(terms @ np.asarray(last["gamma"]).T + noise)
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """Return the variables that a run records: counts, sticks, mu and Sigma."""
