@@ -24,6 +24,7 @@ EngineName = Literal[
     "cvb0-cgs",
     "adaptive-cgs",
     "slda",
+    "dmr",
     "cv-hdp",
     "g-hdp",
     "sb-ctm",
@@ -126,6 +127,8 @@ class Options(TypedDict, total=False):
     response: Literal["label"] | float | str
     response_type: Literal["auto", "categories", "numbers"]
     weight_scale: float
+    prevalence: Literal[""] | float | str
+    effect_scale: float
     alpha_total: float
     beta_total: float
     top_concentration: float
@@ -141,7 +144,6 @@ class Options(TypedDict, total=False):
     prior: Literal["proper", "paper"]
     order: Literal["size", "random"] | Literal["size", "vocabulary", "random"] | float | str
     order_seed: int
-    prevalence: Literal[""] | float | str
     start_sweeps: int
     bound: Literal["local", "paper"]
     batch: int

@@ -24,6 +24,7 @@ from workbench.kernels.stick_breaking.sticks import (
     probabilities,
 )
 from workbench.models import HDP
+from workbench.models.dirichlet_regression import DirichletRegression
 from workbench.models.stick_breaking.correlated_topics import (
     CorrelatedTopics,
     LogisticNormalTopics,
@@ -283,6 +284,36 @@ def look_at_supervised(corpus, model, state):
     ]
 
 
+def draw_regression(random):
+    """LDA whose prior of topics depends on a column of the documents."""
+    shape = corpus_of_table(np.ones((len(LENGTHS), N_WORDS), int))
+    model = DirichletRegression(2, 0.6, BETA, prevalence="~ year", effect_scale=0.8)
+    model = model.for_data(replace(shape, inputs=INPUTS))
+    means = model.prior_means
+    coefficients = means + 0.8 * random.normal(size=means.shape)
+    alphas = model.alphas_at(coefficients, model.design.standard)
+    theta = np.stack([random.dirichlet(row) for row in alphas])
+    corpus, topics = draw_words(
+        random, LENGTHS, N_WORDS, BETA * N_WORDS, one_of(random, theta[OF_TOKENS])
+    )
+    return (
+        replace(corpus, inputs=INPUTS),
+        model,
+        SimpleNamespace(topics=topics, coefficients=coefficients),
+    )
+
+
+def look_at_regression(corpus, model, state):
+    n_dk, n_kw = counts_of(corpus, state.topics, 2)
+    alphas = model.alphas_at(state.coefficients, model.design.standard)
+    return [
+        dirichlet_multinomial(n_dk, alphas) + dirichlet_multinomial(n_kw, BETA),
+        np.sum(state.coefficients[:, 0]),
+        np.sum(state.coefficients[:, 1]),
+        np.prod(state.coefficients[:, 1]),
+    ]
+
+
 def draw_evolving(documents: str, random):
     model = NearEvolving(3, BETA, documents=documents)
     mean, first = model.first_year
@@ -533,6 +564,7 @@ MORE = {
     "g-hdp": case_of("g-hdp", {}, draw_of_hdp, look_at_hdp),
     "slda, classes": case_of("slda", {}, partial(draw_supervised, False), look_at_supervised),
     "slda, numbers": case_of("slda", {}, partial(draw_supervised, True), look_at_supervised),
+    "dmr": case_of("dmr", {}, draw_regression, look_at_regression),
     "sb-ctm": case_of("sb-ctm", {}, *OF_STICKS, thin=40),
     "sb-ctm, topics drawn": case_of("sb-ctm", {"topics": "drawn"}, *OF_STICKS, thin=40),
     "sb-ctm, prevalence": case_of("sb-ctm", {}, draw_by_columns, look_by_columns, thin=40),

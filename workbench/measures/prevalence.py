@@ -122,7 +122,7 @@ class _Expected:
         self.model, self.topics = model_of(run), run["topic"].values
         if len(self.topics) != self.model.n_topics:
             raise MeasureError(
-                "what is expected by Gamma needs all topics of the run, and this edition has merged or hidden some; open the run "
+                "expected shares need all topics of the run, and this edition has merged or hidden some; open the run "
                 "as it is"
             )
         rng = np.random.default_rng(seed)
@@ -136,7 +136,7 @@ class _Expected:
         self.normal = np.concatenate([normal, -normal])
 
     def shares(self, tables: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the shares (draw, table, topic) of tables of terms (document, term), a draw for each snapshot after burn-in."""
+        """Return shares (draw, table, topic) of tables of terms (document, term), a draw per snapshot after burn-in."""
         after = self.run["snapshot_iteration"].values > spec_of(self.run).end_of_burn_in
         after = np.flatnonzero(after)
         names = [name for name in ("gamma", "psi_covariance") if name in self.run]
