@@ -11,6 +11,8 @@ import pandas as pd
 import xarray as xr
 
 from workbench.corpus.formulas import is_numeric
+from workbench.engines import get_engine
+from workbench.engines.engine import SAMPLER
 from workbench.measures.curves import LEVEL
 from workbench.measures.selection import MeasureError, attributes, one_run, spec_of
 from workbench.runs.recorded import model_of
@@ -136,9 +138,14 @@ class _Expected:
         self.normal = np.concatenate([normal, -normal])
 
     def shares(self, tables: Sequence[np.ndarray]) -> np.ndarray:
-        """Return shares (draw, table, topic) of tables of terms (document, term), a draw per snapshot after burn-in."""
-        after = self.run["snapshot_iteration"].values > spec_of(self.run).end_of_burn_in
-        after = np.flatnonzero(after)
+        """Return shares (draw, table, topic) of tables of terms (document, term).
+
+        A sampler has a draw for each snapshot after the burn-in, another engine the last snapshot alone.
+        """
+        spec = spec_of(self.run)
+        after = np.flatnonzero(self.run["snapshot_iteration"].values > spec.end_of_burn_in)
+        if get_engine(spec.engine).kind != SAMPLER:
+            after = after[:0]
         names = [name for name in ("gamma", "psi_covariance") if name in self.run]
         found = []
         for snapshot in after if len(after) else [-1]:

@@ -12,12 +12,14 @@ import workbench as wb
 from workbench.corpus import Corpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.options import make_options
+from workbench.engines.stick_breaking.gaussian_posterior import bound_of_regression
 from workbench.engines.stick_breaking.sb_ctm import with_means
 from workbench.kernels.gaussian import niw_posterior
 from workbench.kernels.state_space import mniw_posterior
 from workbench.kernels.stick_breaking.sticks import probabilities
+from workbench.kernels.stick_breaking.variational import expected_probabilities
 from workbench.models import LDA, ModelError
 from workbench.models.options import OptionError
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
@@ -190,6 +192,108 @@ def test_planted_effects_are_found():
     off = (draws.mean(axis=0) - gamma) / draws.std(axis=0)
     assert np.abs(off).max() < 3.5, off
     assert draws.std(axis=0).max() < 0.25
+
+
+VB = get_engine("sb-ctm-vb")
+
+
+def stepped_vb(corpus, model, n_steps, start=None, **options):
+    """(state, bounds) of the variational twin after some iterations."""
+    options, bounds = make_options(VB, {"start_sweeps": 5} | options), []
+    state = VB.init(corpus, model, options, StepContext(1, 0), start)
+    for step in range(1, n_steps + 1):
+        state, _ = VB.step(corpus, model, options, state, StepContext(1, step))
+        bounds.append(VB.watch(corpus, model, options, state)["bound"])
+    return state, bounds
+
+
+def test_the_bound_of_the_variational_twin_never_falls_and_knows_the_model_without_a_formula(
+    corpus,
+):
+    _, bounds = stepped_vb(corpus, modelled(corpus), 30)
+    assert np.diff(bounds).min() > -1e-9 * abs(bounds[-1])
+    one, plain = (
+        stepped_vb(corpus, model, 6)
+        for model in (modelled(corpus, "~ 1"), CorrelatedTopics(4, 0.2))
+    )
+    np.testing.assert_allclose(one[1], plain[1], rtol=1e-9)
+    np.testing.assert_allclose(one[0].mean[:, 0], plain[0].mean, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(one[0].scale, plain[0].scale, rtol=1e-6, atol=1e-8)
+
+
+def test_the_bound_of_a_regression_is_that_of_draws(corpus):
+    """E_q[log p(psi, Gamma, Sigma) - log q(Gamma, Sigma)] by 20,000 draws of Gamma and Sigma."""
+    model = modelled(corpus)
+    state, _ = stepped_vb(corpus, model, 3)
+    q, prior, terms = state.gaussian, model.regression_prior, model.design.standard
+    inner = terms.T @ terms
+    found = bound_of_regression(q, prior, N, inner, state.total, state.scatter)
+    rng, n = np.random.default_rng(2), 20_000
+    sigmas = stats.invwishart(q.nu, q.scale).rvs(n, random_state=rng)
+    inverses = np.linalg.inv(sigmas)
+    left = np.linalg.cholesky(sigmas)
+    right = np.linalg.cholesky(np.linalg.inv(q.precision))
+    gammas = q.mean + left @ rng.normal(size=(n, *q.mean.shape)) @ right.T
+    shifts = gammas - prior.mean
+    about = state.scatter - state.total @ shifts.transpose(0, 2, 1)
+    about -= shifts @ state.total.T - shifts @ inner @ shifts.transpose(0, 2, 1)
+    log_size = np.linalg.slogdet(sigmas)[1]
+    values = -0.5 * (N * log_size + (inverses * about).sum(axis=(1, 2)))
+    for sign, of in ((1, prior), (-1, q)):
+        off, (k, p) = gammas - of.mean, of.mean.shape
+        values += sign * stats.invwishart(of.nu, of.scale).logpdf(sigmas.transpose(1, 2, 0))
+        far = (inverses * (off @ of.precision @ off.transpose(0, 2, 1))).sum(axis=(1, 2))
+        log_weight = k * np.linalg.slogdet(of.precision)[1] - k * p * np.log(2 * np.pi)
+        values += sign * 0.5 * (log_weight - p * log_size - far)
+    assert abs(found - values.mean()) < 4.5 * values.std() / np.sqrt(n)
+    assert values.std() < 30
+
+
+def test_batches_of_all_documents_are_one_iteration_of_the_variational_twin(corpus):
+    whole, _ = stepped_vb(corpus, modelled(corpus), 1)
+    batch, _ = stepped_vb(corpus, modelled(corpus), 1, batch=N)
+    np.testing.assert_allclose(whole.mean, batch.mean, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(whole.scale, batch.scale, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_the_variational_twin_agrees_with_draws_of_gamma():
+    corpus, _ = planted()
+    model = CorrelatedTopics(3, 0.05, prevalence="~ party + year").for_data(corpus)
+    chain = state_of(corpus, model, 100)
+    n_kw = chain.n_wk[:, :3].T.astype(float)
+    start = WarmStart(n_kw, chain.n_dk[:, :3].astype(float), chain.topics.astype(np.int32))
+    state, _ = stepped_vb(corpus, model, 60, start)
+    draws = []
+    for step in range(101, 401):
+        chain, _ = ENGINE.step(corpus, model, make_options(ENGINE, {}), chain, StepContext(0, step))
+        draws.append(chain.mean)
+    off = (state.mean - np.mean(draws, axis=0)) / np.std(draws, axis=0)
+    assert np.abs(off).max() < 1.0, off  # the same posterior mean, but for a part of its spread
+
+
+def test_the_variational_twin_infers_unseen_documents_by_their_columns(corpus):
+    run = wb.fit(
+        corpus,
+        "sb-ctm-vb",
+        n_topics=4,
+        n_iterations=5,
+        options={"prevalence": "~ party", "start_sweeps": 5},
+        progress=False,
+    )
+    assert run["gamma"].dims == ("snapshot", "stick", "term")
+    table = DocumentTable({"party": ["a", "c", "d"]})
+    unseen = Corpus.from_pairs([0], [0], [1], ["unknown"], n_documents=3, table=table)
+    with pytest.warns(UserWarning, match="none of the 1 words"):
+        theta = wb.infer(run, unseen)["theta"].values
+    gamma, sigma = run["gamma"].values[-1], run["psi_covariance"].values[-1]
+    spread = gamma @ np.cov(run["design"].values.T, ddof=0) @ gamma.T
+    means = [gamma[:, 0], gamma[:, 0] + gamma[:, 2], run["psi_mean"].values[-1]]
+    variances = [np.diag(sigma), np.diag(sigma), np.diag(sigma + spread)]
+    wanted = expected_probabilities(np.array(means), np.array(variances))
+    np.testing.assert_allclose(theta, wanted, rtol=1e-6)
+    curve = wb.measures.prevalence_curve(run, "party")
+    assert curve.attrs["n_draws"] == 1 and np.isnan(curve["share_error"]).all()
 
 
 def test_a_run_records_gamma_of_the_columns_as_they_are(corpus):

@@ -71,7 +71,7 @@ class Case:
             self.words,
             self.counts,
             self.precision,
-            self.precision @ self.mu,
+            (self.precision @ self.mu)[None],
             *NODES_OF[self.bound],
             logs,
             weights,

@@ -71,8 +71,7 @@ def by_gibbs(
     design, gamma = parameters.design, parameters.gamma
     terms = unseen_terms(design, documents)
     is_known = np.isfinite(terms).all(axis=1)
-    spread = np.einsum("ip,pq,jq->ij", gamma, np.cov(design.values.T, ddof=0), gamma)
-    of_all = _with_weights(parameters.mean, parameters.covariance + spread)
+    of_all = _with_weights(parameters.mean, _covariance_of_all(parameters))
     precision = inverse(parameters.covariance)
 
     def gaussian_of(d: int) -> tuple:
@@ -147,7 +146,41 @@ def _sampled_theta(
 def by_variational_inference(
     parameters: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return E_q[theta] (document, topic) after convergence of q(psi), whose sticks are taken as independent."""
+    """Return E_q[theta] (document, topic) after convergence of q(psi), whose sticks are taken as independent.
+
+    With a formula of prevalence the prior of a document is as in `by_gibbs`.
+    """
+    if parameters.design is None:
+        return _fitted_theta(parameters, options, documents, context, parameters.mean[None])
+    terms = unseen_terms(parameters.design, documents)
+    is_known = np.isfinite(terms).all(axis=1)
+    means = np.einsum("dp,ip->di", terms[is_known], parameters.gamma)
+    of_all = parameters._replace(covariance=_covariance_of_all(parameters))
+    theta = np.empty((documents.n_documents, len(parameters.mean) + 1))
+    for rows, of_psi, mean in (
+        (is_known, parameters, means),
+        (~is_known, of_all, parameters.mean[None]),
+    ):
+        if rows.any():
+            own = documents.of_documents(np.flatnonzero(rows))
+            theta[rows] = _fitted_theta(of_psi, options, own, context, mean)
+    return theta
+
+
+def _covariance_of_all(parameters: LearntCorrelations) -> np.ndarray:
+    """Return the covariance (stick, stick) of the sticks of all training documents, given a formula of prevalence."""
+    of_terms, gamma = np.cov(parameters.design.values.T, ddof=0), parameters.gamma
+    return parameters.covariance + np.einsum("ip,pq,jq->ij", gamma, np.atleast_2d(of_terms), gamma)
+
+
+def _fitted_theta(
+    parameters: LearntCorrelations,
+    options: Options,
+    documents: Corpus,
+    context: StepContext,
+    means: np.ndarray,
+) -> np.ndarray:
+    """Return E_q[theta] (document, topic) given the prior means of sticks (document, stick), or one row of all."""
     (priors, n_kw), mean, n_topics = parameters.of_words, parameters.mean, len(parameters.mean) + 1
     mean_wk = aligned_zeros((n_kw.shape[1], padded(n_topics)), np.float64)
     mean_wk[:, :n_topics] = n_kw.T
@@ -155,7 +188,7 @@ def by_variational_inference(
     precision = inverse(parameters.covariance)
     n, nodes = documents.n_documents, NODES[: 0 if options.bound == "local" else None]
     sticks, variances = (
-        np.zeros((n, n_topics - 1)) + mean,
+        np.zeros((n, n_topics - 1)) + means,
         np.zeros((n, n_topics - 1)) + np.diag(parameters.covariance),
     )
     document_arrays = tuple(aligned_empty((n, padded(n_topics)), np.float64) for _ in range(3))
@@ -171,7 +204,7 @@ def by_variational_inference(
         documents.words,
         documents.counts,
         precision,
-        (precision * mean).sum(axis=1),
+        np.stack([(precision * mean).sum(axis=1) for mean in means]),
         nodes,
         NODE_WEIGHTS,
         *words,

@@ -193,7 +193,7 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state: topics of `cgs` or of another run, sticks from each document's topic shares."""
-    state = State(**zeros(arrays(corpus, model.n_topics, model.n_topics - 1, _n_terms(model))))
+    state = State(**zeros(arrays(corpus, model.n_topics, model.n_topics - 1, n_terms_of(model))))
     for array, start in zip(
         state, ordered_start(corpus, model, options, context, warm_start), strict=False
     ):
@@ -202,7 +202,7 @@ def init(
     return with_means(corpus, model, state, context)
 
 
-def _n_terms(model: CorrelatedTopics) -> int | None:
+def n_terms_of(model: CorrelatedTopics) -> int | None:
     """Return the number of terms of the model's formula; None without one."""
     return None if model.design is None else len(model.design.terms)
 
@@ -414,17 +414,19 @@ def watch(
 
 def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
     """Return the sampled counts, sticks and topics of tokens, mu and Sigma, and Gamma."""
-    design = getattr(model, "design", None)
-    means = (
-        {"psi_mean": state.mean}
-        if design is None
-        else {"psi_mean": state.mean[:, 0], "gamma": design.coefficients(state.mean)}
-    )
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.psi,
         "psi_covariance": state.covariance,
-        **means,
+        **means_of(model, state.mean),
     }
+
+
+def means_of(model: GaussianTopics, mean: np.ndarray) -> dict[str, np.ndarray]:
+    """Return mu of average documents, and with a formula Gamma of the terms as they are, by name."""
+    design = getattr(model, "design", None)
+    if design is None:
+        return {"psi_mean": mean}
+    return {"psi_mean": mean[:, 0], "gamma": design.coefficients(mean)}
 
 
 def predict(
@@ -446,7 +448,7 @@ def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
     """Forecast the memory of a run in bytes: topics, counts, sticks; no array is as large as n_documents × n_topics^2."""
     lanes, square = padded(model.n_topics), 3 * model.n_topics**2 * DOUBLE
     theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))
-    state, look = size(arrays(corpus, model.n_topics, model.n_topics - 1, _n_terms(model))), theta
+    state, look = size(arrays(corpus, model.n_topics, model.n_topics - 1, n_terms_of(model))), theta
     if model.design is not None:  # the standard terms, and the weighted mean of each document
         state += corpus.n_documents * len(model.design.terms) * DOUBLE
         square += theta

@@ -7,6 +7,9 @@ on, log theta in q(z), and one bound for all updates; Hoffman, Blei, Wang & Pais
     q(phi_t)      = Dirichlet(beta + n_wt),   n_wt = sum_d c_dw gamma_dwt
     q(mu, Sigma)  = NIW given sum_d m_d and sum_d V_d + m_d m_d'
 
+With a formula of prevalence the mean of psi_d is Gamma x_d, and q(Gamma, Sigma) is the matrix normal inverse Wishart of a
+regression, given sum_d m_d x_d' too.
+
 With a `batch`, an iteration is one pass over all documents in batches drawn anew. After each, the natural parameters of q(phi)
 and q(mu, Sigma) go the share rho_i = (i + tau)^-kappa of the way to what they would be if all documents were as the batch;
 i counts batches from 0.
@@ -48,10 +51,13 @@ from workbench.engines.stick_breaking.fold_in import (
 from workbench.engines.stick_breaking.sb_ctm import (
     OPTIMUM_SWEEPS,
     START_ALPHA,
+    means_of,
+    n_terms_of,
     ordered_start,
     start_sweeps_option,
     stick_slices,
     weighted,
+    weighted_by_terms,
     with_start,
 )
 from workbench.errors import Got, Named
@@ -60,6 +66,7 @@ from workbench.kernels.lda.document_vb import count_words
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.lda.standard_vb import log_weights
 from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, padded
+from workbench.kernels.state_space import mniw_posterior
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, sticks_of
 from workbench.kernels.stick_breaking.variational import (
     NO_NODES,
@@ -71,7 +78,11 @@ from workbench.kernels.stick_breaking.variational import (
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import BATCHES, permutation
 from workbench.models.options import OptionError, option
-from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart
+from workbench.models.stick_breaking.correlated_topics import (
+    CorrelatedTopics,
+    NormalInverseWishart,
+    Regression,
+)
 
 TOGETHER = 64
 """Number of slices of documents whose sums of V are in memory at a time."""
@@ -87,19 +98,22 @@ class State(NamedTuple):
     mean_k: np.ndarray  # (topic,) float64, padded
     # (word, topic) float64, padded: expected counts as last fitted; no rows if equal to mean_wk
     fitted_wk: np.ndarray
-    mean: np.ndarray  # (stick,) float64: of q(mu, Sigma), with kappa, nu, scale
-    kappa: float
+    # (stick,) float64: of q(mu, Sigma), with kappa, nu, scale; with a formula (stick, term), of q(Gamma, Sigma)
+    mean: np.ndarray
+    kappa: float | np.ndarray  # with a formula (term, term) float64: K
     nu: float
     scale: np.ndarray  # (stick, stick) float64
-    total: np.ndarray  # (stick,) float64: sum over documents of m - m0, as last fitted
+    # (stick,) float64: sum over documents of m - m0, as last fitted; with a formula (stick, term): of (m - m0) x'
+    total: np.ndarray
     scatter: np.ndarray  # (stick, stick) float64: sum over documents of V + (m - m0)(m - m0)'
     # terms of the bound from documents, as last fitted, without log p(words, psi), nats
     of_documents: float
 
     @property
-    def gaussian(self) -> NormalInverseWishart:
-        """The normal-inverse-Wishart q(mu, Sigma)."""
-        return NormalInverseWishart(self.mean, self.kappa, self.nu, self.scale)
+    def gaussian(self) -> NormalInverseWishart | Regression:
+        """The normal-inverse-Wishart q(mu, Sigma), or q(Gamma, Sigma) of a formula."""
+        of = NormalInverseWishart if np.ndim(self.kappa) == 0 else Regression
+        return of(self.mean, self.kappa, self.nu, self.scale)
 
 
 @dataclass(frozen=True)
@@ -162,8 +176,10 @@ def check_options(options: Options, corpus: Corpus) -> None:
         )
 
 
-def arrays(corpus: Corpus, n_topics: int, options: Options) -> dict[str, Array]:
-    """Return the shapes and types of the arrays of a state."""
+def arrays(
+    corpus: Corpus, n_topics: int, options: Options, n_terms: int | None = None
+) -> dict[str, Array]:
+    """Return the shapes and types of the arrays of a state, with the terms of a formula."""
     n, sticks = n_topics - 1, Array((corpus.n_documents, n_topics - 1))
     fitted = Array((corpus.n_words if options.batch else 0, padded(n_topics)))
     return (
@@ -171,9 +187,9 @@ def arrays(corpus: Corpus, n_topics: int, options: Options) -> dict[str, Array]:
         | topic_counts("mean", corpus, n_topics)
         | {
             "fitted_wk": fitted,
-            "mean": Array((n,)),
+            "mean": Array((n,) if n_terms is None else (n, n_terms)),
             "scale": Array((n, n)),
-            "total": Array((n,)),
+            "total": Array((n,) if n_terms is None else (n, n_terms)),
             "scatter": Array((n, n)),
         }
     )
@@ -187,8 +203,8 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state: counts of `cgs` or of another run, sticks from each document's topic shares."""
-    prior = model.psi_prior
-    state_arrays = zeros(arrays(corpus, model.n_topics, options))
+    prior, terms = model.psi_prior, model.terms_of(corpus)
+    state_arrays = zeros(arrays(corpus, model.n_topics, options, n_terms_of(model)))
     state = State(**state_arrays, kappa=prior.kappa, nu=prior.nu, of_documents=np.nan)
     _, n_dk, n_wk, n_k = ordered_start(corpus, model, options, context, warm_start)
     for mean, n in zip(
@@ -200,20 +216,25 @@ def init(
     n_dk = n_dk[:, : model.n_topics]
     state.sticks[:] = sticks_of(np.log(n_dk + START_ALPHA))
     state.variances[:] = dirichlet_moments(n_dk + 1.0)[1]
-    q = NormalInverseWishart(*niw_posterior(state.sticks, *prior))
+    if terms is None:
+        q = NormalInverseWishart(*niw_posterior(state.sticks, *prior))
+    else:
+        q = Regression(*mniw_posterior(state.sticks, terms, *model.regression_prior))
     return with_gaussian(state, q._replace(scale=q.scale + np.diag(state.variances.sum(axis=0))))
 
 
-def with_gaussian(state: State, q: NormalInverseWishart) -> State:
-    """Return the state with q(mu, Sigma) replaced by ``q``."""
-    return state._replace(mean=q.mean, kappa=float(q.kappa), nu=float(q.nu), scale=q.scale)
+def with_gaussian(state: State, q: NormalInverseWishart | Regression) -> State:
+    """Return the state with q(mu, Sigma), or q(Gamma, Sigma), replaced by ``q``."""
+    mean, weight, nu, scale = q
+    kappa = weight if isinstance(q, Regression) else float(weight)
+    return state._replace(mean=mean, kappa=kappa, nu=float(nu), scale=scale)
 
 
 def step(
     corpus: Corpus, model: CorrelatedTopics, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
     """Fit q of the documents, then q(phi) and q(mu, Sigma): all documents at once, or one batch after another."""
-    prior, n_visited = model.psi_prior, 0
+    n_visited, terms = 0, model.terms_of(corpus)
     state = state._replace(
         of_documents=0.0, total=np.zeros_like(state.total), scatter=np.zeros_like(state.scatter)
     )
@@ -234,9 +255,19 @@ def step(
         for mean, new in ((state.mean_wk, new_wk), (state.mean_k, new_k)):
             mean *= 1.0 - rate
             mean += (rate / share) * new
-        q = gaussian_posterior.moved(
-            state.gaussian, prior, corpus.n_documents, share, total, scatter, rate
-        )
+        sums = share, total, scatter, rate
+        if terms is None:
+            q = gaussian_posterior.moved(state.gaussian, model.psi_prior, corpus.n_documents, *sums)
+        else:
+            inner = inner_of(terms[rows])
+            q = gaussian_posterior.moved_regression(
+                state.gaussian,
+                model.regression_prior,
+                corpus.n_documents,
+                share,
+                inner,
+                *sums[1:],
+            )
         state = with_gaussian(state, q)._replace(
             of_documents=state.of_documents + document_terms,
             total=state.total + total,
@@ -257,6 +288,11 @@ def batches_of(n_documents: int, options: Options, context: StepContext) -> list
     ]
 
 
+def inner_of(terms: np.ndarray) -> np.ndarray:
+    """Return the sum of x x' (term, term) over documents with terms x (document, term)."""
+    return np.einsum("dp,dq->pq", terms, terms)
+
+
 def fit(
     part: Corpus,
     rows: np.ndarray,
@@ -267,12 +303,18 @@ def fit(
 ) -> tuple[tuple, np.ndarray, np.ndarray, int]:
     """Fit q of the documents with indices ``rows``, given q(phi) and q(mu, Sigma), in place.
 
-    Returns their sums (of the bound, of m - m0, of V + (m - m0)(m - m0)'), their expected counts (word, topic) and (topic,),
-    and how many pairs were visited. The result does not depend on the number of threads.
+    Returns their sums (of the bound, of m - m0, or (m - m0) x', and of V + (m - m0)(m - m0)'), their expected counts
+    (word, topic) and (topic,), and how many pairs were visited. The result does not depend on the number of threads.
     """
     n_topics, lanes, prior = model.n_topics, len(state.mean_k), model.psi_prior
     words = weigh_words(state.mean_wk, state.mean_k, model.beta, n_topics, context)
     precision = gaussian_posterior.expected_precision(state.gaussian)
+    terms = None if model.design is None else model.design.standard
+    weighted_mean = (
+        weighted(precision, state.mean)[None]
+        if terms is None
+        else weighted_by_terms(precision, state.mean, terms)
+    )
     documents = tuple(aligned_empty((part.n_documents, lanes), np.float64) for _ in range(2))
     ratios, new_wk = np.empty(part.n_pairs), aligned_zeros(state.mean_wk.shape, np.float64)
     nodes = (NO_NODES, NO_NODES) if options.bound == "local" else (NODES, NODE_WEIGHTS)
@@ -283,7 +325,7 @@ def fit(
         words=part.words,
         counts=part.counts,
         precision=precision,
-        weighted_mean=weighted(precision, state.mean),
+        weighted_mean=weighted_mean,
         nodes=nodes[0],
         node_weights=nodes[1],
         word_logs=words[0],
@@ -301,7 +343,7 @@ def fit(
     )
     document_terms, total, scatter, n_visited = (
         0.0,
-        np.zeros_like(state.total),
+        np.zeros(n_topics - 1),
         np.zeros_like(state.scatter),
         0,
     )
@@ -314,6 +356,8 @@ def fit(
             total += sums[1]
             scatter += sums[2]
             n_visited += sums[3]
+    if terms is not None:
+        total = np.einsum("di,dp->ip", state.sticks[rows] - prior.mean, terms[rows])
 
     new_k = sum(
         each_slice(
@@ -345,9 +389,13 @@ def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: Stat
             n_words * beta + state.mean_k[live]
         )
         topics += ((state.fitted_wk - state.mean_wk)[:, live] * log_phi).sum()
-    gaussian = gaussian_posterior.bound(
-        q, model.psi_prior, corpus.n_documents, state.total, state.scatter
-    )
+    terms, sums = model.terms_of(corpus), (state.total, state.scatter)
+    if terms is None:
+        gaussian = gaussian_posterior.bound(q, model.psi_prior, corpus.n_documents, *sums)
+    else:
+        gaussian = gaussian_posterior.bound_of_regression(
+            q, model.regression_prior, corpus.n_documents, inner_of(terms), *sums
+        )
     return {
         "bound": float(state.of_documents + topics + gaussian),
         "n_k": state.mean_dk[:, live].sum(axis=0),
@@ -361,7 +409,7 @@ def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: Sta
         "n_kw": (state.fitted_wk if options.batch else state.mean_wk)[:, live].T,
         "n_dk": state.mean_dk[:, live],
         "psi": state.sticks,
-        "psi_mean": state.mean,
+        **means_of(model, state.mean),
         "psi_covariance": state.scale / state.nu,
     }
 
@@ -390,7 +438,12 @@ def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
     )
     indices = 0 if options.batch else word_major_bytes(corpus)
     theta = 3 * corpus.n_documents * model.n_topics * DOUBLE
-    memory = Memory(size(arrays(corpus, model.n_topics, options)), indices, step=step, look=theta)
+    n_terms = n_terms_of(model)
+    state = size(arrays(corpus, model.n_topics, options, n_terms))
+    if n_terms is not None:  # the standard terms, and the weighted mean of each document
+        state += corpus.n_documents * n_terms * DOUBLE
+        step += theta
+    memory = Memory(state, indices, step=step, look=theta)
     return with_start(corpus, model.n_topics, memory)
 
 
@@ -407,7 +460,6 @@ def engine(name: str = "sb-ctm-vb") -> Engine:
         "without random draws of topics.",
         model=CorrelatedTopics,
         options=Options,
-        fixed=("prevalence",),
         state=State,
         samples=lambda corpus, options: False,
         watches=("bound",),

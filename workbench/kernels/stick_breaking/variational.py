@@ -91,7 +91,7 @@ def fit_documents(
     rows (document,) : the row of a document in the arrays below
     sticks, variances (document, stick), mean_dk (document, topic) : m, diagonal of V, n; on entry the start, then the result
     document_logs, document_weights (document, topic), kept_ratios (pair,) : written as by `lda.document_vb.fit_documents`
-    precision : P; weighted_mean : P mu; nodes : `NO_NODES` or `NODES`
+    precision : P; weighted_mean (document, stick) : P mu, or one row for all; nodes : `NO_NODES` or `NODES`
 
     Returns the documents' terms of the bound without log p(psi); the sum of m - centre (stick,); the upper triangle of the sum
     of V + (m - centre)(m - centre)'; and how many pairs were visited.
@@ -131,6 +131,7 @@ def fit_documents(
             )
         tokens[n : n + LANES], row_starts[n : n + LANES] = 0.0, 0
         expect_logs(m, v, nodes, node_weights, logs, weights)
+        own_mean = weighted_mean[min(rows[d], len(weighted_mean) - 1)]
         document_weights[d] = 0.0
         for _ in range(most_passes):
             for t in range(n_topics):
@@ -167,7 +168,7 @@ def fit_documents(
             for t in range(n_sticks - 1, -1, -1):
                 remaining += new[t]
                 matrix[t, t] += remaining * weights[t]
-                h[t] = weighted_mean[t] + (new[t] - 0.5 * remaining)
+                h[t] = own_mean[t] + (new[t] - 0.5 * remaining)
             factor(matrix)
             solve_transposed(matrix, h)
             solve(matrix, h)

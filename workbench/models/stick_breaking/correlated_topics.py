@@ -233,7 +233,7 @@ class CorrelatedTopics(ByColumns, OrderedTopics):
                     "gamma",
                     ("snapshot", "stick", "term"),
                     "",
-                    "change of a stick's mean by one unit of a term of the formula of prevalence: Gamma as drawn",
+                    "change of a stick's mean by one unit of a term of the formula of prevalence: Gamma as drawn, or E[Gamma]",
                 )
             ][: self.reads_columns],
         )
