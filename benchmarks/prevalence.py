@@ -24,8 +24,8 @@ GAMMA = {
     "sb-ctm": np.array([[0.0, 0.7, -0.4], [0.9, -0.5, 0.3]]),
     "dmr": np.array([[0.3, 0.5, -0.3], [-0.2, -0.4, 0.0], [-0.9, 0.0, 0.4]]),
 }
-WORDS = 10
-"""Words that a topic has for itself."""
+WORDS, BETA = 10, 0.1
+"""Words for each topic, and the prior of words, from which the topics are drawn."""
 
 
 def columns(random, n: int) -> np.ndarray:
@@ -34,21 +34,23 @@ def columns(random, n: int) -> np.ndarray:
 
 
 def corpus_of(random, theta: np.ndarray, inputs: dict, n_tokens: int) -> tuple[Corpus, np.ndarray]:
-    """Documents whose topics have words of their own, nine tokens of ten, and else any word; the topics of their tokens."""
-    (n_documents, n_topics), n_words = theta.shape, theta.shape[1] * WORDS
+    """Documents whose topics have words drawn from their prior; the topics of their tokens."""
+    n_documents, n_topics = theta.shape
+    n_words = n_topics * WORDS
+    phi = random.dirichlet(np.full(n_words, BETA), n_topics)
     documents = np.repeat(np.arange(n_documents), n_tokens)
-    topics = (theta.cumsum(axis=1)[documents] < random.random((len(documents), 1))).sum(axis=1)
-    topics = np.minimum(topics, n_topics - 1)
-    own = topics * WORDS + random.integers(0, WORDS, len(topics))
-    words = np.where(
-        random.random(len(topics)) < 0.9, own, random.integers(0, n_words, len(topics))
-    )
+    topics, words = np.empty(len(documents), np.int32), np.empty(len(documents), int)
+    for d in range(n_documents):
+        own = random.choice(n_topics, n_tokens, p=theta[d])
+        topics[d * n_tokens : (d + 1) * n_tokens] = own
+    for k in range(n_topics):
+        words[topics == k] = random.choice(n_words, np.sum(topics == k), p=phi[k])
     order = np.lexsort((words, documents))
     pairs, counts = np.unique(documents * n_words + words, return_counts=True)
     corpus = Corpus.from_pairs(
         pairs // n_words, pairs % n_words, counts, n_words=n_words, inputs=inputs
     )
-    return corpus, topics[order].astype(np.int32)
+    return corpus, topics[order]
 
 
 def effects(name: str, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -62,7 +64,7 @@ def effects(name: str, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
         theta = np.stack([random.dirichlet(row) for row in np.exp(means)])
     corpus, topics = corpus_of(random, theta, {"party": terms[:, 1], "x": terms[:, 2]}, 50)
     engine = get_engine(name)
-    model = engine.model(n_topics=3, beta=0.1, prevalence="~ party + x").for_data(corpus)
+    model = engine.model(n_topics=3, beta=BETA, prevalence="~ party + x").for_data(corpus)
     options, draws = make_options(engine, {}), []
     n_kw = np.zeros((3, corpus.n_words))
     np.add.at(n_kw, (topics, np.repeat(corpus.words, corpus.counts)), 1)
@@ -72,8 +74,8 @@ def effects(name: str, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
         state, _ = engine.step(corpus, model, options, state, StepContext(seed, sweep))
         if sweep > BURN_IN:
             draws.append(engine.counts(corpus, model, options, state)["gamma"])
-    topics = state.n_wk[:, :3].reshape(3, WORDS, 3).sum(axis=1).argmax(axis=0)
-    if topics.tolist() != [0, 1, 2]:
+    overlap = np.minimum(n_kw[:, None], state.n_wk[:, :3].T).sum(axis=2)
+    if (overlap.argmax(axis=0) != np.arange(3)).any():
         return None
     # two rows of each: four effects
     truth = gamma[:2, 1:].ravel()
@@ -117,7 +119,7 @@ def sweep_time(name: str, n: int) -> None:
     corpus, _ = corpus_of(random, theta, inputs, 100)
     engine = get_engine(name)
     for formula in ("", "~ " + " + ".join(inputs)):
-        model = engine.model(n_topics=n_topics, beta=0.1, prevalence=formula).for_data(corpus)
+        model = engine.model(n_topics=n_topics, beta=BETA, prevalence=formula).for_data(corpus)
         options = make_options(engine, {"start_sweeps": 0} if name == "sb-ctm" else {})
         state, seconds = engine.init(corpus, model, options, StepContext(0, 0, 2)), []
         for sweep in range(1, n + 2):

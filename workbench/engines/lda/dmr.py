@@ -45,6 +45,9 @@ from workbench.kernels.threads import each_slice
 from workbench.kernels.uniforms import PREVALENCE, PREVALENCE_TABLES
 from workbench.models.dirichlet_regression import DirichletRegression
 
+ROUNDS = 4
+"""How often Gamma and its auxiliary variables are drawn after a sweep: they follow each other more closely than the topics."""
+
 
 class State(NamedTuple):
     topics: Rows  # (token,) uint16, in canonical order
@@ -125,30 +128,33 @@ def draw_gamma(
     terms: np.ndarray,
     context: StepContext,
 ) -> int:
-    """Draw Gamma given the topics of all tokens, in place; return in how many topics it changed."""
-    totals, exposures = draw_tables(
-        corpus.indptr,
-        corpus.tokens_before,
-        state.n_dk,
-        model.alphas_at(state.coefficients, terms),
-        terms,
-        context.key(PREVALENCE_TABLES),
-    )
-    return sum(
-        each_slice(
-            draw_coefficients,
-            [(k, k + 1) for k in range(model.n_topics)],
-            context.n_threads,
-            context.interrupt,
+    """Draw Gamma given the topics of all tokens, in place; return how many topics changed theirs, summed over rounds."""
+    n_changed = 0
+    for number in range(ROUNDS):
+        totals, exposures = draw_tables(
+            corpus.indptr,
+            corpus.tokens_before,
+            state.n_dk,
+            model.alphas_at(state.coefficients, terms),
             terms,
-            exposures,
-            totals,
-            model.prior_means,
-            model.effect_scale**-2,
-            context.key(PREVALENCE),
-            state.coefficients,
+            context.key(PREVALENCE_TABLES, number),
         )
-    )
+        n_changed += sum(
+            each_slice(
+                draw_coefficients,
+                [(k, k + 1) for k in range(model.n_topics)],
+                context.n_threads,
+                context.interrupt,
+                terms,
+                exposures,
+                totals,
+                model.prior_means,
+                model.effect_scale**-2,
+                context.key(PREVALENCE, number),
+                state.coefficients,
+            )
+        )
+    return n_changed
 
 
 def watch(corpus: Corpus, model: DirichletRegression, options: Options, state: State) -> dict:
