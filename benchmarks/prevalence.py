@@ -1,7 +1,7 @@
 """Coverage of effects of columns that `sb-ctm` and `dmr` find in simulated corpora, and the time of a sweep with ten columns.
 
     python benchmarks/prevalence.py coverage sb-ctm 260     # engine, corpora of four effects each
-    python benchmarks/prevalence.py time sb-ctm 5           # engine, sweeps over 10^5 documents of 100 words, K = 50
+    python benchmarks/prevalence.py time sb-ctm 5           # engine, sweeps over 10^4 documents of 100 words, K = 50
 
 Corpora have 200 documents of 50 words, three topics of different sizes, and two columns; chains begin at the true topics. An
 effect is covered if it is in the 95 % interval of its draws; that of the first 60 % of the draws is told too, and how many
@@ -111,9 +111,9 @@ def coverage(name: str, n: int) -> None:
 
 
 def sweep_time(name: str, n: int) -> None:
-    """Print the time of sweeps over 10^5 documents of 100 words, K = 50, ten columns, on two threads."""
+    """Print the time of sweeps over 10^4 documents of 100 words, K = 50, ten columns, on two threads."""
     random = np.random.default_rng(1)
-    n_documents, n_topics = 100_000, 50
+    n_documents, n_topics = 10_000, 50
     inputs = {f"x{j}": random.normal(size=n_documents) for j in range(10)}
     theta = random.dirichlet(np.full(n_topics, 0.1), n_documents)
     corpus, _ = corpus_of(random, theta, inputs, 100)

@@ -249,7 +249,7 @@ def engine(name: str = "dmr") -> Engine:
         title="Gibbs sampling of LDA with a prior by columns",
         source="Mimno & McCallum (2008)",
         when="Where topics are more or less prevalent by a party, a year or a source, and not correlated otherwise: the option "
-        "prevalence, as of sb-ctm, at the cost of plain LDA.",
+        "prevalence, as of sb-ctm, with coefficients for each topic.",
         model=DirichletRegression,
         options=Options,
         state=State,
