@@ -12,6 +12,8 @@ MARK = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([^\s:;,"]+)|([:;])|,|\s)')
 """A word in quotes, a word without them, or what ends a topic's name or its words; commas and blanks separate words."""
 PLAIN = re.compile(r'[^\s:;,"]+')
 SEEDS = Named("seed_words")
+WEIGHT = 100.0
+"""Default of ``seed_weight``."""
 MOST_DIGITS = 9
 """Maximum number of digits of a topic's number."""
 
@@ -33,7 +35,7 @@ def seed_words_option():
 def seed_weight_option():
     """Return the option ``seed_weight`` of models with topics."""
     return option(
-        100.0,
+        WEIGHT,
         "pseudo-counts of each seed word in its topic: as many tokens as the prior has already seen there",
         low=1e-3,
         high=1e9,

@@ -399,6 +399,23 @@ def test_the_exact_posterior_with_zeros_is_the_limit_of_small_priors():
     assert not found["token_topic"].values[np.equal(WORDS, 1), 0].any()
 
 
+def test_a_topic_with_a_prior_of_enormous_mass_is_one_whose_words_are_given():
+    """Topic 0 has phi, exactly: its words are independent; topic 1 is learnt. c = 1e9 is within n / c of that."""
+    phi, learnt = np.array([0.4, 0.3, 0.2, 0.1]), np.full(4, 0.3)
+    topics, logs = assignments(CORPUS.n_tokens, 2), []
+    for row in topics:
+        n_dk, n_kw = counts_of(row, 2)
+        of_words = (n_kw[0] * np.log(phi)).sum() + log_dirichlet(learnt, n_kw[1:])[0]
+        logs.append(log_dirichlet(MODEL.alphas, n_dk).sum() + of_words)
+    wanted = [np.exp(np.array(logs) - logsumexp(logs)) @ (topics == k) for k in (0, 1)]
+    model = LDA(2, 0.7, np.stack([1e9 * phi, learnt]))
+    found = exact(CORPUS, model)
+    assert found["token_topic"].values == pytest.approx(np.transpose(wanted), abs=1e-7)
+    assert float(found["log_evidence"]) == pytest.approx(logsumexp(logs), abs=1e-5)
+    run = wb.fit(CORPUS, "cgs", 2, beta=model.beta, n_iterations=20, progress=False)
+    assert run["phi"].values[0] == pytest.approx(phi, rel=1e-7)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scan", ["documents", "words"])
 def test_the_sampler_draws_from_a_posterior_with_zeros(scan):
@@ -535,7 +552,7 @@ def test_a_run_whose_beta_is_lost_says_so(tmp_path):
         ({"beta": TABLE, "seed_words": "0: b"}, "seed_words has 'b' for topic 0, where beta is 0"),
         ({"beta": TABLE, "interventions": [(2, {"beta": 0.3})]}, "beta of this run is a table "),
         ({"beta": TABLE, "engine": "vb", "topics": "point"}, "topics=point adds 1 to beta, so"),
-        ({"beta": TABLE, "engine": "sb-ctm"}, "beta must be a number greater than 0"),
+        ({"beta": TABLE, "engine": "sb-ctm"}, "beta must be above 0 for every topic and word in"),
     ],
 )
 def test_a_beta_that_does_not_suit_is_refused(settings, message):

@@ -39,6 +39,7 @@ from workbench.engines.stick_breaking import ln_ctm, sb_ctm
 from workbench.engines.stick_breaking.fold_in import LearntCorrelations, learnt_of
 from workbench.kernels.gaussian import inverse, log_determinant, niw_posterior_in_slices
 from workbench.kernels.lda.document_vb import count_words
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, padded
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.kernels.stick_breaking.variational_em import fit_documents
@@ -172,9 +173,8 @@ def step(
 def topics(corpus: Corpus, model: LogisticNormalTopics, state: State) -> np.ndarray:
     """Return phi (word, topic) at its mode, padded by zeros."""
     live, phi = slice(model.n_topics), aligned_zeros(state.mean_wk.shape, np.float64)
-    phi[:, live] = (state.mean_wk[:, live] + model.beta) / (
-        state.mean_k[live] + corpus.n_words * model.beta
-    )
+    n_wk, n_k, beta = with_prior(model.word_prior, state.mean_wk, state.mean_k)
+    phi[:, live] = (n_wk[:, live] + beta) / (n_k[live] + corpus.n_words * beta)
     return phi
 
 
@@ -241,7 +241,7 @@ def watch(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: 
     )
     bound += (state.mean_dk[:, live] * state.psi).sum() - corpus.document_tokens @ log_sums
     log_phi = np.log(topics(corpus, model, state)[:, live])
-    bound += log_point(state.mean_wk[:, live], model.beta, log_phi) + state.entropy
+    bound += log_point(state.mean_wk[:, live], model.word_prior, log_phi) + state.entropy
     return {"bound": float(bound), "n_k": state.mean_k[live]}
 
 

@@ -184,7 +184,7 @@ def _fitted_theta(
     (priors, n_kw), mean, n_topics = parameters.of_words, parameters.mean, len(parameters.mean) + 1
     mean_wk = aligned_zeros((n_kw.shape[1], padded(n_topics)), np.float64)
     mean_wk[:, :n_topics] = n_kw.T
-    words = weigh_words(mean_wk, pad_topics(n_kw.sum(axis=1)), priors.beta, n_topics, context)
+    words = weigh_words(mean_wk, pad_topics(n_kw.sum(axis=1)), priors.word_prior, n_topics, context)
     precision = inverse(parameters.covariance)
     n, nodes = documents.n_documents, NODES[: 0 if options.bound == "local" else None]
     sticks, variances = (

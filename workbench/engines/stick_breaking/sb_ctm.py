@@ -54,6 +54,7 @@ from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
 from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior_in_slices
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_topics
+from workbench.kernels.lda.word_prior import take_prior_out, with_prior
 from workbench.kernels.simd.vectors import aligned_zeros, padded
 from workbench.kernels.state_space import draw_mniw, log_joint_of_regression, mniw_posterior
 from workbench.kernels.stick_breaking.correlated_topics import (
@@ -112,18 +113,24 @@ def draw_in_order(
         (corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before),
         context.key(GIBBS),
     )
+    topics, n_dk, n_wk, n_k, psi = state[:5]
+    prior = model.word_prior
+    contained_wk, contained_k, beta = with_prior(prior, n_wk, n_k)
+    arguments = topics, n_dk, contained_wk, contained_k, psi, beta, key
 
     def visit(number, part: int):
         if part == 0:
-            return draw_topics(*slices[number], *tokens, *state[:5], model.beta, key)
+            return draw_topics(*slices[number], *tokens, *arguments)
         draw_own(*slices[number])
         return 0
 
-    return sum(
+    n_moved = sum(
         map(
             sum, each_wave(visit, len(slices), 2, context.n_threads, context.interrupt, n_ordered=1)
         )
     )
+    take_prior_out(prior, contained_wk, contained_k, n_wk, n_k)
+    return n_moved
 
 
 START_ALPHA = 0.1
@@ -214,9 +221,11 @@ def ordered_start(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> tuple:
-    """Return initial (topics, n_dk, n_wk, n_k) as in a state of `cgs`, with topics numbered in stick order."""
+    """Return initial (topics, n_dk, n_wk, n_k) as in a state of `cgs`, with topics numbered in stick order, unless their priors differ."""
     start = initial_counts(corpus, model, options, context, warm_start)
     topics, *topic_counts = start[:4]
+    if not model.exchangeable:
+        return start[:4]
     rank = np.argsort(model.stick_order(start.n_k[: model.n_topics]))
     topics[:] = rank[topics]
     for array in topic_counts:
@@ -242,9 +251,8 @@ def initial_counts(
     warm_start: WarmStart | None,
 ) -> cgs.State:
     """Return the topics and counts of a state of `cgs`, after its initial sweeps or from another run."""
-    start = cgs.init(
-        corpus, LDA(model.n_topics, START_ALPHA, model.beta), cgs.Options(), context, warm_start
-    )
+    lda = LDA(model.n_topics, START_ALPHA, model.beta, **model.seeds)
+    start = cgs.init(corpus, lda, cgs.Options(), context, warm_start)
     if warm_start is None:
         for sweep in range(options.start_sweeps):
             cgs.sweep_all(corpus, start, context, chain=1 + sweep)
@@ -331,9 +339,11 @@ def draw_given_phi(
         slice_bounds(bounds, len(state.n_k)) for bounds in (corpus.indptr, corpus.by_word.indptr)
     )
 
-    prior = np.full(corpus.n_words, model.beta)
+    n_wk, _, beta = with_prior(model.word_prior, state.n_wk, state.n_k)
     phi[:, live] = draw_dirichlets(
-        np.ascontiguousarray(state.n_wk[:, live].T), prior, context.key(DRAWN_TOPICS)
+        np.ascontiguousarray(n_wk[:, live].T),
+        np.full(corpus.n_words, beta),
+        context.key(DRAWN_TOPICS),
     ).T
     n_moved = sum(
         each_slice(
@@ -406,7 +416,7 @@ def watch(
         )
     return {
         "log_joint": float(
-            log_topics(state.n_wk, state.n_k, model.beta, n_topics) + topic_term + psi_term
+            log_topics(state.n_wk, state.n_k, model.word_prior, n_topics) + topic_term + psi_term
         ),
         "n_k": state.n_k[:n_topics],
     }
@@ -439,7 +449,8 @@ def predict(
 ) -> np.ndarray:
     """Return p(w|d) (pair,) given the drawn theta and the posterior mean of phi given the sampled counts."""
     live = slice(model.n_topics)
-    phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
+    n_wk, n_k, beta = with_prior(model.word_prior, state.n_wk, state.n_k)
+    phi = (n_wk[:, live] + beta) / (n_k[live] + corpus.n_words * beta)
     # the fifth array of a state is psi, as sticks or components
     return mixture_probability(model.theta_of(state[4]), phi, pairs)
 

@@ -65,6 +65,7 @@ from workbench.kernels.gaussian import niw_posterior
 from workbench.kernels.lda.document_vb import count_words
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.lda.standard_vb import log_weights
+from workbench.kernels.lda.word_prior import with_prior
 from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, padded
 from workbench.kernels.state_space import mniw_posterior
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, sticks_of
@@ -307,7 +308,7 @@ def fit(
     (word, topic) and (topic,), and how many pairs were visited. The result does not depend on the number of threads.
     """
     n_topics, lanes, prior = model.n_topics, len(state.mean_k), model.psi_prior
-    words = weigh_words(state.mean_wk, state.mean_k, model.beta, n_topics, context)
+    words = weigh_words(state.mean_wk, state.mean_k, model.word_prior, n_topics, context)
     precision = gaussian_posterior.expected_precision(state.gaussian)
     terms = None if model.design is None else model.design.standard
     weighted_mean = (
@@ -382,12 +383,11 @@ def fit(
 
 def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
     """Return the bound at the current q(phi), q(mu, Sigma) and the last q of each document; NaN before iteration 1."""
-    q, live, beta, n_words = state.gaussian, slice(model.n_topics), model.beta, corpus.n_words
-    topics = log_topics(state.mean_wk, state.mean_k, beta, model.n_topics)
+    q, live, prior = state.gaussian, slice(model.n_topics), model.word_prior
+    topics = log_topics(state.mean_wk, state.mean_k, prior, model.n_topics)
     if options.batch:
-        log_phi = digamma(beta + state.mean_wk[:, live]) - digamma(
-            n_words * beta + state.mean_k[live]
-        )
+        n_wk, n_k, beta = with_prior(prior, state.mean_wk, state.mean_k)
+        log_phi = digamma(beta + n_wk[:, live]) - digamma(corpus.n_words * beta + n_k[live])
         topics += ((state.fitted_wk - state.mean_wk)[:, live] * log_phi).sum()
     terms, sums = model.terms_of(corpus), (state.total, state.scatter)
     if terms is None:
@@ -424,7 +424,8 @@ def predict(
 ) -> np.ndarray:
     """Return p(w|d) (pair,) with the means of theta and phi under q, whose sticks are taken as independent."""
     live = slice(model.n_topics)
-    phi = (state.mean_wk[:, live] + model.beta) / (state.mean_k[live] + corpus.n_words * model.beta)
+    n_wk, n_k, beta = with_prior(model.word_prior, state.mean_wk, state.mean_k)
+    phi = (n_wk[:, live] + beta) / (n_k[live] + corpus.n_words * beta)
     return mixture_probability(expected_probabilities(state.sticks, state.variances), phi, pairs)
 
 

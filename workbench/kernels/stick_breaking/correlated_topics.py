@@ -70,10 +70,10 @@ def draw_topics_given(
     """Draw the topic of every token of documents first..last, in canonical order, given theta (document, topic), padded.
 
     theta has the rows of these documents only. topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and
-    n_k (topic,) int64 are padded and changed in place; returns how many tokens changed topic.
+    n_k (topic,) int64, or both float64 and with the prior in them, are padded and changed in place; returns how many tokens changed topic.
     """
     at_most_256_bits()
-    words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
+    words_beta, lanes, one = n_wk.shape[0] * beta, len(n_k), n_wk.dtype.type(1)
     inverse_k, next_inverse_k = (
         np.empty(lanes),
         np.empty(lanes),
@@ -99,14 +99,14 @@ def draw_topics_given(
                 old = topics[np.uint64(token)]
                 n_dk[d, old] -= 1
                 n_k[old] -= 1
-                bump(n_wk, row + old, np.int32(-1))
+                bump(n_wk, row + old, -one)
                 next_inverse_k[old] = inverse_k[old]
                 inverse_k[old] = 1.0 / (words_beta + n_k[old])
                 put(share, old, theta[d - first, old] * inverse_k[old])
                 if waits:  # the previous token is added now, so that no token waits for a division
                     n_dk[d, new] += 1
                     n_k[new] += 1
-                    bump(n_wk, row_before + new, np.int32(1))
+                    bump(n_wk, row_before + new, one)
                     inverse_k[new] = next_inverse_k[new]
                     next_inverse_k[new] = 1.0 / (words_beta + (n_k[new] + 1))
                     put(share, new, theta[d - first, new] * inverse_k[new])
@@ -124,7 +124,7 @@ def draw_topics_given(
         if waits:
             n_dk[d, new] += 1
             n_k[new] += 1
-            bump(n_wk, row_before + new, np.int32(1))
+            bump(n_wk, row_before + new, one)
             inverse_k[new] = next_inverse_k[new]
             next_inverse_k[new] = 1.0 / (words_beta + (n_k[new] + 1))
     return n_moved

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import softmax
@@ -19,9 +19,11 @@ from workbench.models.lda import check_topics
 from workbench.models.model import Estimate, ModelError, Priors, TopicModel
 from workbench.models.options import option
 from workbench.models.prevalence import ByColumns, prevalence_option
+from workbench.models.seed_words import seed_weight_option, seed_words_option
+from workbench.models.seeded_topics import SeededTopics
 from workbench.models.stick_breaking.orders import Ordered, order_option, permutation
 from workbench.models.variables import VARIABLES, Variable
-from workbench.models.word_priors import checked_prior
+from workbench.models.word_priors import WordPrior, checked_prior
 
 WEIGHT = 0.1
 """kappa_0: weight of the prior of mu, in documents."""
@@ -74,12 +76,27 @@ class GaussianTopics(TopicModel):
     takes = ("n_topics", "beta")
     live = ("beta",)
 
+    exchangeable: ClassVar[bool] = True
+    seeds: ClassVar[dict] = {}
+
     n_topics: int = 10
-    beta: float = 0.1
+    beta: float | WordPrior = 0.1
 
     def __post_init__(self):
         object.__setattr__(self, "n_topics", check_topics(self.n_topics))
+        self._check_beta()
+
+    def _check_beta(self) -> None:
         object.__setattr__(self, "beta", checked_prior("beta", self.beta))
+
+    def word_priors(self, beta: float) -> float | np.ndarray:
+        """Return the prior of words for a value of ``beta``; see `SeededTopics`."""
+        return beta
+
+    @property
+    def word_prior(self) -> float | np.ndarray:
+        """Prior of words as the kernels take it."""
+        return self.beta
 
     @staticmethod
     def theta_of(psi: np.ndarray) -> np.ndarray:
@@ -88,17 +105,13 @@ class GaussianTopics(TopicModel):
 
     def priors(self, last: Mapping) -> Priors:
         """Return beta as prior of phi and, since theta has no Dirichlet prior, the mean of theta as alphas."""
-        return Priors(
-            self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False
-        )
+        alphas = self.theta_of(np.asarray(last["psi"])).mean(axis=0)
+        return Priors(alphas, self.word_priors(self.beta), of_shares=False)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate | np.ndarray]:
         """Return ``theta`` at the last psi, and the posterior mean of ``phi`` given the last counts."""
-        word_priors = Priors(np.zeros(self.n_topics), self.beta, of_shares=False)
-        return {
-            "theta": Estimate(self.theta_of, last["psi"]),
-            "phi": Estimate(word_priors.phi, last["n_kw"]),
-        }
+        of_words = Priors(np.zeros(self.n_topics), self.word_priors(self.beta), of_shares=False)
+        return of_words.means(last) | {"theta": Estimate(self.theta_of, last["psi"])}
 
     def hyperparameters(self, options) -> dict[str, str]:
         """Return {"beta": "fixed"}; the mean and covariance of psi are not listed."""
@@ -124,7 +137,7 @@ class OrderedTopics(Ordered, GaussianTopics):
 
 
 @dataclass(frozen=True)
-class CorrelatedTopics(ByColumns, OrderedTopics):
+class CorrelatedTopics(SeededTopics, ByColumns, OrderedTopics):
     """The correlated topic model with stick-breaking: theta of a document is a function of correlated Gaussian sticks.
 
     mu, Sigma ~ normal-inverse-Wishart; psi_d ~ N(mu, Sigma), one stick for each topic but the last;
@@ -138,8 +151,8 @@ class CorrelatedTopics(ByColumns, OrderedTopics):
     Parameters
     ----------
     n_topics : int
-    beta : float, default 0.1
-        Dirichlet prior per word type (not its total).
+    beta : float, (word,) or (topic, word), default 0.1
+        Dirichlet prior per word type (not its total), above 0.
     prior : "proper" or "paper"
         proper: the mean and variances of sticks under theta ~ Dirichlet(1), nu = T + 1. paper: those under Dirichlet(2) times
         T / 10, nu = T / 10, an improper prior; an error if there are too few documents for a proper posterior.
@@ -154,6 +167,8 @@ class CorrelatedTopics(ByColumns, OrderedTopics):
         the columns of the corpus's table. Columns of texts are factors.
     design : Design, optional
         The terms of the formula in each document, which `for_data` fills in.
+    seed_words, seed_weight
+        As in `LDA`. Topics then keep their numbers on the stick, whatever their order by size.
 
     Raises
     ------
@@ -169,6 +184,11 @@ class CorrelatedTopics(ByColumns, OrderedTopics):
     )
     prevalence: str = prevalence_option("the mean of psi")
     design: Design | None = field(default=None, repr=False, compare=False)
+    seed_words: str = seed_words_option()
+    seed_weight: float = seed_weight_option()
+    seeded: tuple[int, tuple[tuple[int, int], ...]] | None = None
+
+    takes_zeros = False
 
     @property
     def psi_prior(self) -> NormalInverseWishart:
@@ -197,9 +217,9 @@ class CorrelatedTopics(ByColumns, OrderedTopics):
 
         Raises ModelError for an invalid order, an improper posterior of Sigma, or a formula that the documents do not suit.
         """
-        super().for_data(corpus)
+        model = super().for_data(corpus)
         self.psi_prior.check_documents(self.prior, corpus)
-        return self.with_terms(corpus)
+        return model.with_terms(corpus)
 
     def shares_at(self, last: Mapping, terms: np.ndarray, normal: np.ndarray) -> np.ndarray:
         """Return theta (draw, topic) of documents with terms x (draw, term), from standard normal numbers (draw, stick)."""
@@ -240,7 +260,7 @@ class CorrelatedTopics(ByColumns, OrderedTopics):
 
 
 @dataclass(frozen=True)
-class LogisticNormalTopics(GaussianTopics):
+class LogisticNormalTopics(SeededTopics, GaussianTopics):
     """The correlated topic model with softmax: theta of a document is the softmax of correlated Gaussian components.
 
     mu, Sigma ~ normal-inverse-Wishart; psi_d ~ N(mu, Sigma), one component for each topic; theta_d = softmax(psi_d);
@@ -250,12 +270,14 @@ class LogisticNormalTopics(GaussianTopics):
     Parameters
     ----------
     n_topics : int
-    beta : float, default 0.1
-        Dirichlet prior per word type (not its total).
+    beta : float, (word,) or (topic, word), default 0.1
+        Dirichlet prior per word type (not its total), above 0.
     prior : "proper" or "paper"
         proper: mean 0 with the weight of 0.1 documents, nu = T + 2 and scale I, so that E Sigma = I. paper: mean 0 with the
         weight of 10, nu = T / 10 and scale T / 10 I, an improper prior; an error if there are too few documents for a proper
         posterior. Unused if mu and Sigma are maximised.
+    seed_words, seed_weight
+        As in `LDA`.
 
     Raises
     ------
@@ -265,7 +287,11 @@ class LogisticNormalTopics(GaussianTopics):
     """
 
     prior: str = prior_option()
+    seed_words: str = seed_words_option()
+    seed_weight: float = seed_weight_option()
+    seeded: tuple[int, tuple[tuple[int, int], ...]] | None = None
 
+    takes_zeros = False
     theta_of = staticmethod(partial(softmax, axis=-1))
 
     @property
@@ -279,7 +305,7 @@ class LogisticNormalTopics(GaussianTopics):
     def for_data(self, corpus: Corpus) -> LogisticNormalTopics:
         """Return the model itself; raise ModelError if the posterior of Sigma would be improper."""
         self.psi_prior.check_documents(self.prior, corpus)
-        return self
+        return super().for_data(corpus)
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Return dimension → length of a run's Dataset; without ``corpus`` only of dimensions set by the model."""
