@@ -23,6 +23,7 @@ EngineName = Literal[
     "cvb-cgs",
     "cvb0-cgs",
     "adaptive-cgs",
+    "mixed-cgs",
     "slda",
     "cv-hdp",
     "g-hdp",
@@ -123,6 +124,9 @@ class Options(TypedDict, total=False):
     budget: float
     refresh: int
     rarer: float
+    chance: float
+    favour: Literal["constant", "counts", "gap"]
+    halved_every: Literal["inf"] | float
     response: Literal["label"] | float | str
     response_type: Literal["auto", "categories", "numbers"]
     weight_scale: float

@@ -253,12 +253,11 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> Generator:
     """Return the initial state, that of a hybrid whose sampled document-word pairs are chosen by count or at random."""
-    if options.split in ("random", "chance"):
+    sampled = first_sampled(corpus, options)
+    if options.split == "random":
         lanes = padded(model.n_topics)
         repeated_pairs = find_repeated_pairs(corpus, lanes, context.n_threads)
         sampled = chosen(corpus, options, repeated_pairs, context)
-    else:
-        sampled = first_sampled(corpus, options)
     split = split_from(corpus, options, sampled)
     n_chains = options.n_chains if split.samples_any(context) else 1
     state = with_split(

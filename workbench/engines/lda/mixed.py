@@ -18,12 +18,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.corpus import Corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda import adaptive, cvb, hybrid
 from workbench.engines.lda.hyperparameters import learning
 from workbench.engines.lda.partition import partition_option
-from workbench.engines.lda.responsibilities import init_option
 from workbench.errors import Named
 from workbench.models.options import OptionError, option
 
@@ -53,14 +51,15 @@ class Options:
         label="Chance halves every",
     )
     n_chains: int = hybrid.n_chains_option()
-    init: str = init_option()
     partition: int = partition_option()
     precision: str = cvb.precision_option()
 
     split: ClassVar[str] = "chance"
+    budget: ClassVar[float] = 0.0
+    r: ClassVar[float] = np.inf  # all pairs are sampled at the start
     refresh: ClassVar[int] = 1
     rarer: ClassVar[float] = 1.0
-    r: ClassVar[float] = 1.0
+    init: ClassVar[str] = "dirichlet"
     schedule: ClassVar[str] = "parallel"
     phases: ClassVar[str] = "two_phase"
 
@@ -82,17 +81,12 @@ class Options:
         """Return the probability that each pair is averaged in an iteration: (place,), or one for all.
 
         counts (place,) : tokens of the pair
-        gap (place,) : its averaging error, nats for each update that sampling takes more; None at the start
+        gap (place,) : its averaging error, nats for each update that sampling takes more; needed with ``favour=gap``
         """
         chance = self.chance * 2.0 ** (-step / self.halved_every)
         if self.favour == "counts":
             return chance * (1.0 - 1.0 / np.maximum(counts, 1))
-        return chance if gap is None else chance * np.exp(-gap * np.maximum(counts - 1, 0))
-
-
-def samples(corpus: Corpus, options: Options) -> bool:
-    """Return whether any token of the corpus is sampled: each is, now and then."""
-    return corpus.n_tokens > 0
+        return chance * np.exp(-gap * np.maximum(counts - 1, 0)) if self.needs_gap else chance
 
 
 NAME = "mixed-cgs"
@@ -105,7 +99,6 @@ def engine(name: str = NAME) -> Engine:
         marker="X",
         title="Hybrid whose averaged pairs change by chance",
         options=Options,
-        samples=samples,
         when="For a hybrid that has one law whatever its start, and tends to the posterior where the chance falls; each "
         "iteration chooses a split, which takes as long as three sweeps of svb.",
     )
