@@ -38,6 +38,7 @@ SPLITS = [
     ("adaptive-cgs", {"split": "random", "refresh": 1, "budget": share}) for share in (0.4, 0.67)
 ]
 SPLITS += [("adaptive-cgs", {"split": "gap", "refresh": 1, "budget": 0.67})]
+SPLITS += [("mixed-cgs", {"chance": chance}) for chance in (0.9, 0.5, 0.1)]
 
 
 def toy(name: str) -> Corpus:
@@ -306,14 +307,15 @@ def redrawn() -> None:
 def starts() -> None:
     """Of 200 random corpora of two or three documents: the groups of a hundred starts, by chance to be averaged."""
     random, corpora = np.random.default_rng(0), []
-    for _ in range(200):
+    while len(corpora) < 200:
         n_documents = int(random.integers(2, 4))
         words = [random.choice(3, 2, replace=False) for _ in range(n_documents)]
         counts = random.integers(1, 5 if n_documents == 2 else 4, size=(n_documents, 2))
         cells = [
             (d, w, n) for d in range(n_documents) for w, n in zip(words[d], counts[d], strict=True)
         ]
-        corpora.append(Corpus.from_pairs(*np.array(cells).T, n_words=3))
+        if np.unique(words).size == 3:
+            corpora.append(Corpus.from_pairs(*np.array(cells).T))
     row("chance to be averaged", "corpora by groups of starts", "predictive, mean", "most")
     row(*["---"] * 4)
     for chance in (0.5, 1.0, 0.9):

@@ -117,10 +117,11 @@ def test_the_chance_by_gap_is_of_the_gap_itself():
     np.testing.assert_allclose(found, 0.5 * np.exp([-0.3, -0.9]), rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_any_law_of_such_a_chain_is_within_the_bound_of_the_posterior():
-    """On twenty corpora of 64 assignments; rho comes from the worst of random kernels, and from one that stays in a corner."""
+    """On 200 corpora of 64 assignments; rho comes from the worst of random kernels, and from one that stays in a corner."""
     random = np.random.default_rng(0)
-    for corpus in toys(20):
+    for corpus in toys(200):
         sweep, posterior = sweep_of(corpus, MODEL)
         overlaps = {m: overlap(np.linalg.matrix_power(sweep, m)) for m in (1, 2, 5, 10, 30)}
         assert overlaps[1] > 0 and np.abs(posterior @ sweep - posterior).max() < 1e-14
