@@ -76,8 +76,16 @@ def cells(plan):
             )
 
 
-def measure(name: str, repeat: int, n_topics: int, seed: int, n_iterations: int) -> list[dict]:
-    """A row for each contender."""
+def measure(
+    name: str,
+    repeat: int,
+    n_topics: int,
+    seed: int,
+    n_iterations: int,
+    contenders=contenders,
+    **settings,
+) -> list[dict]:
+    """A row for each contender; ``contenders``: of a count r, the first sets the time; ``settings`` of `wb.fit`."""
     about = {"corpus": name, "repeat": repeat, "topics": n_topics, "seed": seed}
     try:
         train, test, _ = wb.prepare(corpus_called(name), 0.1, seed, repeat=repeat)
@@ -97,6 +105,7 @@ def measure(name: str, repeat: int, n_topics: int, seed: int, n_iterations: int)
             options=options,
             n_threads=1,
             progress=False,
+            **settings,
         )
         if run.sizes["iteration"] < n_iterations:
             raise SystemExit(

@@ -33,6 +33,7 @@ import growth  # noqa: E402
 import load  # noqa: E402
 import machine  # noqa: E402
 import many_documents  # noqa: E402
+import mixed_split  # noqa: E402
 import networks  # noqa: E402
 import online  # noqa: E402
 import priors  # noqa: E402
@@ -57,6 +58,7 @@ QUESTIONS = {
         starts,
         priors,
         adaptive_split,
+        mixed_split,
         growth,
         two_threads,
         networks,

@@ -90,7 +90,7 @@ def test_every_engine_that_it_takes_is_named_in_its_docstring():
         )
     )
     assert named == {name for name in ABLE if not name.startswith("network-")}
-    assert len(ABLE) == 22
+    assert len(ABLE) == 24
 
 
 @pytest.mark.parametrize("engine", ABLE)

@@ -23,6 +23,7 @@ EngineName = Literal[
     "cvb-cgs",
     "cvb0-cgs",
     "adaptive-cgs",
+    "mixed-cgs",
     "slda",
     "dmr",
     "cv-hdp",
@@ -124,6 +125,9 @@ class Options(TypedDict, total=False):
     budget: float
     refresh: int
     rarer: float
+    chance: float
+    favour: Literal["constant", "counts", "gap"]
+    halved_every: Literal["inf"] | float
     response: Literal["label"] | float | str
     response_type: Literal["auto", "categories", "numbers"]
     weight_scale: float

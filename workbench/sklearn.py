@@ -67,8 +67,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         after the fit.
     engine : str, default="svb-cgs"
         An engine that needs only counts, of LDA, the HDP or correlated topics: "vb", "svb", "online-vb", "cvb", "cvb0", "cgs",
-        "svb-cgs", "cvb-cgs", "cvb0-cgs", "adaptive-cgs", "slda", "dmr", "cv-hdp", "g-hdp", "sb-ctm", "ln-ctm",
-        "ctm-em", "sb-ctm-vb"; those of networks infer LDA here. See `workbench.engines`.
+        "svb-cgs", "cvb-cgs", "cvb0-cgs", "adaptive-cgs", "mixed-cgs", "slda", "dmr", "cv-hdp", "g-hdp", "sb-ctm",
+        "ln-ctm", "ctm-em", "sb-ctm-vb"; those of networks infer LDA here. See `workbench.engines`.
     doc_topic_prior : float or array of shape (n_components,), default=None
         alpha, the Dirichlet prior of each topic in a document; None: 0.1 (scikit-learn: 1 / n_components). The HDP and
         correlated topics have other priors, and raise an error.

@@ -400,7 +400,7 @@ WRONG = [
     ),
     (
         "bound mine",
-        "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs); run 'mine' is svb",
+        "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs, mixed-cgs); run 'mine' is svb",
     ),
     ("figures mine --format gif", "figures are written as svg, pdf, png; got 'gif'"),
     (

@@ -93,6 +93,13 @@ def test_settings_are_each_r_with_each_number_of_chains_and_cgs_and_no_chains_wh
         "adaptive-cgs",
         "adaptive-cgs n_chains=5",
     ]
+    assert asked_of(r=0, n_chains=1, split="chance").labels == [
+        "svb-cgs r=0",
+        "cgs",
+        "mixed-cgs chance=0.2",
+        "mixed-cgs",
+        "mixed-cgs chance=0.9",
+    ]
     # which has nothing to adapt
     assert asked_of(r=0, split="gap").labels == ["svb-cgs r=0", "cgs"]
     assert hybrids()[0] == "svb-cgs" and "adaptive-cgs" not in hybrids() and "cgs" not in hybrids()

@@ -31,7 +31,13 @@ LIVE = [
 ]
 HYBRIDS = ("svb-cgs", "cvb-cgs", "cvb0-cgs")
 OTHER_HYBRIDS = ("network-hybrid", "bn-hybrid")
-VALUES = {"r": (0, inf), "budget_r": (0, inf), "budget": (0.9, 1.0), "kappa": (0.6, 0.9)}
+VALUES = {
+    "r": (0, inf),
+    "budget_r": (0, inf),
+    "budget": (0.9, 1.0),
+    "kappa": (0.6, 0.9),
+    "chance": (0.2, 0.9),
+}
 """Two values of a setting; of others three and five times the default."""
 OF_THE_START = {
     **dict.fromkeys(HYBRIDS, ("r",)),  # which tokens have a topic at all

@@ -80,9 +80,7 @@ def test_a_run_is_found_by_name_and_progress_is_told_on_stderr(runs, capsys):
 
 
 def test_what_is_refused_is_told_in_a_sentence(runs, few_tokens, tmp_path):
-    hybrids = (
-        r"the bound B belongs to the hybrids \(svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs\); run "
-    )
+    hybrids = r"the bound B belongs to the hybrids \(svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs, mixed-cgs\); run "
     for wrong, sentence in [
         (
             lambda: quietly(runs / "svb", "ais"),

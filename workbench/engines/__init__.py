@@ -24,6 +24,7 @@ ENGINES: dict[str, str] = {
     "cvb-cgs": ".lda.hybrid",  # the same, sec. 5.1: with collapsed variational Bayes
     "cvb0-cgs": ".lda.hybrid",  # the same with CVB0
     "adaptive-cgs": ".lda.adaptive",  # the same, with a split that adapts: sec. 8
+    "mixed-cgs": ".lda.mixed",  # the same, with pairs averaged by chance, drawn in every iteration
     "slda": ".lda.slda",  # McAuliffe & Blei 2007: LDA with a response of each document, by Gibbs sampling
     "dmr": ".lda.dmr",  # Mimno & McCallum 2008: LDA with a prior of topics by columns of a document, by Gibbs sampling
     "cv-hdp": ".hdp.cv_hdp",  # Teh, Kurihara & Welling 2008: collapsed variational inference for the HDP

@@ -40,7 +40,7 @@ CHAINS = 4
 """Smallest number of long chains in a reference."""
 LONGER = 2
 """Chains of the default reference have at least this many times the iterations of the longest other run."""
-OPTIONS = {"r": math.nan, "n_chains": math.nan, "split": "", "average": ""}
+OPTIONS = {"r": math.nan, "n_chains": math.nan, "split": "", "average": "", "chance": math.nan}
 """Option shown for each setting → its value for engines without the option."""
 
 
@@ -65,7 +65,7 @@ def frontier(
     -------
     xarray.Dataset
         Dim ``label``, with coordinates ``engine``, ``r`` (for an engine with a budget the one that corresponds to it),
-        ``n_chains``, ``split`` and ``average``:
+        ``n_chains``, ``split``, ``average`` and ``chance``:
 
         - ``updates`` and ``cpu_time`` (s): the mean cost up to the last iteration that all runs of the setting have recorded.
         - ``difference``: the log held-out perplexity (of the running average, if there is one) at that iteration, minus that of

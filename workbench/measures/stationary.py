@@ -18,7 +18,7 @@ from scipy.special import logsumexp, psi
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
-from workbench.engines.lda import adaptive, hybrid
+from workbench.engines.lda import adaptive, hybrid, mixed
 from workbench.engines.lda.hybrid_state import split_of
 from workbench.engines.lda.hyperparameters import learnt
 from workbench.engines.lda.token_probabilities import every_token, responsibilities
@@ -36,6 +36,7 @@ from workbench.models.lda import LDA
 from workbench.models.variables import Variable
 
 ENGINE = "svb-cgs"
+ADAPTIVE = adaptive.NAME, mixed.NAME
 MOST_STEPS, TOLERANCE = 10_000, 1e-12
 """Maximum of updates until the fixed point, and the change of expected counts below which they have converged."""
 
@@ -295,7 +296,7 @@ def _setting(entry: str | tuple[str, dict]) -> tuple[str, dict, str]:
     """Return (engine, options, label) of an entry of ``engines`` in `stationary`."""
     name, options = (entry, {}) if isinstance(entry, str) else entry
     label = " ".join([name, *(f"{option}={value}" for option, value in options.items())])
-    names = [*hybrid.KINDS, adaptive.NAME, *hybrid.ENDS]
+    names = [*hybrid.KINDS, *ADAPTIVE, *hybrid.ENDS]
     if name not in names:
         raise MeasureError(
             f"stationary distributions are computed for {', '.join(names)}; got '{name}'"
@@ -313,7 +314,7 @@ def _setting(entry: str | tuple[str, dict]) -> tuple[str, dict, str]:
 
 def always_sampled(corpus: Corpus, name: str, options: dict) -> np.ndarray:
     """Return which tokens (token,) bool are sampled at every iteration."""
-    if name == adaptive.NAME:
+    if name in ADAPTIVE:
         sampled = corpus.counts == 1
     else:
         sampled = hybrid.split_of(

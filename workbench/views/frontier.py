@@ -32,6 +32,7 @@ COLUMNS = (
     "n_chains",
     "split",
     "average",
+    "chance",
     *COSTS,
     "difference",
     "distance",
@@ -183,16 +184,19 @@ def names_of_settings(table: xr.Dataset) -> list[str]:
         table["engine"].values[~np.isnan(table["r"].values) & (table["split"].values == "")]
     )
     names = []
-    columns = (table[name].values.tolist() for name in ("r", "n_chains", "split", "engine"))
-    for r, n_chains, split, engine in zip(*columns, strict=True):
-        if np.isnan(r):
-            names.append(str(engine))
-            continue
-        prefix = str(split) or (str(engine) if len(hybrids) > 1 else "")
+    columns = (
+        table[name].values.tolist() for name in ("r", "n_chains", "split", "engine", "chance")
+    )
+    for r, n_chains, split, engine, chance in zip(*columns, strict=True):
         chains_text = f"S={n_chains:g}" if n_chains > 1 else ""
-        names.append(
-            ", ".join(filter(None, (prefix, "r=∞" if r == np.inf else f"r={r:g}", chains_text)))
-        )
+        if not np.isnan(r):
+            prefix = str(split) or (str(engine) if len(hybrids) > 1 else "")
+            parts = prefix, "r=∞" if r == np.inf else f"r={r:g}", chains_text
+        elif np.isnan(chance):
+            parts = (str(engine),)
+        else:
+            parts = f"chance {chance:g}", chains_text
+        names.append(", ".join(filter(None, parts)))
     return names
 
 
@@ -247,7 +251,7 @@ def frontier_picture(
         f"standard error of the reference ({error:.2g}, over {n_chains} chains). The dotted line connects the settings that "
         "no other one dominates; dominated settings are faint. Jitter is the standard deviation of the log perplexity of the "
         "state over the last half of the iterations after burn-in. S is the number of chains; for an adaptive split r is that "
-        "of the hybrid with as many updates. Names that do not fit are left out; the table has all."
+        "of the hybrid with as many updates; chance is that of a pair to be averaged by mixed-cgs. Names that do not fit are left out; the table has all."
     )
     return Picture(
         name or view.name,

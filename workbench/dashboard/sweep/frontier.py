@@ -35,7 +35,7 @@ from workbench.dashboard.sweep.request import (
     runs_alike,
 )
 from workbench.engines import ENGINES, REFERENCE, get_engine
-from workbench.engines.lda import adaptive
+from workbench.engines.lda import adaptive, mixed
 from workbench.engines.options import named_options
 from workbench.errors import InputError
 from workbench.measures import MeasureError, frontier, overtaking
@@ -53,12 +53,15 @@ from workbench.tables import Column, Table
 from workbench.views.every import view_named
 from workbench.views.frontier import frontier_picture, names_of_settings, overtaking_picture
 
-GIBBS, ADAPTIVE = REFERENCE, adaptive.NAME
-"""The engine of the reference, which is also compared, and the hybrid with adaptive splits."""
+GIBBS, ADAPTIVE, MIXED = REFERENCE, adaptive.NAME, mixed.NAME
+"""The engine of the reference, which is also compared, and the hybrids with splits that adapt and by chance."""
+BY_CHANCE, CHANCES = "chance", [0.2, 0.5, 0.9]
+"""The split of `MIXED`, and the chances of a pair to be averaged that are compared."""
 SPLITS = {
     "by counts alone": "",
     "also where averaging harms most": "gap",
     "also at random": "random",
+    "also by chance": BY_CHANCE,
 }
 number = partial(Column, kind="number")
 COLUMNS = (
@@ -85,7 +88,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Frontier(SweepRequest):
-    """A request for runs of a hybrid (several r, chains, seeds), of cgs and of `ADAPTIVE`, and for long cgs chains."""
+    """A request for runs of a hybrid (several r, chains, seeds), of cgs and of a hybrid with another split, and for long cgs chains."""
 
     reference: int | None = None  # iterations of the long chains; None: the smallest allowed number
     cost: str = "cpu_time"  # clock that measures the cost of settings
@@ -110,7 +113,7 @@ class Frontier(SweepRequest):
                 "Split",
                 SPLITS,
                 "",
-                "adaptive-cgs with as many updates chooses by itself what is sampled",
+                "adaptive-cgs with as many updates chooses by itself what is sampled; mixed-cgs averages pairs by chance",
                 wide=True,
             ),
             **{name: field_of(name) for name in ("n_topics", "alpha", "beta")},
@@ -135,7 +138,7 @@ class Frontier(SweepRequest):
 
     @classmethod
     def from_query(cls, texts: dict[str, str], corpus=None) -> Self:
-        """Return the form's request: a hybrid, cgs, and `ADAPTIVE` if a split is chosen and 0 < r < inf for some r."""
+        """Return the form's request: a hybrid, cgs, and `MIXED`, or `ADAPTIVE` where 0 < r < inf, if a split is chosen."""
         engine = texts["engine"]
         request = super().from_query(texts | {"engines": engine}, corpus)
         r, n_chains = (request.options[engine][name] for name in ("r", "n_chains"))
@@ -143,7 +146,9 @@ class Frontier(SweepRequest):
         splits = [
             value for value in as_list(r) if isinstance(value, int | float) and 0 < value < math.inf
         ]
-        if texts["split"] and splits:
+        if texts["split"] == BY_CHANCE:
+            options[MIXED] = {"chance": CHANCES, "n_chains": n_chains}
+        elif texts["split"] and splits:
             budget = splits if len(splits) > 1 else splits[0]
             split = {"split": texts["split"], "budget_r": budget, "n_chains": n_chains}
             options[ADAPTIVE] = split

@@ -109,14 +109,18 @@ def with_split(inner: SvbState | CvbState, sampled: np.ndarray) -> State:
     return State(*inner[:3], no_rows, no_rows, none, *inner[3:9], sampled, *inner[-2:])
 
 
-@learning
-class Options:
-    average: str = option(
+def average_option():
+    return option(
         "svb",
         "engine whose update averages the pairs that are not sampled: svb, cvb or cvb0",
         choices=tuple(PARTS),
         label="Averaging",
     )
+
+
+@learning
+class Options:
+    average: str = average_option()
     split: str = option(
         "gap",
         "which pairs are sampled: gap = those with the largest averaging error; random; counts = the smallest counts",
@@ -160,6 +164,11 @@ class Options:
     def r(self) -> float:
         """The option ``budget_r``: the count threshold r of the `hybrid` whose sweep makes as many updates."""
         return self.budget_r
+
+    @property
+    def needs_gap(self) -> bool:
+        """Whether the choice of the split depends on the averaging error of each pair."""
+        return self.split == "gap"
 
     def __post_init__(self):
         getattr(super(), "__post_init__", lambda: None)()
@@ -246,12 +255,9 @@ def init(
     """Return the initial state, that of a hybrid whose sampled document-word pairs are chosen by count or at random."""
     sampled = first_sampled(corpus, options)
     if options.split == "random":
-        sampled = at_random(
-            corpus,
-            options,
-            find_repeated_pairs(corpus, padded(model.n_topics), context.n_threads),
-            context,
-        )
+        lanes = padded(model.n_topics)
+        repeated_pairs = find_repeated_pairs(corpus, lanes, context.n_threads)
+        sampled = chosen(corpus, options, repeated_pairs, context)
     split = split_from(corpus, options, sampled)
     n_chains = options.n_chains if split.samples_any(context) else 1
     state = with_split(
@@ -281,13 +287,27 @@ def affordable(
     return sampled
 
 
-def at_random(
-    corpus: Corpus, options: Options, repeated_pairs: RepeatedPairs, context: StepContext
+def chosen(
+    corpus: Corpus,
+    options: Options,
+    repeated_pairs: RepeatedPairs,
+    context: StepContext,
+    gap: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return which pairs (pair,) are sampled: all with one token, and randomly chosen others within the budget."""
-    return affordable(
-        corpus, options, repeated_pairs, uniforms_of(context.key(SPLITS), repeated_pairs.pairs)
-    )
+    """Return which pairs (pair,) are sampled: all with one token, and others by averaging error, at random, or by chance.
+
+    gap (place,) : the averaging error of `gap_of_pairs`, where the choice depends on it
+    """
+    if options.split == "gap":
+        return affordable(corpus, options, repeated_pairs, gap)
+    blocks, pairs = repeated_pairs
+    uniforms = uniforms_of(context.key(SPLITS), pairs)
+    if options.split == "random":
+        return affordable(corpus, options, repeated_pairs, uniforms)
+    sampled = np.ones(corpus.n_pairs, bool)
+    is_averaged = uniforms < options.chances(context.step, blocks.pair_counts, gap)
+    sampled[pairs[is_averaged & (pairs >= 0)]] = False
+    return sampled
 
 
 def choose(
@@ -369,15 +389,10 @@ def renew_split(
     )
     factors, repeated_pairs = workspace[1:3], find_repeated_pairs(corpus, lanes, context.n_threads)
     pairs = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
-    if options.split == "random":
-        sampled = at_random(corpus, options, repeated_pairs, context)
-    else:
-        sampled = affordable(
-            corpus,
-            options,
-            repeated_pairs,
-            gap_of_pairs(corpus, old, repeated_pairs, state, totals, factors, context),
-        )
+    gap = None
+    if options.needs_gap:
+        gap = gap_of_pairs(corpus, old, repeated_pairs, state, totals, factors, context)
+    sampled = chosen(corpus, options, repeated_pairs, context, gap)
     new, info, old_state = split_from(corpus, options, sampled), None, state
     if isinstance(state, SvbState):
         state = with_workspace(corpus, state, new, workspace, context)

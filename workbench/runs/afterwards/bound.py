@@ -10,7 +10,7 @@ import xarray as xr
 
 from workbench.corpus import ShardedCorpus
 from workbench.engines.engine import StepContext
-from workbench.engines.lda import adaptive, hybrid
+from workbench.engines.lda import adaptive, hybrid, mixed
 from workbench.engines.lda import hybrid_bound as bounds
 from workbench.engines.lda.hybrid_state import chain_of, mean_part, part_of, split_of
 from workbench.kernels.uniforms import ANNEALING
@@ -24,7 +24,7 @@ from workbench.runs.settings import LARGEST_SEED
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import corpora_of, get_corpus, last_position
 
-HYBRIDS = {**dict.fromkeys(hybrid.KINDS, hybrid), adaptive.NAME: adaptive}
+HYBRIDS = dict.fromkeys(hybrid.KINDS, hybrid) | dict.fromkeys((adaptive.NAME, mixed.NAME), adaptive)
 """Name of each hybrid engine → its module."""
 METHODS = {
     "ais": "an estimate by annealed importance sampling, on average below B",
