@@ -28,7 +28,7 @@ class SeededTopics(TopicModel):
 
     takes_zeros: ClassVar[bool] = True
     """Whether beta may be 0: the topic cannot have the word."""
-    beta: float | WordPrior
+    beta: float | WordPrior = 0.1
     seed_words: ClassVar[str]
     seed_weight: ClassVar[float]
     seeded: ClassVar[tuple[int, tuple[tuple[int, int], ...]] | None]

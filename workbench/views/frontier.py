@@ -251,7 +251,8 @@ def frontier_picture(
         f"standard error of the reference ({error:.2g}, over {n_chains} chains). The dotted line connects the settings that "
         "no other one dominates; dominated settings are faint. Jitter is the standard deviation of the log perplexity of the "
         "state over the last half of the iterations after burn-in. S is the number of chains; for an adaptive split r is that "
-        "of the hybrid with as many updates; chance is that of a pair to be averaged by mixed-cgs. Names that do not fit are left out; the table has all."
+        "of the hybrid with as many updates; chance is that of a pair to be averaged by mixed-cgs. Names that do not fit are "
+        "left out; the table has all."
     )
     return Picture(
         name or view.name,

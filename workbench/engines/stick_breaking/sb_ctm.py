@@ -221,7 +221,7 @@ def ordered_start(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> tuple:
-    """Return initial (topics, n_dk, n_wk, n_k) as in a state of `cgs`, with topics numbered in stick order, unless their priors differ."""
+    """Return initial (topics, n_dk, n_wk, n_k) as in a state of `cgs`; exchangeable topics are numbered in stick order."""
     start = initial_counts(corpus, model, options, context, warm_start)
     topics, *topic_counts = start[:4]
     if not model.exchangeable:

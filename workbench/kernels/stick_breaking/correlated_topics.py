@@ -70,7 +70,8 @@ def draw_topics_given(
     """Draw the topic of every token of documents first..last, in canonical order, given theta (document, topic), padded.
 
     theta has the rows of these documents only. topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and
-    n_k (topic,) int64, or both float64 and with the prior in them, are padded and changed in place; returns how many tokens changed topic.
+    n_k (topic,) int64, or both float64 with the prior in them, are padded and changed in place; returns how many tokens
+    changed topic.
     """
     at_most_256_bits()
     words_beta, lanes, one = n_wk.shape[0] * beta, len(n_k), n_wk.dtype.type(1)
