@@ -88,7 +88,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Frontier(SweepRequest):
-    """A request for runs of a hybrid (several r, chains, seeds), cgs and a hybrid with another split, and for long cgs chains."""
+    """A request for runs of a hybrid (several r, chains, seeds), cgs and a hybrid with another split, and long cgs chains."""
 
     reference: int | None = None  # iterations of the long chains; None: the smallest allowed number
     cost: str = "cpu_time"  # clock that measures the cost of settings
