@@ -302,6 +302,20 @@ def test_a_corpus_whose_labels_restrict_nothing_is_refused(corpus, sentence):
         wb.fit(corpus, "network-gibbs", model="labeled", progress=False)
 
 
+def test_labels_of_fewer_than_two_documents_with_words_are_named_and_fitted(capsys):
+    corpus = Corpus.from_tokens([["oil"], ["oil", "corn"], ["corn"], ["tax"], []])
+    corpus = replace(corpus, labels=("a;b", "a", "b;x", "y", "x;z"))
+    wb.fit(corpus, "network-gibbs", model="labeled", n_iterations=2)
+    assert (
+        "3 of the 5 labels of 'corpus' have fewer than two documents with words, so nothing tells their topics from these "
+        "documents: 'x', 'y', 'z'; join such labels, or leave them out\n" in capsys.readouterr().err
+    )
+    for plain in (replace(corpus, labels=("a;b", "a", "b", "a", "")), corpus):
+        model = "lda" if plain is corpus else "labeled"
+        wb.fit(plain, "network-gibbs", model=model, n_iterations=2)
+        assert "labels" not in capsys.readouterr().err
+
+
 def test_a_column_that_the_file_lacks_is_refused(tmp_path):
     path = tmp_path / "stories.csv"
     path.write_text("text,topics\noil rises again,crude;trade\nwheat falls,grain\n")
