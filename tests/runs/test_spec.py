@@ -204,12 +204,12 @@ def test_wrong_settings_get_one_sentence(train, settings, error, sentence):
 
 def test_a_run_that_ends_within_its_warm_up_is_told_of(train):
     specs = [make_spec(train, name, n_iterations=50) for name in ("svb", "svb", "cgs", "svb-cgs")]
-    assert cautions(specs) == [
+    assert cautions(specs, train) == [
         "svb will end within its warm-up of 50 iterations, after 50; "
         "ask for more iterations, or for a smaller warm_up"
     ]
-    assert not cautions([make_spec(train, "svb", n_iterations=51)])
-    assert not cautions([make_spec(train, "svb", n_iterations=9, options={"init": "noise"})])
+    assert not cautions([make_spec(train, "svb", n_iterations=51)], train)
+    assert not cautions([make_spec(train, "svb", n_iterations=9, options={"init": "noise"})], train)
 
 
 def test_threads_without_work_are_told_of_once_an_engine(thirty_documents):
@@ -219,7 +219,8 @@ def test_threads_without_work_are_told_of_once_an_engine(thirty_documents):
             [
                 make_spec(train, engine, options=options, n_threads=n_threads, seed=seed)
                 for seed in (0, 1)
-            ]
+            ],
+            train,
         )
 
     assert told("cgs") == [

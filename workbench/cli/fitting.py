@@ -263,7 +263,7 @@ def _plan_runs(
     plans = [Planned(spec, train, test) for spec in specs]
     if not flags["quiet"]:
         say(describe(plans, documents, jobs))
-        print_cautions(specs)
+        print_cautions(specs, documents)
     return plans
 
 

@@ -212,6 +212,10 @@ class Model:
     def check_start(self, n_kw: np.ndarray, topics: np.ndarray | None) -> None:
         """Raise ModelError if the model cannot begin with counts n_kw (topic, word), or topics (token,), of another run."""
 
+    def cautions(self, data) -> list[str]:
+        """Return sentences on what the data tell too little about; they are printed, and the run goes on."""
+        return []
+
     def tiny(self, most: int = 9):
         """Return a data set of two rows for compiling kernels; a ``most`` of 2 or more is its largest count."""
         return tiny_bag(most)

@@ -551,11 +551,15 @@ def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
         )
 
 
-def cautions(specs: list[RunSpec]) -> list[str]:
-    """Return one sentence per engine that will leave some of its threads idle, or end within its warm-up."""
+def cautions(specs: list[RunSpec], data) -> list[str]:
+    """Return one sentence per engine that will leave some of its threads idle, or end within its warm-up, or on its data.
+
+    data : what the runs are trained on, in memory or in shards
+    """
     sentences = []
     for spec in specs:
-        engine, _, options = spec.parts()
+        engine, model, options = spec.parts()
+        sentences += model.cautions(data)
         idle = engine.idle(options) if spec.n_threads > 1 else None
         if idle:
             sentences.append(f"{spec.engine} will leave threads idle: {idle}")

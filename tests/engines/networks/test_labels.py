@@ -7,6 +7,7 @@ import network_twins as twins
 import numpy as np
 import pandas as pd
 import pytest
+from engines.lda.starts import uniforms_of
 from engines.networks.beside_twins import (
     assert_chains_follow_the_posterior,
     assert_cvb0_updates_as_plain_loops,
@@ -15,12 +16,13 @@ from engines.networks.beside_twins import (
 from engines.networks.states import paths_in, places_of_paths
 from stepping import copied, states, stepped
 from toys import corpus_of, every_pair
+from twins import draw, order_of_draws, sampled_counts, tokens_of
 
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
-from workbench.engines.networks.compiled import initial_alphas
+from workbench.engines.networks.compiled import allowed_topics, initial_alphas
 from workbench.engines.networks.fold_in import Learnt
 from workbench.engines.options import make_options
 from workbench.models import ModelError
@@ -123,6 +125,34 @@ def test_a_token_is_drawn_from_its_conditional_and_the_log_joint_is_exact(name):
     share = np.array([drawn[p] for p in places_of_paths(network, corpus, d, w)]) / n_draws
     assert share.sum() == 1
     assert np.all(np.abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / n_draws))
+
+
+def test_sweeps_of_scattered_labels_meet_plain_draws_token_by_token():
+    """Up to twenty topics of 99, which lie apart, and words that a document has several times."""
+    rng = np.random.default_rng(4)
+    names = np.array([f"label {i:02}" for i in range(99)])
+    labels = [tuple(rng.choice(names, rng.integers(2, 21), replace=False)) for _ in range(30)]
+    corpus, _ = Network.of("labeled").simulate(30, 25, 60, seed=2, labels=labels)
+    network = Network.of("labeled").for_data(corpus)
+    assert not allowed_topics(corpus, network).by_windows.any() and corpus.counts.max() > 3
+    options, allowed, tokens = make_options(GIBBS, {}), ~outside(network, corpus), tokens_of(corpus)
+    state = GIBBS.init(corpus, network, options, StepContext(9, 0))
+    topics, n_topics = state.places.copy(), network.n_topics
+    counts = sampled_counts(corpus, topics, n_topics)
+    for sweep in (1, 2):
+        context = StepContext(9, sweep)
+        for i, (d, w, _) in enumerate(tokens):
+            for change in (-1, 1):
+                if change > 0:
+                    here = np.flatnonzero(allowed[d])
+                    p = (counts.n_dk[d] + 0.1) * (counts.n_wk[w] + 0.1)
+                    p = (p / (counts.n_k + 0.1 * corpus.n_words))[here]
+                    order = order_of_draws(len(here))
+                    topics[i] = here[order[draw(p[order], uniforms_of(context)(i))]]
+                for n in (counts.n_dk[d], counts.n_wk[w], counts.n_k):
+                    n[topics[i]] += change
+        GIBBS.step(corpus, network, options, state, context)
+        np.testing.assert_array_equal(state.places, topics)
 
 
 @each_toy
@@ -270,6 +300,20 @@ PLAIN = corpus_of([(0, 0, 2), (1, 1, 3)], 2, 2)
 def test_a_corpus_whose_labels_restrict_nothing_is_refused(corpus, sentence):
     with pytest.raises(ModelError, match=sentence):
         wb.fit(corpus, "network-gibbs", model="labeled", progress=False)
+
+
+def test_labels_of_fewer_than_two_documents_with_words_are_named_and_fitted(capsys):
+    corpus = Corpus.from_tokens([["oil"], ["oil", "corn"], ["corn"], ["tax"], []])
+    corpus = replace(corpus, labels=("a;b", "a", "b;x", "y", "x;z"))
+    wb.fit(corpus, "network-gibbs", model="labeled", n_iterations=2)
+    assert (
+        "3 of the 5 labels of 'corpus' have fewer than two documents with words, so nothing tells their topics from these "
+        "documents: 'x', 'y', 'z'; join such labels, or leave them out\n" in capsys.readouterr().err
+    )
+    for plain in (replace(corpus, labels=("a;b", "a", "b", "a", "")), corpus):
+        model = "lda" if plain is corpus else "labeled"
+        wb.fit(plain, "network-gibbs", model=model, n_iterations=2)
+        assert "labels" not in capsys.readouterr().err
 
 
 def test_a_column_that_the_file_lacks_is_refused(tmp_path):

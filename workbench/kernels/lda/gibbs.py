@@ -27,7 +27,6 @@ import numpy as np
 from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.simd.functions import STAIR, fast_exp, lane_counts, stairs
 from workbench.kernels.simd.vectors import (
-    FEW,
     LANES,
     LINE,
     at_most_256_bits,
@@ -39,8 +38,6 @@ from workbench.kernels.simd.vectors import (
     put,
     spread,
     store,
-    take,
-    take_few,
 )
 from workbench.kernels.uniforms import uniform
 
@@ -48,8 +45,8 @@ SMALLEST_EXPONENT, LARGEST_EXPONENT = -300.0, 300.0
 """Limits of the exponent of second-order factors, so that some topic always has a weight within the range of doubles."""
 SMALLEST_SQUARE = 1e-300
 """Replaces the square of 0 of a padding topic as a divisor."""
-AHEAD = 4
-"""How many pairs ahead the counts of a word are prefetched into the cache."""
+AHEAD, FAR_AHEAD = 4, 8
+"""How many pairs ahead the counts of a word are prefetched into the cache; and where they lie in several lines."""
 LARGEST_UNIFORM = 1.0 - 2.0**-53
 """The largest uniform: a positive number times this is less than the number."""
 COLUMN_AT, COLUMN_BEFORE = STAIR.astype(np.uint64), np.append(LANES, STAIR[:-1]).astype(np.uint64)
@@ -389,7 +386,8 @@ def draw_allowed(
     """Draw topics as `draw_topics` does, of each document among those that it may have.
 
     n_dk (document, …), n_wk (word, topic) and n_k (topic,), integers or float64, are changed in place. All topics of a
-    document with one allowed topic stay. The arrays of a document have an entry for each of its topics.
+    document with one allowed topic stay. The arrays of a document have an entry for each of its topics. Counts that lie apart
+    are copied while the pair before is drawn, so that they are loaded as a block.
     """
     at_most_256_bits()
     lanes = len(n_k)
@@ -398,6 +396,8 @@ def draw_allowed(
     most = np.max(np.diff(allowed.ptr))
     share, next_share, all_cumulative = np.empty(most), np.empty(most), np.empty(most)
     ends, place, n_moved = np.zeros(ENDS), np.zeros(lanes, np.int32), 0
+    cells = n_wk.reshape(-1)
+    gathered = np.zeros(2 * most, n_wk.dtype)
     for d in range(first, last):
         s = allowed.set_of[d]
         if allowed.is_alone[s]:
@@ -410,17 +410,23 @@ def draw_allowed(
             n_dk[d],
             allowed.by_windows[s],
         )
-        is_few = len(here) == LANES and alpha[FEW] == 0.0
+        n_gathered = 0
         for j in range(len(here)):
             k, share[j] = here[j], 0.0
             if alpha[j] > 0.0:
+                n_gathered += not by_windows
                 a, place[k] = alpha[j] + counts_d[k], j
                 share[j], next_share[j] = a * inverse_k[k], (a + 1.0) * next_inverse_k[k]
         new, row_before, waits = np.uint32(0), np.int64(0), False
         for pair in range(indptr[d], indptr[d + 1]):
-            if pair + AHEAD < len(words):
+            at = most * (pair & 1)  # this pair's half of `gathered`
+            if n_gathered and pair == indptr[d]:
+                gather(cells, words[pair] * lanes, here, n_gathered, gathered, at)
+            if n_gathered and pair + 1 < indptr[d + 1] and sampled[pair + 1]:
+                gather(cells, words[pair + 1] * lanes, here, n_gathered, gathered, most - at)
+            if pair + FAR_AHEAD < len(words):
                 for j in range(len(lines)):
-                    fetch(n_wk, words[pair + AHEAD] * lanes + lines[j])
+                    fetch(cells, words[pair + FAR_AHEAD] * lanes + lines[j])
             if not sampled[pair]:
                 continue
             row = np.int64(words[pair]) * lanes
@@ -429,16 +435,20 @@ def draw_allowed(
                 old = np.uint64(place[k])
                 counts_d[k] -= 1
                 n_k[k] -= 1
-                bump(n_wk, row + k, np.int32(-1))
+                count_word(cells, row + k, np.int32(-1), by_windows)
+                if not by_windows:
+                    bump(gathered, at + old, np.int32(-1))
                 next_share[old], next_inverse_k[k] = share[old], inverse_k[k]
                 inverse_k[k] = 1.0 / (words_beta + n_k[k])
                 put(share, old, (alpha[old] + counts_d[k]) * inverse_k[k])
                 if waits:
+                    if not by_windows and row == row_before:
+                        bump(gathered, at + new, np.int32(1))
                     add_allowed(
                         new,
                         np.uint64(here[new]),
                         row_before,
-                        n_wk,
+                        cells,
                         counts_d,
                         n_k,
                         alpha,
@@ -447,21 +457,17 @@ def draw_allowed(
                         next_inverse_k,
                         share,
                         next_share,
+                        by_windows,
                     )
                 sums = spread(0.0)
                 if by_windows:
                     for j in range(0, len(here), LANES):
-                        n = doubles(load(n_wk, row + here[j]))
+                        n = doubles(load(cells, row + here[j]))
                         sums += load(share, j) * (beta + n)
                         store(cumulative, j, sums)
-                elif is_few:
-                    n = doubles(take_few(n_wk, load(here, 0) + row))
-                    sums = load(share, 0) * (beta + n)
-                    store(cumulative, 0, sums)
                 else:
                     for j in range(0, len(here), LANES):
-                        n = doubles(take(n_wk, load(here, j) + row))
-                        sums += load(share, j) * (beta + n)
+                        sums += load(share, j) * (beta + doubles(load(gathered, at + j)))
                         store(cumulative, j, sums)
                 new = np.uint64(draw_from(sums, cumulative, ends, uniform(key, token)))
                 row_before, waits = row, True
@@ -472,7 +478,7 @@ def draw_allowed(
                 new,
                 np.uint64(here[new]),
                 row_before,
-                n_wk,
+                cells,
                 counts_d,
                 n_k,
                 alpha,
@@ -481,8 +487,25 @@ def draw_allowed(
                 next_inverse_k,
                 share,
                 next_share,
+                by_windows,
             )
     return n_moved
+
+
+@inlined
+def gather(n_wk: np.ndarray, row, here, n_here, gathered, at) -> None:
+    """Copy a word's counts, from flat index `row` on, of a document's first n_here topics to `gathered`, from `at` on."""
+    for j in range(n_here):
+        gathered[np.uint64(at + j)] = n_wk[np.uint64(row + here[j])]
+
+
+@inlined
+def count_word(n_wk: np.ndarray, cell, change, is_loaded) -> None:
+    """Add change to the flat cell of n_wk; is_loaded : whether vectors of n_wk are loaded soon after."""
+    if is_loaded:
+        bump(n_wk, cell, change)
+    else:
+        n_wk[np.uint64(cell)] += change
 
 
 @inlined
@@ -499,11 +522,12 @@ def add_allowed(
     next_inverse_k,
     share,
     next_share,
+    by_windows,
 ) -> None:
     """Add a token in topic k, entry j of its document, to the counts, as `add_token` does."""
     counts_d[k] += 1
     n_k[k] += 1
-    bump(n_wk, row + k, np.int32(1))
+    count_word(n_wk, row + k, np.int32(1), by_windows)
     put(share, j, next_share[j])
     inverse_k[k] = next_inverse_k[k]
     next_inverse_k[k] = 1.0 / (words_beta + n_k[k] + 1)

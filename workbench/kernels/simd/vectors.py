@@ -8,7 +8,6 @@ fixed order, the bits are the same everywhere.
     load(array, i)       sixteen elements from flat index i on of a C-contiguous array of any shape, without conversion
     load_eight(array, i), load_four   eight elements, where vectors of sixteen would not fit into registers; four elements
     take(array, v)       the elements at sixteen flat indices, a vector of integers
-    take_few(array, v)   the elements at the first `FEW` of them, and 0 for the others
     store(array, i, v)   writes a vector to an array, converted to the type of the array
     put(array, i, x), bump(array, i, x)   replace one element by x, or add x to it, where vectors are loaded soon after
     doubles(v), singles(v)   converted to float64, float32
@@ -36,7 +35,6 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 LANES = 16
-FEW = 4
 ALIGNMENT = 64
 LINE = ALIGNMENT // 8
 """Numbers of float64 in a cache line."""
@@ -241,12 +239,13 @@ def _load(lanes):
 load, load_eight, load_four = _load(LANES), _load(8), _load(4)
 
 
-def _take(array, indices, n_lanes: int):
+@intrinsic
+def take(typing_context, array, indices):
     vector = Vector(array.dtype)
 
     def build(context, builder, sig, arguments):
-        values = ir.Constant(vector.llvm, ir.Undefined if n_lanes == LANES else None)
-        for i in range(n_lanes):
+        values = ir.Constant(vector.llvm, ir.Undefined)
+        for i in range(LANES):
             index = builder.sext(builder.extract_element(arguments[1], INT32(i)), INT64)
             pointer = _pointer(
                 context, builder, sig.args[0], arguments[0], index, KINDS[array.dtype]
@@ -255,16 +254,6 @@ def _take(array, indices, n_lanes: int):
         return values
 
     return vector(array, indices), build
-
-
-@intrinsic
-def take(typing_context, array, indices):
-    return _take(array, indices, LANES)
-
-
-@intrinsic
-def take_few(typing_context, array, indices):
-    return _take(array, indices, FEW)
 
 
 @intrinsic

@@ -8,6 +8,7 @@ Ramage, Hall, Nallapati & Manning (2009), "Labeled LDA"; Ramage, Manning & Dumai
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +20,8 @@ from workbench.models.networks.levels import Variable
 
 SEPARATOR = ";"
 """What separates the labels of a document in a text."""
+MOST_NAMED = 3
+"""Maximum of labels that a sentence names."""
 MISSING = ("None", "nan", "NaN", "NaT", "<NA>")
 """What objects other than texts show that stand for no value, so that pandas is not needed."""
 
@@ -74,6 +77,22 @@ def label_names(prefix: str, corpus) -> tuple[str, ...]:
             f"{names}; take model 'lda'"
         )
     return tuple(sorted(set().union(*label_sets)))
+
+
+def caution_about_labels(corpus) -> list[str]:
+    """Return a sentence on the labels that at most one document with words has; none if there is no such label."""
+    n_documents: Counter[str] = Counter()
+    for names, n_tokens in zip(labels_by_document(corpus), corpus.document_tokens, strict=True):
+        n_documents.update(dict.fromkeys(names, min(int(n_tokens), 1)))
+    rare = sorted(name for name, n in n_documents.items() if n <= 1)
+    if not rare:
+        return []
+    named = ", ".join(map(repr, rare[:MOST_NAMED]))
+    more = f" and {len(rare) - MOST_NAMED:,} more" if len(rare) > MOST_NAMED else ""
+    return [
+        f"{len(rare):,} of the {len(n_documents):,} labels of {corpus.name!r} have fewer than two documents with words, so "
+        f"nothing tells their topics from these documents: {named}{more}; join such labels, or leave them out"
+    ]
 
 
 def with_label_names(variable: Variable, names: Sequence[str]) -> Variable:

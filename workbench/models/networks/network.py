@@ -25,7 +25,7 @@ from workbench.models.files import check_table
 from workbench.models.model import ModelError, TopicModel, bag_coords, tiny_bag
 from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
-from workbench.models.networks.labels import label_names, with_label_names
+from workbench.models.networks.labels import caution_about_labels, label_names, with_label_names
 from workbench.models.networks.leaves import leaves_of
 from workbench.models.networks.levels import (
     AUTHORS,
@@ -275,6 +275,10 @@ class Network(TopicModel):
                 )
             return self.with_labels(names)._for_authors(corpus)
         return self._for_authors(corpus)
+
+    def cautions(self, corpus: Corpus) -> list[str]:
+        """Return a sentence on labels of fewer than two documents, if the network has labels and there are such."""
+        return [] if self.labelled is None else caution_about_labels(corpus)
 
     def _for_authors(self, corpus: Corpus) -> Network:
         check_corpus(self, corpus)

@@ -209,7 +209,7 @@ def run_specs(
         unfinished(store, planned_runs) if is_stored else planned_runs, here=True, stored=is_stored
     )
     if progress:
-        print_cautions(specs)
+        print_cautions(specs, corpus)
         if at_a_time(planned_runs, 1, is_stored) >= LARGE:
             print(f"takes {memory_forecast(planned_runs, stored=is_stored)}", file=sys.stderr)
     for spec in specs:
@@ -298,9 +298,9 @@ def _in_memory(
     return dataset
 
 
-def print_cautions(specs: list[RunSpec]) -> None:
-    """Print on stderr, once per engine, why threads will be idle or a run will end within its warm-up, and what to do."""
-    for sentence in cautions(specs):
+def print_cautions(specs: list[RunSpec], data) -> None:
+    """Print on stderr, once each, why threads will be idle, a run will end within its warm-up, or data tell too little."""
+    for sentence in cautions(specs, data):
         print(sentence, file=sys.stderr)
 
 
@@ -392,7 +392,7 @@ def start(
     (run,) = make_runs(
         default_store() if store is None else Path(store), [Planned(spec, corpus, test)]
     )
-    print_cautions([spec])
+    print_cautions([spec], corpus)
     run.resume()
     return run
 
