@@ -213,7 +213,7 @@ class Model:
         """Raise ModelError if the model cannot begin with counts n_kw (topic, word), or topics (token,), of another run."""
 
     def cautions(self, data) -> list[str]:
-        """Return sentences on what the data tell too little about; they are printed, and the run goes on."""
+        """Return sentences on what the data tell too little about; they are printed before the run."""
         return []
 
     def tiny(self, most: int = 9):

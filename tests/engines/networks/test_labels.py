@@ -307,8 +307,9 @@ def test_labels_of_fewer_than_two_documents_with_words_are_named_and_fitted(caps
     corpus = replace(corpus, labels=("a;b", "a", "b;x", "y", "x;z"))
     wb.fit(corpus, "network-gibbs", model="labeled", n_iterations=2)
     assert (
-        "3 of the 5 labels of 'corpus' have fewer than two documents with words, so nothing tells their topics from these "
-        "documents: 'x', 'y', 'z'; join such labels, or leave them out\n" in capsys.readouterr().err
+        "3 of the 5 labels of 'corpus' have fewer than two documents with words, so their topics cannot be distinguished "
+        "from these documents: 'x', 'y', 'z'; join such labels, or leave them out\n"
+        in capsys.readouterr().err
     )
     for plain in (replace(corpus, labels=("a;b", "a", "b", "a", "")), corpus):
         model = "lda" if plain is corpus else "labeled"

@@ -243,7 +243,7 @@ def engine(name: str = "dmr") -> Engine:
     return Engine(
         name=name,
         kind=SAMPLER,
-        colour="#6a8fb5",
+        colour="#983850",
         line=":",
         marker="h",
         title="Gibbs sampling of LDA with a prior by columns",

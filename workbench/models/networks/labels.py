@@ -91,7 +91,7 @@ def caution_about_labels(corpus) -> list[str]:
     more = f" and {len(rare) - MOST_NAMED:,} more" if len(rare) > MOST_NAMED else ""
     return [
         f"{len(rare):,} of the {len(n_documents):,} labels of {corpus.name!r} have fewer than two documents with words, so "
-        f"nothing tells their topics from these documents: {named}{more}; join such labels, or leave them out"
+        f"their topics cannot be distinguished from these documents: {named}{more}; join such labels, or leave them out"
     ]
 
 
