@@ -21,7 +21,7 @@ from rounds import medians, ratio, take_turns
 
 NAME = "beside_peers"
 TITLE = "A sweep beside the peers"
-SAMPLERS = ("cgs", "svb-cgs", "cvb-cgs", "cvb0-cgs", "adaptive-cgs")
+SAMPLERS = ("cgs", "svb-cgs", "cvb-cgs", "cvb0-cgs", "adaptive-cgs", "mixed-cgs")
 ONE_STEP = {"n_inner": 1, "inner_tolerance": 0.0}
 VARIATIONAL = {"svb": {}, "vb": ONE_STEP, "online-vb": ONE_STEP, "cvb0": {}, "cvb": {}}
 WARM_UP = {"cgs": 50, "tomotopy": 50, "scikit-learn": 1, "gensim": 1}

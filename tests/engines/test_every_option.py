@@ -29,7 +29,7 @@ def other_values(field, given) -> list:
     if not found:
         found = (
             (1, 2, default + 1)
-            if field.metadata["whole"]
+            if field.metadata["whole"] or np.isinf(default)
             else (default / 2 + 0.07, 2 * default, default + 0.1)
         )
     return [value for value in (*found, *TEXTS.get(field.name, ())) if value != given]

@@ -110,6 +110,7 @@ def test_the_engines_differ_in_colour_and_on_a_grey_copier():
     assert len({each.colour for each in own}) == len(own) > 40
     ordered = [look_of(each.name) for each in own if each.order < 100]
     assert len({(look.line, look.marker) for look in ordered}) == len(ordered) > 1
+    assert {each.marker for each in own} <= set(MARKERS)
 
 
 def test_look_of_an_engine_without_a_colour_is_one_of_the_palette_everywhere(monkeypatch):

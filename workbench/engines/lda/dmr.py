@@ -243,9 +243,9 @@ def engine(name: str = "dmr") -> Engine:
     return Engine(
         name=name,
         kind=SAMPLER,
-        colour="#983850",
+        colour="#b40aff",
         line=":",
-        marker="h",
+        marker="v",
         title="Gibbs sampling of LDA with a prior by columns",
         source="Mimno & McCallum (2008)",
         when="Where topics are more or less prevalent by a party, a year or a source, and not correlated otherwise: the option "
