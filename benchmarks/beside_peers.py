@@ -19,11 +19,14 @@ from pictures import figure, line, log_axes, looks_of
 from records import markdown
 from rounds import medians, ratio, take_turns
 
+from workbench.engines import ENGINES, get_engine
+from workbench.models import LDA
+
 NAME = "beside_peers"
 TITLE = "A sweep beside the peers"
-SAMPLERS = ("cgs", "svb-cgs", "cvb-cgs", "cvb0-cgs", "adaptive-cgs", "mixed-cgs")
 ONE_STEP = {"n_inner": 1, "inner_tolerance": 0.0}
 VARIATIONAL = {"svb": {}, "vb": ONE_STEP, "online-vb": ONE_STEP, "cvb0": {}, "cvb": {}}
+SAMPLERS = [name for name in ENGINES if get_engine(name).model is LDA and name not in VARIATIONAL]
 WARM_UP = {"cgs": 50, "tomotopy": 50, "scikit-learn": 1, "gensim": 1}
 USUAL_WARM_UP = 2
 """Sweeps; how long the others take does not depend on where they are."""
