@@ -113,8 +113,11 @@ def test_the_engines_differ_in_colour_and_on_a_grey_copier():
     assert {each.marker for each in own} <= set(MARKERS)
 
 
-def test_look_of_an_engine_without_a_colour_is_one_of_the_palette_everywhere(monkeypatch):
-    plain = get_engine("cgs")._replace(colour="", line="", marker="")
+@pytest.mark.parametrize("line, marker", [("", ""), ("dotted", "h")])
+def test_look_of_an_engine_without_a_colour_is_one_of_the_palette_everywhere(
+    line, marker, monkeypatch
+):
+    plain = get_engine("cgs")._replace(colour="", line=line, marker=marker)
     monkeypatch.setattr(elements, "get_engine", lambda name: plain)
     look = look_of("mine, K=10")
     assert look.colour in COLOURS and look.line in LINES and look.marker in MARKERS

@@ -240,8 +240,8 @@ class Engine(NamedTuple):
     # options of the model that keep their defaults here; a spec of an earlier version may name them, without an effect
     fixed: tuple[str, ...] = ()
     when: str = ""  # one sentence: when to use it rather than another engine
-    # "#rrggbb", "-", "--", "-.", ":" or "-..", and a marker of matplotlib, of all pictures of its
-    # runs; "": one of a palette, by its name
+    # "#rrggbb", "-", "--", "-.", ":" or "-..", and o, s, ^, D, v, P, X, * or p, of all pictures of its
+    # runs; others, and "": one of a palette, by its name
     colour: str = ""
     line: str = ""
     marker: str = ""

@@ -87,7 +87,7 @@ class Look(NamedTuple):
 def look_of(label: str) -> Look | None:
     """Return the look of the engine that a label begins with; None if it begins with no engine.
 
-    An engine that declares no look gets one of the palette, chosen by its name.
+    What an engine does not declare, or is not of `LINES` or `MARKERS`, is of the palette, chosen by its name.
     """
     name = re.split("[ ,]", label, maxsplit=1)[0]
     try:
@@ -98,8 +98,8 @@ def look_of(label: str) -> Look | None:
     line = LONG_DASHES if engine.line == "-.." else engine.line
     return Look(
         engine.colour or COLOURS[code % len(COLOURS)],
-        line or LINES[code // 8 % len(LINES)],
-        engine.marker or MARKERS[code // 64 % len(MARKERS)],
+        line if line in LINES else LINES[code // 8 % len(LINES)],
+        engine.marker if engine.marker in MARKERS else MARKERS[code // 64 % len(MARKERS)],
     )
 
 
